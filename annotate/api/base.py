@@ -1,0 +1,77 @@
+"""What every endpoint of a project shares: the route says which action it is, the table says who may."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, ClassVar
+
+from rest_framework import exceptions
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from annotate.errors import Invalid, Refusal
+from annotate.models import Project
+from annotate.permissions import project_for
+
+
+class ProjectAPIView(APIView):
+    """`actions`: HTTP method -> action of annotate.permissions; a method without one is not allowed."""
+
+    actions: ClassVar[dict[str, str]] = {}
+    project: Project
+    role: str
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        action = self.actions.get(str(request.method))
+        if action is None:
+            raise exceptions.MethodNotAllowed(str(request.method))
+        self.project, self.role = project_for(request.user, kwargs["slug"], action)
+
+
+class MissingPrecondition(Refusal):
+    status = 428
+
+
+def body(request: Request, known: set[str], required: set[str] = frozenset()) -> dict[str, Any]:  # type: ignore[assignment]
+    """The request's JSON object. Raises Invalid on anything else, on unknown and on missing fields."""
+    data = request.data
+    if not isinstance(data, dict):
+        raise Invalid("not_an_object", "Send a JSON object.")
+    unknown = sorted(set(data) - known)
+    if unknown:
+        raise Invalid("unknown_field", f"Unknown field “{unknown[0][:80]}”. Known: {', '.join(sorted(known))}.")
+    missing = sorted(required - set(data))
+    if missing:
+        raise Invalid("missing_field", f"The field “{missing[0]}” is missing.")
+    return dict(data)
+
+
+def expected_revision(request: Request) -> int:
+    """The revision in `If-Match` ("3"; "0" means: there is none yet)."""
+    header = request.headers.get("If-Match")
+    if header is None:
+        raise MissingPrecondition("if_match_missing", "Send If-Match with the revision you saw (0: none yet).")
+    text = header.strip().strip('"')
+    if not text.isdecimal() or len(text) > 9:
+        raise Invalid("bad_if_match", "If-Match: a revision, such as 3.")
+    return int(text)
+
+
+def idempotency_key(request: Request) -> uuid.UUID:
+    header = request.headers.get("Idempotency-Key")
+    if header is None:
+        raise Invalid("key_missing", "Send Idempotency-Key, a UUID of your own for this change.")
+    try:
+        return uuid.UUID(header)
+    except ValueError as error:
+        raise Invalid("bad_key", "Idempotency-Key: a UUID.") from error
+
+
+def whole_number(value: Any, name: str, *, low: int = 0, high: int = 2**31 - 1) -> int:
+    """A whole number from JSON or from a query string."""
+    if isinstance(value, str) and value.isdecimal() and len(value) <= 10:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise Invalid("bad_number", f"{name}: a whole number from {low} to {high}.")
+    return value

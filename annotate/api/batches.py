@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import date
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.base import ProjectAPIView, body
+from annotate.errors import Invalid
+from annotate.models import Criterion, Project, User
+from annotate.selectors.progress import batch_annotators, batch_criteria
+from annotate.selectors.projects import batch_as_dict, current_criteria, one_batch
+from annotate.services.batches import (
+    close_batch,
+    create_batch,
+    delete_batch,
+    open_batch,
+    reopen_batch,
+    start_adjudication,
+)
+from annotate.services.consensus import settle_imported
+
+STEPS = {
+    "open": open_batch,
+    "adjudicate": start_adjudication,
+    "close": close_batch,
+    "reopen": reopen_batch,
+}
+
+
+class BatchesView(ProjectAPIView):
+    """The batches; POST makes a draft from a choice of samples, criteria and annotators."""
+
+    actions = {"GET": "batches.read", "POST": "batches.change"}
+
+    def get(self, request: Request, slug: str) -> Response:
+        return Response([batch_as_dict(batch) for batch in self.project.batches.all()])
+
+    def post(self, request: Request, slug: str) -> Response:
+        known = {"name", "criteria", "annotators", "overlap", "selection", "seed", "due_date"}
+        data = body(request, known, required={"name", "criteria", "annotators", "overlap"})
+        if not isinstance(data["name"], str):
+            raise Invalid("bad_name", "name: write a text.")
+        selection = data.get("selection", {"method": "all"})
+        if not isinstance(selection, dict):
+            raise Invalid("bad_selection", 'selection: write an object such as {"method": "all"}.')
+        batch = create_batch(
+            project=self.project,
+            name=data["name"],
+            criteria=_criteria(self.project, data["criteria"]),
+            annotators=_people(data["annotators"]),
+            overlap=data["overlap"],
+            selection=selection,
+            seed=data.get("seed"),
+            due_date=_date(data.get("due_date")),
+            created_by=request.user,
+        )
+        return Response(batch_as_dict(batch), status=201)
+
+
+class BatchView(ProjectAPIView):
+    """One batch with its progress per annotator and per criterion."""
+
+    actions = {"GET": "batches.read", "DELETE": "batches.change"}
+
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        batch = one_batch(self.project, number)
+        return Response(
+            {
+                **batch_as_dict(batch),
+                "progress": {
+                    "annotators": [{**asdict(row), "left": row.left} for row in batch_annotators(batch)],
+                    "criteria": [asdict(row) for row in batch_criteria(batch)],
+                },
+            }
+        )
+
+    def delete(self, request: Request, slug: str, number: int) -> Response:
+        delete_batch(batch=one_batch(self.project, number))
+        return Response(status=204)
+
+
+class BatchStepView(ProjectAPIView):
+    """POST moves a batch on: open, adjudicate, close, reopen."""
+
+    actions = {"POST": "batches.change"}
+
+    def post(self, request: Request, slug: str, number: int, step: str) -> Response:
+        return Response(batch_as_dict(STEPS[step](batch=one_batch(self.project, number))))
+
+
+class SettleView(ProjectAPIView):
+    """POST works out verdicts from imported labels, for units with at least `needed` of them."""
+
+    actions = {"POST": "project.change"}
+
+    def post(self, request: Request, slug: str, key: str) -> Response:
+        data = body(request, {"needed"}, required={"needed"})
+        criterion = _criteria(self.project, [key])[0]
+        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"])
+        return Response({"criterion": key, "written": count})
+
+
+def _criteria(project: Project, keys: Any) -> list[Criterion]:
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        raise Invalid("bad_criteria", "criteria: a list of keys.")
+    found = {criterion.key: criterion for criterion in current_criteria(project)}
+    unknown = [key for key in keys if key not in found]
+    if unknown:
+        raise Invalid("unknown_criterion", f"This project has no criterion “{unknown[0][:80]}”.")
+    return [found[key] for key in dict.fromkeys(keys)]
+
+
+def _people(names: Any) -> list[User]:
+    if not isinstance(names, list) or not all(isinstance(name, str) and "\x00" not in name for name in names):
+        raise Invalid("bad_annotators", "annotators: a list of user names.")
+    found = {user.username: user for user in User.objects.filter(username__in=names)}
+    unknown = [name for name in names if name not in found]
+    if unknown:
+        raise Invalid("unknown_user", f"There is no account “{unknown[0][:80]}”.")
+    return [found[name] for name in dict.fromkeys(names)]
+
+
+def _date(text: Any) -> date | None:
+    if text is None or text == "":
+        return None
+    try:
+        return date.fromisoformat(text)
+    except (TypeError, ValueError) as error:
+        raise Invalid("bad_date", "due_date: a date such as 2026-12-31.") from error

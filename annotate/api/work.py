@@ -1,0 +1,84 @@
+"""The workspace's endpoints: one's own tasks, nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotate.api.base import ProjectAPIView, body, expected_revision, idempotency_key, whole_number
+from annotate.errors import Invalid
+from annotate.models import Task
+from annotate.selectors.tasks import following_task, next_task, own_task, work_progress
+from annotate.services.labelling import LabelInput, known_task_ids, save_label, skip_task, submit_task
+
+
+class WorkView(ProjectAPIView):
+    """The next open task that the browser doesn't hold yet, and how much is done."""
+
+    actions = {"GET": "work.label"}
+
+    def get(self, request: Request, slug: str) -> Response:
+        batch = request.query_params.get("batch")
+        number = whole_number(batch, "batch", low=1) if batch else None
+        exclude = [whole_number(part, "exclude") for part in request.query_params.get("exclude", "").split(",") if part]
+        task = next_task(user=request.user, project=self.project, batch_number=number, exclude=known_task_ids(exclude))
+        progress = work_progress(user=request.user, project=self.project, batch_number=number)
+        return Response({"task": task, "progress": progress})
+
+
+class TaskView(APIView):
+    """One of one's own tasks. Anybody else's is not found."""
+
+    def get(self, request: Request, task_id: int) -> Response:
+        return Response({"task": own_task(user=request.user, task_id=task_id)})
+
+
+class TaskLabelsView(APIView):
+    """Saves one label. If-Match carries the revision that was seen, Idempotency-Key makes a repeat harmless."""
+
+    def put(self, request: Request, task_id: int) -> Response:
+        known = {"unit", "criterion", "value", "comment", "evidence", "active_seconds"}
+        data = body(request, known, required={"unit", "criterion", "value"})
+        evidence = data.get("evidence", [])
+        if not isinstance(evidence, list):
+            raise Invalid("bad_evidence", "evidence: write a list of spans.")
+        said = LabelInput(
+            unit=data["unit"],
+            criterion=data["criterion"],
+            value=data["value"],
+            comment=data.get("comment", ""),
+            evidence=evidence,
+            active_seconds=data.get("active_seconds"),
+        )
+        saved = save_label(
+            actor=request.user,
+            task_id=task_id,
+            said=said,
+            expected_revision=expected_revision(request),
+            idempotency_key=idempotency_key(request),
+        )
+        return Response(saved, headers={"ETag": f'"{saved["revision"]}"'})
+
+
+class TaskSubmitView(APIView):
+    def post(self, request: Request, task_id: int) -> Response:
+        data = body(request, {"active_seconds", "exclude"})
+        task = submit_task(actor=request.user, task_id=task_id, active_seconds=data.get("active_seconds"))
+        return Response(_finished(task, data))
+
+
+class TaskSkipView(APIView):
+    def post(self, request: Request, task_id: int) -> Response:
+        data = body(request, {"reason", "active_seconds", "exclude"}, required={"reason"})
+        task = skip_task(
+            actor=request.user, task_id=task_id, reason=data["reason"], active_seconds=data.get("active_seconds")
+        )
+        return Response(_finished(task, data))
+
+
+def _finished(task: Task, data: dict[str, Any]) -> dict[str, Any]:
+    exclude = known_task_ids(data.get("exclude", []))
+    return {"task_id": task.pk, "status": task.status, "next": following_task(task=task, exclude=exclude)}

@@ -1,0 +1,35 @@
+"""What a service says when it will not do a thing. The API turns these into replies, pages into messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Refusal(Exception):
+    """Refused, with a code for programs and a sentence for people. Nothing was stored."""
+
+    status = 400
+
+    def __init__(self, code: str, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.details = details
+
+
+class Invalid(Refusal):
+    """The input can't be taken as it is."""
+
+    status = 422
+
+
+class Conflict(Refusal):
+    """The state of things doesn't allow it now."""
+
+    status = 409
+
+
+class Stale(Refusal):
+    """Somebody changed it in between; `details` carries both versions."""
+
+    status = 412

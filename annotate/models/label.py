@@ -1,0 +1,73 @@
+"""What a rater said about a unit, and the log of every time it was said."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from annotate.units import UNIT_PATTERN
+
+
+class Label(models.Model):
+    """The latest value a rater gave to a unit on a criterion. `value` None: not chosen (a comment may stand alone).
+
+    evidence: [{"context": int, "start": int, "end": int, "quote": str}], offsets in Unicode code points.
+    """
+
+    # None: made elsewhere and imported.
+    task = models.ForeignKey("annotate.Task", on_delete=models.PROTECT, related_name="labels", null=True, blank=True)
+    rater = models.ForeignKey("annotate.Rater", on_delete=models.PROTECT, related_name="labels")
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="labels")
+    unit = models.CharField(max_length=20)
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="labels")
+    value = models.JSONField(null=True, blank=True)
+    comment = models.TextField(blank=True)
+    evidence = models.JSONField(default=list)
+    revision = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True, db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "unit", "criterion"], condition=Q(task__isnull=False), name="label_once_per_task"
+            ),
+            models.UniqueConstraint(
+                fields=["rater", "sample", "unit", "criterion"],
+                condition=Q(task__isnull=True),
+                name="label_imported_once_per_rater",
+            ),
+            models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="label_unit_is_address"),
+            models.CheckConstraint(condition=Q(revision__gte=1), name="label_revision_at_least_one"),
+        ]
+        indexes = [
+            # Readers: consensus of one unit; all ratings of a criterion.
+            models.Index(fields=["criterion", "sample", "unit"], name="label_by_criterion_unit"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} of {self.sample_id}: {self.value}"
+
+
+class LabelEvent(models.Model):
+    """One saved change of a label. Append-only; also the memory that makes a repeated request give the same reply."""
+
+    label = models.ForeignKey(Label, on_delete=models.PROTECT, related_name="events")
+    revision = models.PositiveIntegerField()
+    value = models.JSONField(null=True, blank=True)
+    comment = models.TextField(blank=True)
+    evidence = models.JSONField(default=list)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    idempotency_key = models.UUIDField(default=uuid.uuid4, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["label", "revision"], name="label_event_revision_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"label {self.label_id} r{self.revision}"

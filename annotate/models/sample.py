@@ -1,0 +1,49 @@
+"""A RAG interaction as it was imported. Its units have no rows of their own: see docs/decisions/0001."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+
+class ClaimsSource(models.TextChoices):
+    FILE = "file", "Given in the file"
+    SPLIT = "split", "Split by sentence"
+    LABELS = "labels", "Named by imported labels"
+
+
+class Sample(models.Model):
+    """One question with its answer and what the answer was made from.
+
+    contexts: [{"id": str | null, "text": str, "score": float | null}] in rank order.
+    claims:   [{"text": str, "start": int | null, "end": int | null}], offsets in Unicode code points of `answer`.
+    key_facts, entities: [str].
+    `content_hash` covers everything that was imported, so that importing the same content again changes nothing.
+    """
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="samples")
+    external_id = models.TextField()
+    question = models.TextField()
+    answer = models.TextField()
+    # The other answer to the same question, for the `preference` criterion.
+    answer_b = models.TextField(null=True, blank=True)
+    reference = models.TextField(null=True, blank=True)
+    contexts = models.JSONField(default=list)
+    claims = models.JSONField(default=list)
+    claims_source = models.CharField(max_length=10, choices=ClaimsSource, default=ClaimsSource.FILE)
+    key_facts = models.JSONField(default=list)
+    entities = models.JSONField(default=list)
+    retrieved_doc_ids = ArrayField(models.TextField(), default=list)
+    relevant_doc_ids = ArrayField(models.TextField(), default=list)
+    pipeline_version = models.TextField(blank=True, default="")
+    metadata = models.JSONField(default=dict)
+    content_hash = models.BinaryField(max_length=16)
+    created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "external_id"], name="sample_external_id_once_per_project"),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id

@@ -1,0 +1,85 @@
+"""What came in and what went out: import jobs and numbered releases of ground truth."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class ImportKind(models.TextChoices):
+    SAMPLES = "samples", "Samples"
+    LABELS = "labels", "Labels"
+    SCORES = "scores", "Judge scores"
+
+
+class ImportStatus(models.TextChoices):
+    UPLOADED = "uploaded", "Uploaded"
+    WAITING = "waiting", "Waiting for the worker"
+    RUNNING = "running", "Running"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+
+
+class ImportJob(models.Model):
+    """One file on its way in.
+
+    mapping: {source column: field} as chosen by the person, or empty for the guessed one.
+    result: {"rows", "created", "unchanged"} when done.
+    errors: the first 100 of [{"row", "line", "field", "code", "message", "excerpt"}]; `error_count` is the total.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="imports")
+    kind = models.CharField(max_length=10, choices=ImportKind)
+    status = models.CharField(max_length=10, choices=ImportStatus, default=ImportStatus.UPLOADED)
+    file_name = models.CharField(max_length=255)
+    file_format = models.CharField(max_length=10)
+    # Name below MEDIA_ROOT, chosen by us; empty once the file is no longer kept.
+    stored_as = models.CharField(max_length=100, blank=True)
+    size = models.BigIntegerField(default=0)
+    mapping = models.JSONField(default=dict)
+    result = models.JSONField(default=dict)
+    errors = models.JSONField(default=list)
+    error_count = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=ImportKind.values), name="import_kind_known"),
+            models.CheckConstraint(condition=Q(status__in=ImportStatus.values), name="import_status_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} from {self.file_name}"
+
+
+class Release(models.Model):
+    """A numbered export of ground truth. The manifest says what is in it; the file never changes afterwards."""
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="releases")
+    number = models.PositiveIntegerField()
+    file_format = models.CharField(max_length=10)
+    filters = models.JSONField(default=dict)
+    # {"rows", "verdicts", "criteria": {...}, "sha256", "agreement": {...}, …}
+    manifest = models.JSONField(default=dict)
+    # Name below MEDIA_ROOT, chosen by us.
+    stored_as = models.CharField(max_length=100)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="release_number_once_per_project"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project_id} release {self.number}"

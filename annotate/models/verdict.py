@@ -1,0 +1,71 @@
+"""The validated value of a unit on a criterion, or the dispute that waits for a reviewer."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotate.units import UNIT_PATTERN
+
+
+class VerdictState(models.TextChoices):
+    SETTLED = "settled", "Settled"
+    # Labels are in and no rule settles them: a reviewer decides.
+    DISPUTED = "disputed", "Disputed"
+    # Adjudicated, then a label it rests on changed: the value stands until a reviewer looks again.
+    REOPENED = "reopened", "Reopened"
+
+
+class VerdictMethod(models.TextChoices):
+    UNANIMOUS = "unanimous", "Unanimous"
+    MAJORITY = "majority", "Majority"
+    ADJUDICATED = "adjudicated", "Adjudicated"
+
+
+class Verdict(models.Model):
+    """votes: [{"rater": str, "value": …, "revision": int, "label": label id}] that the state was worked out from.
+
+    confidence: share of the votes that gave `value`; None while disputed.
+    """
+
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts")
+    unit = models.CharField(max_length=20)
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="verdicts")
+    batch = models.ForeignKey("annotate.Batch", on_delete=models.PROTECT, related_name="verdicts", null=True)
+    state = models.CharField(max_length=10, choices=VerdictState)
+    value = models.JSONField(null=True, blank=True)
+    method = models.CharField(max_length=12, choices=VerdictMethod, blank=True)
+    votes = models.JSONField(default=list)
+    confidence = models.FloatField(null=True, blank=True)
+    reason = models.TextField(blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    revision = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["sample", "unit", "criterion"], name="verdict_once_per_unit"),
+            models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="verdict_unit_is_address"),
+            models.CheckConstraint(condition=Q(state__in=VerdictState.values), name="verdict_state_known"),
+            models.CheckConstraint(
+                condition=Q(state=VerdictState.DISPUTED, value__isnull=True, method="")
+                | (~Q(state=VerdictState.DISPUTED) & Q(value__isnull=False) & ~Q(method="")),
+                name="verdict_has_value_unless_disputed",
+            ),
+            models.CheckConstraint(
+                condition=~Q(method=VerdictMethod.ADJUDICATED) | Q(decided_by__isnull=False),
+                name="verdict_adjudicated_by_someone",
+            ),
+        ]
+        indexes = [
+            # Reader: the reviewer's queue.
+            models.Index(
+                fields=["criterion", "sample", "unit"],
+                condition=Q(state__in=[VerdictState.DISPUTED.value, VerdictState.REOPENED.value]),
+                name="verdict_queue",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} of {self.sample_id}: {self.state}"

@@ -1,0 +1,61 @@
+"""Who may do what: the one table. Views and API endpoints name an action; nothing else decides."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from annotate.models.people import Membership, Role, User
+from annotate.models.project import Project
+
+_ALL = frozenset(Role.values)
+_STAFF = frozenset({Role.ADMIN.value, Role.REVIEWER.value})
+_ADMIN = frozenset({Role.ADMIN.value})
+
+ROLES_FOR: dict[str, frozenset[str]] = {
+    "project.read": _ALL,  # name, guidelines, criteria
+    "project.change": _ADMIN,
+    "members.read": _ADMIN,
+    "members.change": _ADMIN,
+    "criteria.read": _ALL,
+    "criteria.change": _ADMIN,
+    "samples.read": _STAFF,  # annotators see a sample only through their own task
+    "import.read": _ADMIN,
+    "import.run": _ADMIN,
+    "batches.read": _STAFF,
+    "batches.change": _ADMIN,
+    "work.label": _ALL,  # one's own tasks only: services.labelling
+    "adjudication.read": _STAFF,
+    "adjudication.decide": _STAFF,
+    "reports.read": _STAFF,
+    "reports.freeze": _STAFF,
+    "judges.read": _STAFF,
+    "export.read": _ADMIN,
+    "export.run": _ADMIN,
+}
+
+
+def role_of(user: User, project: Project) -> str | None:
+    """The user's role in the project, or None for strangers. A superuser is an admin of every project."""
+    if user.is_superuser:
+        return Role.ADMIN.value
+    return Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
+
+
+def may(role: str | None, action: str) -> bool:
+    return role is not None and role in ROLES_FOR[action]
+
+
+def project_for(user: User, slug: str, action: str) -> tuple[Project, str]:
+    """The project and the user's role in it, if they may.
+
+    Raises Http404 for strangers, in the same words as for a project that does not exist, and PermissionDenied for
+    members whose role is not enough.
+    """
+    project = Project.objects.filter(slug=slug).first()
+    role = role_of(user, project) if project else None
+    if project is None or role is None:
+        raise Http404("There is no such project, or you are not a member of it.")
+    if not may(role, action):
+        raise PermissionDenied("Your role in this project does not allow this.")
+    return project, role

@@ -1,0 +1,66 @@
+"""Values on a scale: the one home of what counts as a value of a criterion and what counts as missing."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from annotate.errors import Invalid
+
+if TYPE_CHECKING:
+    from annotate.models import Criterion
+
+Value = str | int | float | bool
+
+# Text of a spreadsheet's empty cell; nothing else is guessed to mean "missing".
+_EMPTY = ""
+
+
+def is_missing(value: object) -> bool:
+    """None, an empty cell and NaN are no value."""
+    return value is None or value == _EMPTY or (isinstance(value, float) and math.isnan(value))
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _same(level: Value, value: object) -> bool:
+    """Whether a value as written means the level: 4, 4.0 and "4" are one level; True is not 1."""
+    if isinstance(level, bool) or isinstance(value, bool):
+        return level is value or (isinstance(value, str) and value.lower() == str(level).lower())
+    if isinstance(level, int | float):
+        if isinstance(value, str):
+            return _as_number(value) == level
+        return isinstance(value, int | float) and value == level
+    return isinstance(value, str) and value == level
+
+
+def normalise(criterion: Criterion, value: object) -> Value:
+    """The value as the criterion's own option spells it, or a float on an open interval scale.
+
+    Raises Invalid `not_an_option` with a sentence that lists what is accepted.
+    """
+    if criterion.options:
+        for level in criterion.levels:
+            if _same(level, value):
+                return level
+        accepted = ", ".join(str(level) for level in criterion.levels)
+        raise Invalid("not_an_option", f"{_shown(value)} is not an option of “{criterion.key}”; it takes {accepted}.")
+    number = _as_number(value) if isinstance(value, str) else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise Invalid("not_an_option", f"{_shown(value)} is not a number; “{criterion.key}” takes any finite number.")
+    return float(number)
+
+
+def passes(criterion: Criterion, value: Value) -> bool:
+    return value in criterion.passes
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return f"“{text[:80]}”"

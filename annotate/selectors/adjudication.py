@@ -1,0 +1,73 @@
+"""What a reviewer sees: the disputed units, each with its labels side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+
+from annotate.models import Label, Project, Verdict
+from annotate.models.verdict import VerdictState
+from annotate.services.adjudication import verdict_as_dict
+from annotate.units import unit_text
+
+
+def queue(project: Project, criterion_key: str | None = None) -> QuerySet[Verdict]:
+    """Disputed and reopened units, those of one sample together."""
+    verdicts = Verdict.objects.filter(
+        criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED]
+    )
+    if criterion_key:
+        verdicts = verdicts.filter(criterion__key=criterion_key)
+    return verdicts.select_related("criterion", "sample").order_by("sample_id", "criterion__position", "unit", "id")
+
+
+def one_verdict(project: Project, verdict_id: int) -> Verdict:
+    verdict = (
+        Verdict.objects.select_related("criterion", "sample", "decided_by")
+        .filter(pk=verdict_id, criterion__project=project)
+        .first()
+    )
+    if verdict is None:
+        raise Http404("There is no such unit to decide.")
+    return verdict
+
+
+def side_by_side(verdict: Verdict) -> list[dict[str, Any]]:
+    """The labels the verdict rests on, as they are now. People are lettered, so that a name doesn't decide.
+
+    `changed`: the label is not the revision any more that the vote was counted from.
+    """
+    labels = {
+        label.pk: label
+        for label in Label.objects.filter(pk__in=[vote["label"] for vote in verdict.votes]).select_related("rater")
+    }
+    return [
+        {
+            "who": f"Annotator {chr(65 + index)}" if index < 26 else f"Annotator {index + 1}",
+            "value": vote["value"],
+            "comment": labels[vote["label"]].comment if vote["label"] in labels else "",
+            "evidence": labels[vote["label"]].evidence if vote["label"] in labels else [],
+            "changed": vote["label"] in labels and labels[vote["label"]].revision != vote["revision"],
+        }
+        for index, vote in enumerate(verdict.votes)
+    ]
+
+
+def verdict_payload(verdict: Verdict) -> dict[str, Any]:
+    sample, criterion = verdict.sample, verdict.criterion
+    return {
+        **verdict_as_dict(verdict),
+        "unit_text": unit_text(sample, verdict.unit),
+        "sample": {
+            "external_id": sample.external_id,
+            "question": sample.question,
+            "answer": sample.answer,
+            "reference": sample.reference,
+            "contexts": sample.contexts,
+        },
+        "prompt": criterion.prompt,
+        "options": criterion.options,
+        "labels": side_by_side(verdict),
+    }

@@ -1,0 +1,144 @@
+"""How far things are: per annotator, per criterion, per project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Q, Sum
+
+from annotate.models import Batch, Label, Project, Task, Verdict
+from annotate.models.batch import BatchStatus, TaskStatus
+from annotate.models.verdict import VerdictState
+
+
+@dataclass(frozen=True)
+class AnnotatorProgress:
+    name: str
+    total: int
+    done: int
+    skipped: int
+    in_progress: int
+    active_seconds: int
+
+    @property
+    def left(self) -> int:
+        return self.total - self.done - self.skipped
+
+    @property
+    def percent(self) -> int:
+        return _percent(self.done + self.skipped, self.total)
+
+    @property
+    def seconds_per_task(self) -> float | None:
+        finished = self.done + self.skipped
+        return self.active_seconds / finished if finished else None
+
+
+@dataclass(frozen=True)
+class CriterionProgress:
+    key: str
+    name: str
+    # Units times overlap: how many labels the batch asks for.
+    expected: int
+    given: int
+    settled: int
+    disputed: int
+
+    @property
+    def percent(self) -> int:
+        return _percent(self.given, self.expected)
+
+
+def _percent(part: int, whole: int) -> int:
+    return 100 * part // whole if whole else 0
+
+
+def batch_annotators(batch: Batch) -> list[AnnotatorProgress]:
+    rows = (
+        Task.objects.filter(batch=batch)
+        .values("annotator__display_name", "annotator__username")
+        .annotate(
+            total=Count("id"),
+            done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+            skipped=Count("id", filter=Q(status=TaskStatus.SKIPPED)),
+            in_progress=Count("id", filter=Q(status=TaskStatus.IN_PROGRESS)),
+            active=Sum("active_seconds"),
+        )
+        .order_by("annotator__username")
+    )
+    return [
+        AnnotatorProgress(
+            name=row["annotator__display_name"] or row["annotator__username"],
+            total=row["total"],
+            done=row["done"],
+            skipped=row["skipped"],
+            in_progress=row["in_progress"],
+            active_seconds=row["active"] or 0,
+        )
+        for row in rows
+    ]
+
+
+# The units of a listed kind are the entries of a JSON array of the sample; the others exist once a sample.
+_UNIT_COUNTS = """
+    SELECT coalesce(sum(jsonb_array_length(s.claims)), 0), coalesce(sum(jsonb_array_length(s.contexts)), 0),
+           coalesce(sum(jsonb_array_length(s.key_facts)), 0), coalesce(sum(jsonb_array_length(s.entities)), 0), count(*)
+    FROM annotate_batchsample b JOIN annotate_sample s ON s.id = b.sample_id WHERE b.batch_id = %s
+"""
+
+
+def batch_criteria(batch: Batch) -> list[CriterionProgress]:
+    with connection.cursor() as cursor:
+        cursor.execute(_UNIT_COUNTS, [batch.pk])
+        claims, contexts, facts, entities, samples = cursor.fetchone()
+    units = {"claim": claims, "context": contexts, "fact": facts, "entity": entities}
+    given = dict(
+        Label.objects.filter(task__batch=batch, value__isnull=False)
+        .values_list("criterion_id")
+        .annotate(n=Count("id"))
+    )
+    verdicts = {
+        row["criterion_id"]: row
+        for row in Verdict.objects.filter(batch=batch)
+        .values("criterion_id")
+        .annotate(
+            settled=Count("id", filter=Q(state=VerdictState.SETTLED)),
+            disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
+        )
+    }
+    return [
+        CriterionProgress(
+            key=criterion.key,
+            name=criterion.name,
+            expected=units.get(criterion.unit, samples) * batch.overlap,
+            given=given.get(criterion.pk, 0),
+            settled=verdicts.get(criterion.pk, {}).get("settled", 0),
+            disputed=verdicts.get(criterion.pk, {}).get("disputed", 0),
+        )
+        for criterion in batch.criteria.order_by("batchcriterion__position")
+    ]
+
+
+def project_counts(project: Project) -> dict[str, Any]:
+    """What the project holds and what waits, for its front page."""
+    tasks = Task.objects.filter(batch__project=project, batch__status=BatchStatus.OPEN).aggregate(
+        total=Count("id"), done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED]))
+    )
+    verdicts = Verdict.objects.filter(criterion__project=project).aggregate(
+        settled=Count("id", filter=Q(state=VerdictState.SETTLED)),
+        disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
+    )
+    return {
+        "samples": project.samples.count(),
+        "criteria": project.criteria.filter(is_current=True).count(),
+        "members": project.memberships.count(),
+        "batches": project.batches.count(),
+        "open_batches": project.batches.filter(status=BatchStatus.OPEN).count(),
+        "draft_batches": project.batches.filter(status=BatchStatus.DRAFT).count(),
+        "tasks": tasks["total"],
+        "tasks_done": tasks["done"],
+        "tasks_left": tasks["total"] - tasks["done"],
+        **verdicts,
+    }

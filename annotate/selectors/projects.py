@@ -1,0 +1,113 @@
+"""Projects, members, samples and batches as they are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from annotate.models import Batch, Criterion, Membership, Project, Sample, User
+
+
+def projects_of(user: User) -> QuerySet[Project]:
+    projects = Project.objects.order_by("name")
+    return projects if user.is_superuser else projects.filter(memberships__user=user)
+
+
+def current_criteria(project: Project) -> QuerySet[Criterion]:
+    return Criterion.objects.filter(project=project, is_current=True).order_by("position", "id")
+
+
+def one_criterion(project: Project, key: str) -> Criterion:
+    criterion = current_criteria(project).filter(key=key).first()
+    if criterion is None:
+        raise Http404(f"This project has no criterion “{key}”.")
+    return criterion
+
+
+def one_batch(project: Project, number: int) -> Batch:
+    batch = Batch.objects.filter(project=project, number=number).select_related("project").first()
+    if batch is None:
+        raise Http404(f"This project has no batch {number}.")
+    return batch
+
+
+def one_sample(project: Project, sample_id: int) -> Sample:
+    sample = Sample.objects.filter(project=project, pk=sample_id).first()
+    if sample is None:
+        raise Http404("This project has no such sample.")
+    return sample
+
+
+def samples_matching(project: Project, words: str = "") -> QuerySet[Sample]:
+    """Samples in import order; `words` is looked for in the id, the question and the answer."""
+    samples = Sample.objects.filter(project=project).order_by("id")
+    if words:
+        samples = samples.filter(
+            Q(external_id__icontains=words) | Q(question__icontains=words) | Q(answer__icontains=words)
+        )
+    return samples
+
+
+def members_of(project: Project) -> QuerySet[Membership]:
+    return Membership.objects.filter(project=project).select_related("user").order_by("user__username")
+
+
+def project_as_dict(project: Project, role: str) -> dict[str, Any]:
+    return {
+        "slug": project.slug,
+        "name": project.name,
+        "guidelines": project.guidelines,
+        "role": role,
+        "criteria": [criterion_as_dict(criterion) for criterion in current_criteria(project)],
+    }
+
+
+def criterion_as_dict(criterion: Criterion) -> dict[str, Any]:
+    return {
+        "key": criterion.key,
+        "version": criterion.version,
+        "name": criterion.name,
+        "unit": criterion.unit,
+        "scale": criterion.scale,
+        "prompt": criterion.prompt,
+        "help": criterion.help,
+        "options": criterion.options,
+        "pass": criterion.passes,
+        "required": criterion.required,
+    }
+
+
+def sample_as_dict(sample: Sample) -> dict[str, Any]:
+    return {
+        "id": sample.external_id,
+        "question": sample.question,
+        "answer": sample.answer,
+        "answer_b": sample.answer_b,
+        "reference": sample.reference,
+        "contexts": sample.contexts,
+        "claims": sample.claims,
+        "claims_source": sample.claims_source,
+        "key_facts": sample.key_facts,
+        "entities": sample.entities,
+        "retrieved_doc_ids": sample.retrieved_doc_ids,
+        "relevant_doc_ids": sample.relevant_doc_ids,
+        "pipeline_version": sample.pipeline_version,
+        "metadata": sample.metadata,
+    }
+
+
+def batch_as_dict(batch: Batch) -> dict[str, Any]:
+    return {
+        "number": batch.number,
+        "name": batch.name,
+        "status": batch.status,
+        "overlap": batch.overlap,
+        "selection": batch.selection,
+        "seed": batch.seed,
+        "due_date": batch.due_date.isoformat() if batch.due_date else None,
+        "samples": batch.batch_samples.count(),
+        "criteria": [c.key for c in batch.criteria.order_by("batchcriterion__position")],
+        "annotators": [user.username for user in batch.annotators.order_by("username")],
+    }

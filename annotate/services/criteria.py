@@ -1,0 +1,189 @@
+"""Criteria: checked, added, and versioned when labels rest on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.text import slugify
+
+from annotate.builtin_criteria import BUILTIN_CRITERIA
+from annotate.errors import Conflict, Invalid
+from annotate.models import BatchCriterion, Criterion, Project
+from annotate.models.project import Scale, UnitKind
+
+_FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required"}
+_OPTION_FIELDS = {"value", "label", "hotkey", "help"}
+# Keys of the workspace itself; an option must not take them away.
+RESERVED_HOTKEYS = frozenset("njpkscu?")
+MAX_OPTIONS = 50
+
+
+def add_criteria(*, project: Project, specs: Sequence[Mapping[str, Any] | str]) -> list[Criterion]:
+    """Adds criteria, given as specifications or as keys of built-in ones. All or none.
+
+    A key that the project has: the same content changes nothing, other content makes the next version.
+    """
+    checked = [check_spec(spec, where=f"criteria[{index}]") for index, spec in enumerate(specs)]
+    keys = [spec["key"] for spec in checked]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise Invalid("duplicate_key", f"The criterion “{key}” is listed more than once.")
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        return [_add_one(project, spec) for spec in checked]
+
+
+def _add_one(project: Project, spec: dict[str, Any]) -> Criterion:
+    content = {
+        "name": spec["name"],
+        "unit": spec["unit"],
+        "scale": spec["scale"],
+        "prompt": spec["prompt"],
+        "help": spec["help"],
+        "options": spec["options"],
+        "passes": spec["pass"],
+        "required": spec["required"],
+    }
+    current = Criterion.objects.filter(project=project, key=spec["key"], is_current=True).first()
+    if current is None:
+        last = project.criteria.aggregate(last=Max("position"))["last"]
+        return Criterion.objects.create(
+            project=project, key=spec["key"], position=0 if last is None else last + 1, **content
+        )
+    if all(getattr(current, field) == value for field, value in content.items()):
+        return current
+    if current.unit != content["unit"]:
+        raise Conflict(
+            "unit_changed",
+            f"“{current.key}” is asked about a {current.unit}; choose another key to ask about a {content['unit']}.",
+        )
+    if not _in_use(current):
+        for field, value in content.items():
+            setattr(current, field, value)
+        current.save(update_fields=list(content))
+        return current
+    current.is_current = False
+    current.save(update_fields=["is_current"])
+    return Criterion.objects.create(
+        project=project, key=current.key, version=current.version + 1, position=current.position, **content
+    )
+
+
+def _in_use(criterion: Criterion) -> bool:
+    return criterion.labels.exists() or BatchCriterion.objects.filter(criterion=criterion).exists()
+
+
+def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> dict[str, Any]:
+    """A complete, checked specification. Raises Invalid with a sentence that names the place."""
+    if isinstance(spec, str):
+        if spec not in BUILTIN_CRITERIA:
+            known = ", ".join(BUILTIN_CRITERIA)
+            raise Invalid("unknown_criterion", f"{where}: “{spec}” is not a built-in criterion. Known: {known}.")
+        return check_spec({"key": spec, **BUILTIN_CRITERIA[spec]}, where=where)
+    if not isinstance(spec, Mapping):
+        raise Invalid("bad_criterion", f"{where}: write an object, or the key of a built-in criterion.")
+    unknown = set(spec) - _FIELDS
+    if unknown:
+        raise Invalid("unknown_field", f"{where}: unknown field “{sorted(unknown)[0]}”. Known: {_listed(_FIELDS)}.")
+    key = _text(spec, "key", where)
+    if slugify(key).replace("-", "_") != key.lower().replace("-", "_") or len(key) > 60:
+        raise Invalid(
+            "bad_key", f"{where}.key: “{key[:80]}” – use up to 60 letters, digits, “-” and “_” without spaces."
+        )
+    unit = _one_of(spec, "unit", UnitKind.values, where)
+    scale = _one_of(spec, "scale", Scale.values, where)
+    options = _check_options(spec.get("options", []), scale, where)
+    values = [option["value"] for option in options]
+    passing = spec.get("pass", [])
+    if not isinstance(passing, list):
+        raise Invalid("bad_pass", f"{where}.pass: write a list of option values.")
+    for value in passing:
+        if options and value not in values:
+            raise Invalid("bad_pass", f"{where}.pass: {value!r} is not the value of an option.")
+    required = spec.get("required", True)
+    if not isinstance(required, bool):
+        raise Invalid("bad_required", f"{where}.required: write true or false.")
+    return {
+        "key": key,
+        "name": _text(spec, "name", where, default=key.replace("_", " ").capitalize())[:120],
+        "unit": unit,
+        "scale": scale,
+        "prompt": _text(spec, "prompt", where),
+        "help": _text(spec, "help", where, default=""),
+        "options": options,
+        "pass": passing,
+        "required": required,
+    }
+
+
+def _check_options(options: Any, scale: str, where: str) -> list[dict[str, Any]]:
+    if not isinstance(options, list):
+        raise Invalid("bad_options", f"{where}.options: write a list of options.")
+    if not options and scale == Scale.INTERVAL:
+        return []
+    if len(options) < 2 or len(options) > MAX_OPTIONS:
+        raise Invalid("bad_options", f"{where}.options: give between 2 and {MAX_OPTIONS} options.")
+    if scale == Scale.BINARY and len(options) != 2:
+        raise Invalid("bad_options", f"{where}.options: a binary scale has exactly two options.")
+    checked = [_check_option(option, scale, f"{where}.options[{index}]") for index, option in enumerate(options)]
+    # 1, 1.0 and "1" would be one value in a spreadsheet, so they may not be two options.
+    spellings = [str(float(v)) if isinstance(v, int | float) else str(v) for v in (o["value"] for o in checked)]
+    hotkeys = [option["hotkey"] for option in checked if option.get("hotkey")]
+    for kind, listed in (("value", spellings), ("hotkey", hotkeys)):
+        twice = [item for item in listed if listed.count(item) > 1]
+        if twice:
+            raise Invalid("duplicate_option", f"{where}.options: the {kind} “{twice[0]}” is given twice.")
+    return checked
+
+
+def _check_option(option: Any, scale: str, where: str) -> dict[str, Any]:
+    if not isinstance(option, Mapping) or "value" not in option:
+        raise Invalid("bad_option", f"{where}: write an object with “value” and “label”.")
+    unknown = set(option) - _OPTION_FIELDS
+    if unknown:
+        raise Invalid("unknown_field", f"{where}: unknown field “{sorted(unknown)[0]}”.")
+    value = option["value"]
+    if not isinstance(value, str | int | float | bool) or value == "":
+        raise Invalid("bad_option", f"{where}.value: write a text or a number.")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Invalid("bad_option", f"{where}.value: write a finite number.")
+    if scale == Scale.INTERVAL and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise Invalid("bad_option", f"{where}.value: an interval scale has numbers as values.")
+    checked: dict[str, Any] = {"value": value, "label": _text(option, "label", where, default=str(value))}
+    hotkey = option.get("hotkey")
+    if hotkey:
+        if not isinstance(hotkey, str) or len(hotkey) != 1 or not hotkey.isprintable() or hotkey == " ":
+            raise Invalid("bad_hotkey", f"{where}.hotkey: write one character.")
+        if hotkey.lower() in RESERVED_HOTKEYS:
+            raise Invalid("bad_hotkey", f"{where}.hotkey: “{hotkey}” already has a meaning in the workspace.")
+        checked["hotkey"] = hotkey.lower()
+    help_text = _text(option, "help", where, default="")
+    if help_text:
+        checked["help"] = help_text
+    return checked
+
+
+def _text(spec: Mapping[str, Any], field: str, where: str, default: str | None = None) -> str:
+    value = spec.get(field)
+    if value is None or value == "":
+        if default is None:
+            raise Invalid("missing_field", f"{where}.{field} is missing.")
+        return default
+    if not isinstance(value, str) or "\x00" in value:
+        raise Invalid("bad_text", f"{where}.{field}: write a text.")
+    return value
+
+
+def _one_of(spec: Mapping[str, Any], field: str, known: Sequence[str], where: str) -> str:
+    value = _text(spec, field, where)
+    if value not in known:
+        raise Invalid(f"bad_{field}", f"{where}.{field}: “{value[:80]}” – choose one of {', '.join(known)}.")
+    return value
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(sorted(names))

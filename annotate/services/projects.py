@@ -1,0 +1,111 @@
+"""Projects and their members."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from annotate.errors import Conflict, Invalid
+from annotate.models import Membership, Project, Rater, Task, User
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
+from annotate.models.people import Role
+from annotate.services.criteria import add_criteria
+
+_FIELDS = {"slug", "name", "guidelines", "criteria"}
+_SLUG = re.compile(r"^[a-z0-9]+(?:[-_][a-z0-9]+)*$")
+
+
+def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | None = None) -> Project:
+    """A project with its criteria from a specification (docs/formats.md: project.json). All or nothing.
+
+    Its creator becomes an admin. Raises Invalid or Conflict with a sentence.
+    """
+    if not isinstance(spec, Mapping):
+        raise Invalid("bad_project", "The project must be an object with “name” and “criteria”.")
+    unknown = set(spec) - _FIELDS
+    if unknown:
+        raise Invalid(
+            "unknown_field", f"Unknown field “{sorted(unknown)[0]}”. Known: {', '.join(sorted(_FIELDS - {'slug'}))}."
+        )
+    if not isinstance(slug, str) or not _SLUG.match(slug) or len(slug) > 60:
+        raise Invalid(
+            "bad_slug", f"“{str(slug)[:80]}” can't be a project's short name; use up to 60 of a–z, 0–9, “-” and “_”."
+        )
+    name = spec.get("name") or slug
+    guidelines = spec.get("guidelines") or ""
+    for field, text in (("name", name), ("guidelines", guidelines)):
+        if not isinstance(text, str) or "\x00" in text:
+            raise Invalid("bad_text", f"{field}: write a text.")
+    if len(name) > 200:
+        raise Invalid("too_long", "name: at most 200 characters.")
+    criteria = spec.get("criteria", [])
+    if not isinstance(criteria, list):
+        raise Invalid("bad_criteria", "criteria: write a list of criteria or of keys of built-in ones.")
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(slug=slug, name=name, guidelines=guidelines, created_by=created_by)
+            add_criteria(project=project, specs=criteria)
+            if created_by is not None:
+                set_member(project=project, user=created_by, role=Role.ADMIN)
+    except IntegrityError as error:
+        raise Conflict("slug_taken", f"There is a project “{slug}” already.") from error
+    return project
+
+
+def change_project(*, project: Project, name: str, guidelines: str) -> Project:
+    if not name.strip() or len(name) > 200:
+        raise Invalid("bad_name", "The name must have between 1 and 200 characters.")
+    project.name = name.strip()
+    project.guidelines = guidelines
+    project.save(update_fields=["name", "guidelines"])
+    return project
+
+
+def set_member(*, project: Project, user: User, role: str) -> Membership:
+    """Adds the user with the role, or changes the role. A project keeps at least one admin."""
+    if role not in Role.values:
+        raise Invalid("bad_role", f"“{role}” is not a role; choose one of {', '.join(Role.values)}.")
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        _keep_an_admin(project, user, becomes=role)
+        membership, _ = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
+        _rater_for(project, user)
+    return membership
+
+
+def remove_member(*, project: Project, user: User) -> None:
+    """Takes the user out of the project. Their labels stay and keep their name; open tasks must be finished first."""
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        _keep_an_admin(project, user, becomes=None)
+        tasks = Task.objects.filter(
+            batch__project=project, batch__status=BatchStatus.OPEN, annotator=user, status__in=OPEN_TASK_STATUSES
+        ).count()
+        if tasks:
+            raise Conflict(
+                "has_open_tasks", f"{user.name} still has {tasks} open tasks in open batches of this project.", tasks=tasks
+            )
+        Membership.objects.filter(project=project, user=user).delete()
+
+
+def _keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:
+    admins = set(Membership.objects.filter(project=project, role=Role.ADMIN).values_list("user_id", flat=True))
+    if becomes != Role.ADMIN and admins == {user.pk}:
+        raise Conflict("last_admin", "A project needs at least one admin; make somebody else admin first.")
+
+
+def _rater_for(project: Project, user: User) -> Rater:
+    """The member's rater. A name that labels from a file already use is taken over only when it was nobody's."""
+    rater = Rater.objects.filter(project=project, user=user).first()
+    if rater is not None:
+        return rater
+    rater, created = Rater.objects.get_or_create(project=project, name=user.username, defaults={"user": user})
+    if not created and rater.user_id is None:
+        rater.user = user
+        rater.save(update_fields=["user"])
+    elif rater.user_id != user.pk:
+        raise Conflict("rater_name_taken", f"Labels of another person already use the name “{user.username}”.")
+    return rater

@@ -1,0 +1,65 @@
+"""Units are addresses within a sample: `answer`, `sample`, `claim:3`, `context:2`, `fact:0`, `entity:1`.
+
+The one home of the rule which units a sample has (docs/decisions/0001-units-are-addresses.md).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from annotate.models import Sample
+
+UNIT_PATTERN = r"^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$"
+_UNIT = re.compile(UNIT_PATTERN)
+
+# Kind of unit -> the field of Sample that lists its members.
+LISTED_KINDS = {"claim": "claims", "context": "contexts", "fact": "key_facts", "entity": "entities"}
+
+# The order in which a person goes through a sample.
+KIND_ORDER = ("claim", "context", "fact", "entity", "answer", "sample")
+
+
+def parse_unit(unit: str) -> tuple[str, int | None]:
+    """Kind and index of an address; `("answer", None)` for units that a sample has once.
+
+    Raises ValueError with a sentence when it is no address.
+    """
+    if not isinstance(unit, str) or not _UNIT.match(unit):
+        raise ValueError(f"{unit!r} is not a unit; write answer, sample, claim:0, context:0, fact:0 or entity:0")
+    kind, _, index = unit.partition(":")
+    return kind, int(index) if index else None
+
+
+def unit_count(sample: Sample, kind: str) -> int:
+    """How many units of the kind the sample has."""
+    field = LISTED_KINDS.get(kind)
+    return len(getattr(sample, field)) if field else 1
+
+
+def units_of(sample: Sample, kind: str) -> list[str]:
+    """Addresses of all units of the kind, in order."""
+    if kind in LISTED_KINDS:
+        return [f"{kind}:{index}" for index in range(unit_count(sample, kind))]
+    return [kind]
+
+
+def has_unit(sample: Sample, unit: str) -> bool:
+    kind, index = parse_unit(unit)
+    return index is None or index < unit_count(sample, kind)
+
+
+def unit_text(sample: Sample, unit: str) -> str:
+    """The words of the unit: the claim, the context's text, the key fact, the entity, or the answer."""
+    kind, index = parse_unit(unit)
+    if index is None:
+        return sample.answer
+    member = getattr(sample, LISTED_KINDS[kind])[index]
+    return member["text"] if isinstance(member, dict) else member
+
+
+def unit_sort_key(unit: str) -> tuple[int, int]:
+    """Sorts addresses in the order in which a person goes through them."""
+    kind, index = parse_unit(unit)
+    return KIND_ORDER.index(kind), index or 0

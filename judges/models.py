@@ -1,0 +1,147 @@
+"""What machines say: judges, their immutable versions, runs and scores; frozen alignment reports."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotate.units import UNIT_PATTERN
+
+
+class JudgeKind(models.TextChoices):
+    IMPORTED = "imported", "Imported"
+    LLM = "llm", "LLM"
+    RAGAS = "ragas", "RAGAS"
+    LEXICAL = "lexical", "Lexical"
+    EMBEDDING = "embedding", "Embedding"
+    ENSEMBLE = "ensemble", "Ensemble"
+
+
+class Judge(models.Model):
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="judges")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=10, choices=JudgeKind, default=JudgeKind.IMPORTED)
+    description = models.TextField(blank=True)
+    higher_is_better = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="judge_name_once_per_project"),
+            models.CheckConstraint(condition=Q(kind__in=JudgeKind.values), name="judge_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class JudgeVersion(models.Model):
+    """One configuration of a judge. Never changes; `label` is the name a scores file gave it ("1" when it gave none)."""
+
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField()
+    label = models.CharField(max_length=200)
+    config = models.JSONField(default=dict)
+    content_hash = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["judge", "number"], name="judge_version_number_once"),
+            models.UniqueConstraint(fields=["judge", "content_hash"], name="judge_version_content_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge_id} v{self.number}"
+
+
+class Run(models.Model):
+    """A judge version over a set of samples; for imported scores, one file."""
+
+    version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="runs")
+    import_job = models.ForeignKey(
+        "annotate.ImportJob", on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+
+class ScoreStatus(models.TextChoices):
+    OK = "ok", "OK"
+    REFUSED = "refused", "Refused"
+    PARSE_ERROR = "parse_error", "Reply not understood"
+    TIMEOUT = "timeout", "Timed out"
+    ERROR = "error", "Failed"
+
+
+class Score(models.Model):
+    """The value a judge version gave a unit. `dimension` is a criterion's key, or the judge's own name for what it
+    measures (`overall`), which can be held against any criterion on the same kind of unit.
+
+    A score that is not `ok` has neither number nor label: it is missing, never a value.
+    """
+
+    version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="scores")
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="scores")
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="scores")
+    unit = models.CharField(max_length=20)
+    dimension = models.CharField(max_length=120)
+    repeat = models.PositiveSmallIntegerField(default=0)
+    status = models.CharField(max_length=12, choices=ScoreStatus, default=ScoreStatus.OK)
+    number = models.FloatField(null=True, blank=True)
+    # For judges that answer with one of the criterion's options instead of a number.
+    label = models.TextField(null=True, blank=True)
+    rationale = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["version", "dimension", "sample", "unit", "repeat"], name="score_once_per_unit_and_repeat"
+            ),
+            models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="score_unit_is_address"),
+            models.CheckConstraint(condition=Q(status__in=ScoreStatus.values), name="score_status_known"),
+            models.CheckConstraint(
+                condition=(
+                    Q(status=ScoreStatus.OK, number__isnull=False, label__isnull=True)
+                    | Q(status=ScoreStatus.OK, number__isnull=True, label__isnull=False)
+                    | (~Q(status=ScoreStatus.OK) & Q(number__isnull=True, label__isnull=True))
+                ),
+                name="score_has_one_value_if_ok",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} of {self.sample_id}: {self.number if self.label is None else self.label}"
+
+
+class AlignmentReport(models.Model):
+    """A frozen comparison of people and judges on one criterion.
+
+    parameters: {"seed", "level", "dev_share", …}; `fingerprint`: hash of every rating and score that went in.
+    result: all estimates as plain JSON; plots: {name: SVG text}.
+    """
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="reports")
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="reports")
+    number = models.PositiveIntegerField()
+    fingerprint = models.CharField(max_length=64)
+    parameters = models.JSONField(default=dict)
+    result = models.JSONField(default=dict)
+    plots = models.JSONField(default=dict)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="report_number_once_per_project"),
+            models.UniqueConstraint(fields=["criterion", "fingerprint"], name="report_once_per_criterion_and_data"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project_id} report {self.number}"
