@@ -1,0 +1,57 @@
+"""How well raters, people and judges alike, agree: ratings in, estimates out.
+
+Pure functions on arrays (numpy, scipy); no Django, no pandas. Every statistic returns an ``Estimate``. Definitions and
+sources stand in the functions; randomness arrives as ``rng``.
+"""
+
+from alignment.alpha import krippendorff_alpha
+from alignment.auc import roc_auc
+from alignment.cohen import cohen_kappa
+from alignment.correlation import pearson, spearman
+from alignment.estimate import Estimate
+from alignment.interval import CLUSTERS_FOR_INFLUENCE, RESAMPLES
+from alignment.labels import LabelResult, judge_label_kappa
+from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
+from alignment.pairs import Pair, mean_pairwise_kappa, pairwise
+from alignment.ratings import Ratings, Scale
+from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
+from alignment.split import dev_test_split
+from alignment.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
+from alignment.tau import kendall
+from alignment.threshold import Sweep, ThresholdResult, at_threshold, sweep
+
+__all__ = [
+    "CLUSTERS_FOR_INFLUENCE",
+    "RESAMPLES",
+    "AgreementSummary",
+    "BinaryReference",
+    "Estimate",
+    "LabelResult",
+    "MeanReference",
+    "Pair",
+    "Prevalence",
+    "Ratings",
+    "Scale",
+    "Sweep",
+    "ThresholdResult",
+    "agreement_summary",
+    "at_threshold",
+    "cohen_kappa",
+    "dev_test_split",
+    "fleiss_kappa",
+    "gwet_ac1",
+    "judge_label_kappa",
+    "kendall",
+    "krippendorff_alpha",
+    "mean_pairwise_kappa",
+    "mean_value",
+    "pairwise",
+    "paradox_note",
+    "pearson",
+    "percent_agreement",
+    "prevalence",
+    "reference_majority",
+    "roc_auc",
+    "spearman",
+    "sweep",
+]

@@ -1,0 +1,42 @@
+"""Checks on the columns a judge is compared in."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from alignment.arrays import Bools, Floats, Ints
+
+
+def finite(values: ArrayLike, name: str) -> Floats:
+    """A flat array of finite floats; ValueError naming the first that is not, with its position."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{name} is a flat array, not of shape {array.shape}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ValueError(f"{name} {array[bad[0]]} at position {bad[0]} is not finite; leave missing scores out")
+    return array
+
+
+def verdicts(values: ArrayLike) -> Bools:
+    """A flat array of booleans (or of 0 and 1)."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"positive is a flat array, not of shape {array.shape}")
+    if not np.isin(array, (0, 1)).all():
+        raise ValueError("positive holds booleans")
+    return array.astype(np.bool_)
+
+
+def cluster_rows(cluster: ArrayLike) -> tuple[Ints, int]:
+    """Clusters numbered 0..rows-1, and how many there are."""
+    present, row = np.unique(np.asarray(cluster), return_inverse=True)
+    return row.astype(np.int64), present.size
+
+
+def same_length(**columns: Sequence[object] | Floats | Bools | Ints) -> None:
+    """ValueError naming the lengths when columns differ in length."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"columns differ in length: {lengths}")

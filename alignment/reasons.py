@@ -1,0 +1,11 @@
+"""Why a statistic is undefined, in the words readers see. More than one statistic uses each."""
+
+NO_LEVELS = "the scale has no levels"
+NO_ORDER = "the levels have no order"
+NOT_NUMBERS = "the levels are not numbers"
+ONE_CATEGORY = "only one category was used"
+FEW_COMMON = "fewer than 2 common units"
+NO_PAIRS = "no unit has two ratings"
+NO_UNITS = "no units"
+NO_POSITIVE = "no unit is positive by people"
+NO_NEGATIVE = "no unit is negative by people"

@@ -1,0 +1,261 @@
+"""Influence functions against brute force, the bootstrap against influence, and how an interval is chosen."""
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from alignment import (
+    Ratings,
+    at_threshold,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    kendall,
+    krippendorff_alpha,
+    mean_pairwise_kappa,
+    pearson,
+    percent_agreement,
+    roc_auc,
+    spearman,
+)
+from alignment.interval import standard_error
+from alignment.totals import Totals
+
+AGREEMENT = {
+    "percent agreement": percent_agreement,
+    "fleiss": fleiss_kappa,
+    "ac1": gwet_ac1,
+    "alpha nominal": krippendorff_alpha,
+    "alpha ordinal": lambda ratings, **how: krippendorff_alpha(ratings, "ordinal", **how),
+    "alpha interval": lambda ratings, **how: krippendorff_alpha(ratings, "interval", **how),
+    "cohen": lambda ratings, **how: cohen_kappa(ratings, "rater 0", "rater 1", **how),
+    "cohen quadratic": lambda ratings, **how: cohen_kappa(ratings, "rater 0", "rater 1", "quadratic", **how),
+    "mean kappa": mean_pairwise_kappa,
+    "mean kappa by units": lambda ratings, **how: mean_pairwise_kappa(ratings, "linear", 10, True, **how),
+}
+JUDGED = {
+    "roc auc": lambda score, positive, human, cluster, **how: roc_auc(score, positive, cluster, **how),
+    "pearson": lambda score, positive, human, cluster, **how: pearson(score, human, cluster, **how),
+    "spearman": lambda score, positive, human, cluster, **how: spearman(score, human, cluster, **how),
+    "kendall": lambda score, positive, human, cluster, **how: kendall(score, human, cluster, **how),
+} | {
+    name: lambda score, positive, human, cluster, name=name, **how: getattr(
+        at_threshold(score, positive, cluster, 0.5, **how), name
+    )
+    for name in ("kappa", "tpr", "tnr", "precision", "f1", "accuracy", "mcc")
+}
+
+
+def part_of(ratings, kept):
+    return Ratings(
+        ratings.unit[kept],
+        ratings.rater[kept],
+        ratings.value[kept],
+        ratings.cluster[kept],
+        ratings.levels,
+        ratings.scale,
+        ratings.raters,
+    )
+
+
+def columns(units=600, per_cluster=3):
+    rng = np.random.default_rng(17)
+    human = np.repeat(rng.integers(0, 4, size=units // per_cluster), per_cluster) / 3
+    score = np.round(human + rng.normal(0, 0.4, size=units), 1)
+    cluster = np.arange(units) // per_cluster
+    return score, (human + rng.normal(0, 0.2, size=units)) >= 0.6, human, cluster
+
+
+def jackknife(values):
+    values = np.array(values)
+    return np.sqrt((values.size - 1) / values.size * np.square(values - values.mean()).sum())
+
+
+def width(estimate):
+    return estimate.high - estimate.low
+
+
+@pytest.mark.parametrize("name", AGREEMENT)
+def test_agreement_influence_against_deleting_each_cluster(with_gaps, name):
+    ratings, statistic = with_gaps(7, units=600, per_cluster=3), AGREEMENT[name]
+    left_out = [
+        statistic(part_of(ratings, ratings.cluster != cluster), interval="none").value
+        for cluster in np.unique(ratings.cluster)
+    ]
+    estimate = statistic(ratings, interval="influence")
+    error = width(estimate) / 2 / 1.97
+    assert error == pytest.approx(jackknife(left_out), rel=0.03)
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_judge_influence_against_deleting_each_cluster(name):
+    given, statistic = columns(), JUDGED[name]
+    cluster = given[-1]
+    left_out = [
+        statistic(*(column[cluster != one] for column in given), interval="none").value for one in np.unique(cluster)
+    ]
+    error = width(statistic(*given, interval="influence")) / 2 / 1.97
+    assert error == pytest.approx(jackknife(left_out), rel=0.03)
+
+
+@pytest.mark.parametrize("name", AGREEMENT)
+def test_agreement_bootstrap_against_influence(with_gaps, name, rng):
+    ratings, statistic = with_gaps(7, units=600, per_cluster=3), AGREEMENT[name]
+    by_influence, by_bootstrap = (statistic(ratings, interval=kind, rng=rng) for kind in ("influence", "bootstrap"))
+    assert by_bootstrap.value == by_influence.value
+    assert width(by_bootstrap) == pytest.approx(width(by_influence), rel=0.1)
+    assert by_bootstrap.low == pytest.approx(by_influence.low, abs=0.1 * width(by_influence))
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_judge_bootstrap_against_influence(name, rng):
+    given, statistic = columns(), JUDGED[name]
+    by_influence, by_bootstrap = (statistic(*given, interval=kind, rng=rng) for kind in ("influence", "bootstrap"))
+    assert by_bootstrap.value == by_influence.value
+    assert width(by_bootstrap) == pytest.approx(width(by_influence), rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["roc auc", "pearson", "spearman", "kendall"])
+def test_weighted_resamples_are_the_statistic_of_copied_units(name, rng, monkeypatch):
+    """One resample by hand: clusters drawn twice are copied, and the plain statistic of the copies compared."""
+    given, statistic = columns(60, 3), JUDGED[name]
+    seen = []
+
+    def spy(sampling, plan):
+        weights = np.bincount(rng.integers(20, size=20), minlength=20)
+        copies = np.repeat(np.arange(60), weights[given[-1]])
+        copied = [column[copies] for column in given[:-1]]
+        seen.append(statistic(*copied, np.arange(copies.size), interval="none").value)
+        resample = sampling.resample(weights[None].astype(float))
+        assert resample[0] == pytest.approx(seen[0], abs=1e-10)
+        return np.linspace(0, 1, 2000)
+
+    monkeypatch.setattr("alignment.interval._resampled", spy)
+    statistic(*given, rng=rng)
+    assert seen
+
+
+def test_spearman_influence_is_the_derivative_of_weighted_ranks():
+    """A weight raised by a little, by brute force through the definition."""
+    score, _, human, _ = columns(60, 1)
+    n, step = score.size, 1e-6
+
+    def rho(weights):
+        below = [(c < c[:, None]) + 0.5 * (c == c[:, None]) for c in (score, human)]
+        x, y = (kernel @ weights for kernel in below)
+        x, y = (column - weights @ column / weights.sum() for column in (x, y))
+        return weights @ (x * y) / np.sqrt((weights @ x**2) * (weights @ y**2))
+
+    ones = np.ones(n)
+    assert rho(ones) == pytest.approx(np.corrcoef(rankdata(score), rankdata(human))[0, 1])
+    slopes = np.array([(rho(ones + step * unit) - rho(ones - step * unit)) / (2 * step) for unit in np.eye(n)])
+    estimate = spearman(score, human, np.arange(n), interval="influence")
+    assert (estimate.high - estimate.value) / 2.000995 == pytest.approx(standard_error(slopes), rel=1e-5)
+
+
+def test_clusters_of_copies_are_worth_one_unit(from_rows, rng):
+    """Five claims that repeat their answer's verdict carry no more than one claim."""
+    a, b = rng.integers(0, 2, size=(2, 80))
+    b = np.where(rng.random(80) < 0.6, a, b)
+    single = from_rows([a, b], [0, 1], "binary")
+    copies = np.repeat(np.arange(80), 5)
+    copied = from_rows([a[copies], b[copies]], [0, 1], "binary", clusters=copies)
+    one, five = (cohen_kappa(ratings, *ratings.raters, interval="influence") for ratings in (single, copied))
+    assert (one.value, one.low, one.high) == pytest.approx((five.value, five.low, five.high))
+    assert (five.n, five.clusters) == (400, 80)
+
+
+def test_auto_takes_the_bootstrap_below_forty_clusters(with_gaps, rng):
+    few, enough = (with_gaps(3, units=units, per_cluster=2, raters=2) for units in (78, 400))
+    assert "cluster bootstrap, 2000 resamples" in krippendorff_alpha(few, rng=rng).method
+    assert "influence functions" in krippendorff_alpha(enough, rng=rng).method
+
+
+def test_rates_take_wilson_when_every_unit_is_its_own_cluster(rng):
+    score, positive, _, cluster = columns()
+    single = at_threshold(score, positive, np.arange(600), 0.5, rng=rng)
+    assert all(
+        estimate.method.endswith("Wilson, every trial its own cluster")
+        for estimate in (single.tpr, single.tnr, single.precision, single.accuracy)
+    )
+    clustered = at_threshold(score, positive, cluster, 0.5, rng=rng)
+    assert "influence functions by cluster" in clustered.tpr.method
+    assert clustered.tpr.n == single.tpr.n == int(positive.sum())
+    assert clustered.tpr.value == single.tpr.value
+
+
+def test_a_perfect_clustered_rate_takes_each_cluster_for_one_trial(rng):
+    positive = np.repeat([True, False], 50)
+    result = at_threshold(positive.astype(float), positive, np.arange(100) // 5, 0.5, rng=rng)
+    assert (result.tpr.value, result.tpr.high, result.tpr.n, result.tpr.clusters) == (1.0, 1.0, 50, 10)
+    assert result.tpr.low == pytest.approx(0.7225, abs=1e-4)
+    assert result.tpr.method.endswith("Wilson, each cluster as one trial, because none varies")
+
+
+def test_percent_agreement_of_two_raters_is_a_proportion(from_confusion, rng):
+    estimate = percent_agreement(from_confusion([[40, 5], [3, 12]]), rng=rng)
+    assert estimate.method.endswith("Wilson, every trial its own cluster")
+
+
+@pytest.mark.parametrize("kind", ["influence", "bootstrap"])
+def test_no_interval_of_width_zero(from_confusion, rng, kind):
+    perfect = cohen_kappa(from_confusion([[40, 0], [0, 40]]), "a", "b", interval=kind, rng=rng)
+    constant = cohen_kappa(from_confusion([[0, 0], [40, 40]]), "a", "b", interval=kind, rng=rng)
+    for estimate, value in ((perfect, 1.0), (constant, 0.0)):
+        assert (estimate.value, estimate.low, estimate.high) == (value, None, None)
+        assert estimate.reason == "nothing varies between clusters: no interval"
+
+
+def test_undefined_resamples_are_counted(from_confusion, rng):
+    rare = cohen_kappa(from_confusion([[18, 0], [1, 1]]), "a", "b", rng=rng)
+    assert rare.method.endswith("undefined left out")
+    assert rare.low is not None
+
+
+def test_an_interval_stays_within_its_bounds(from_confusion):
+    estimate = cohen_kappa(from_confusion([[3, 0], [1, 3]]), "a", "b", interval="influence")
+    assert estimate.high == 1.0
+
+
+def test_the_level_widens(with_gaps):
+    ratings = with_gaps(3)
+    narrow, wide = (fleiss_kappa(ratings, interval="influence", level=level) for level in (0.8, 0.99))
+    assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
+    assert (narrow.level, wide.level) == (0.8, 0.99)
+
+
+def test_the_bootstrap_works_in_blocks(monkeypatch):
+    score, _, human, cluster = columns(60, 3)
+    whole = kendall(score, human, cluster, rng=np.random.default_rng(1))
+    monkeypatch.setattr("alignment.interval.FLOATS_AT_ONCE", 6000)
+    monkeypatch.setattr("alignment.tau.SIGNS_AT_ONCE", 600)
+    parts = kendall(score, human, cluster, rng=np.random.default_rng(1))
+    assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.02)
+
+
+def test_gradients_in_blocks(monkeypatch, with_gaps):
+    ratings = with_gaps(3)
+    whole = krippendorff_alpha(ratings, "ordinal", interval="influence")
+    monkeypatch.setattr("alignment.totals.CELLS_AT_ONCE", 40)
+    parts = krippendorff_alpha(ratings, "ordinal", interval="influence")
+    assert parts.low == pytest.approx(whole.low, abs=1e-14)
+
+
+def test_the_complex_step_is_the_derivative():
+    totals = Totals.of(np.array([7, 7, 9]), np.array([0, 1, 1]), np.array([2.0, 1.0, 3.0]), 2)
+    assert totals.influence(lambda sums: sums[..., 0] / sums[..., 1]) == pytest.approx([2 / 4 - 2 / 16, -6 / 16])
+    assert totals.sums().tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "pass rng"),
+        ({"interval": "bootstrap"}, "pass rng"),
+        ({"interval": "exact"}, "auto, influence, bootstrap, none"),
+        ({"interval": "none", "level": 95}, "between 0 and 1"),
+    ],
+)
+def test_a_plan_that_cannot_be(with_gaps, asked, message):
+    with pytest.raises(ValueError, match=message):
+        fleiss_kappa(with_gaps(1), **asked)

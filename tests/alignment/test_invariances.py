@@ -1,0 +1,192 @@
+"""What a figure must not depend on, declared once for every statistic and tested for all."""
+
+import numpy as np
+import pytest
+
+from alignment import (
+    Ratings,
+    agreement_summary,
+    at_threshold,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    kendall,
+    krippendorff_alpha,
+    mean_pairwise_kappa,
+    pearson,
+    percent_agreement,
+    reference_majority,
+    roc_auc,
+    spearman,
+    sweep,
+)
+
+INFLUENCE = {"interval": "influence"}
+
+NOMINAL = {
+    "percent agreement": lambda ratings: percent_agreement(ratings, **INFLUENCE),
+    "fleiss": lambda ratings: fleiss_kappa(ratings, **INFLUENCE),
+    "ac1": lambda ratings: gwet_ac1(ratings, **INFLUENCE),
+    "alpha nominal": lambda ratings: krippendorff_alpha(ratings, **INFLUENCE),
+    "mean kappa": lambda ratings: mean_pairwise_kappa(ratings, **INFLUENCE),
+    "mean kappa by units": lambda ratings: mean_pairwise_kappa(ratings, None, 10, True, **INFLUENCE),
+    "cohen": lambda ratings: cohen_kappa(ratings, *ratings.raters[:2], **INFLUENCE),
+}
+ORDERED = {
+    "alpha ordinal": lambda ratings: krippendorff_alpha(ratings, "ordinal", **INFLUENCE),
+    "alpha interval": lambda ratings: krippendorff_alpha(ratings, "interval", **INFLUENCE),
+    "mean linear": lambda ratings: mean_pairwise_kappa(ratings, "linear", **INFLUENCE),
+    "mean quadratic": lambda ratings: mean_pairwise_kappa(ratings, "quadratic", **INFLUENCE),
+    "cohen linear": lambda ratings: cohen_kappa(ratings, *ratings.raters[:2], "linear", **INFLUENCE),
+    "cohen quadratic": lambda ratings: cohen_kappa(ratings, *ratings.raters[:2], "quadratic", **INFLUENCE),
+}
+AGREEMENT = NOMINAL | ORDERED
+JUDGED = {
+    "roc auc": lambda score, positive, human, cluster: roc_auc(score, positive, cluster, **INFLUENCE),
+    "pearson": lambda score, positive, human, cluster: pearson(score, human, cluster, **INFLUENCE),
+    "spearman": lambda score, positive, human, cluster: spearman(score, human, cluster, **INFLUENCE),
+    "kendall": lambda score, positive, human, cluster: kendall(score, human, cluster, **INFLUENCE),
+} | {
+    name: lambda score, positive, human, cluster, name=name: getattr(
+        at_threshold(score, positive, cluster, 0.5, **INFLUENCE), name
+    )
+    for name in ("kappa", "tpr", "tnr", "precision", "f1", "accuracy", "mcc")
+}
+
+
+def same(estimate, other):
+    for name in ("value", "low", "high"):
+        assert getattr(estimate, name) == pytest.approx(getattr(other, name), abs=1e-12)
+    assert (estimate.n, estimate.clusters, estimate.method) == (other.n, other.clusters, other.method)
+
+
+def rebuilt(ratings, **changes):
+    fields = ("unit", "rater", "value", "cluster", "levels", "scale", "raters")
+    return Ratings(**{name: changes.get(name, getattr(ratings, name)) for name in fields})
+
+
+def columns(seed=5, units=200):
+    rng = np.random.default_rng(seed)
+    human = rng.integers(0, 4, size=units) / 3
+    score = np.round(human + rng.normal(0, 0.4, size=units), 1)
+    return score, human >= 0.6, human, np.arange(units) // 2
+
+
+@pytest.mark.parametrize("name", AGREEMENT)
+def test_order_of_ratings(with_gaps, name, rng):
+    ratings = with_gaps(1)
+    order = rng.permutation(len(ratings))
+    shuffled = rebuilt(
+        ratings, **{name: getattr(ratings, name)[order] for name in ("unit", "rater", "value", "cluster")}
+    )
+    same(AGREEMENT[name](shuffled), AGREEMENT[name](ratings))
+
+
+@pytest.mark.parametrize("name", AGREEMENT)
+def test_order_of_raters(with_gaps, name):
+    ratings = with_gaps(1)
+    if name.startswith("cohen"):
+        # Symmetry: which of the two comes first.
+        ratings = ratings.select_raters(ratings.raters[:2])
+    same(AGREEMENT[name](ratings.select_raters(ratings.raters[::-1])), AGREEMENT[name](ratings))
+
+
+@pytest.mark.parametrize("name", AGREEMENT)
+def test_numbers_of_units_and_clusters(with_gaps, name, rng):
+    ratings = with_gaps(1)
+    renumbered = rebuilt(
+        ratings,
+        unit=rng.permutation(10_000)[ratings.unit],
+        cluster=rng.permutation(10_000)[ratings.cluster],
+    )
+    same(AGREEMENT[name](renumbered), AGREEMENT[name](ratings))
+
+
+@pytest.mark.parametrize("name", NOMINAL)
+def test_names_of_levels(with_gaps, name):
+    ratings = with_gaps(1)
+    relabelled = rebuilt(
+        ratings, value=np.array([2, 0, 3, 1])[ratings.value], levels=("q", "p", "s", "r"), scale="nominal"
+    )
+    same(NOMINAL[name](relabelled), NOMINAL[name](ratings))
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_direction_of_levels(with_gaps, name):
+    ratings = with_gaps(1)
+    turned = rebuilt(ratings, value=3 - ratings.value, levels=tuple(-level for level in ratings.levels[::-1]))
+    same(ORDERED[name](turned), ORDERED[name](ratings))
+
+
+def test_units_of_interval_levels(with_gaps):
+    ratings = with_gaps(1)
+    scaled = rebuilt(ratings, levels=tuple(50 * level - 200 for level in ratings.levels))
+    same(krippendorff_alpha(scaled, "interval", **INFLUENCE), krippendorff_alpha(ratings, "interval", **INFLUENCE))
+
+
+def test_interval_alpha_with_and_without_a_list_of_levels(with_gaps):
+    ratings = with_gaps(1)
+    bare = rebuilt(ratings, value=np.array(ratings.levels)[ratings.value], levels=None, scale="interval")
+    same(krippendorff_alpha(bare, "interval", **INFLUENCE), krippendorff_alpha(ratings, "interval", **INFLUENCE))
+
+
+def test_two_levels_have_one_weighting(with_gaps):
+    ratings = with_gaps(2, levels=2)
+    plain = cohen_kappa(ratings, "rater 0", "rater 1", **INFLUENCE)
+    for weights in ("linear", "quadratic"):
+        weighted = cohen_kappa(ratings, "rater 0", "rater 1", weights, **INFLUENCE)
+        assert (weighted.value, weighted.low) == pytest.approx((plain.value, plain.low), abs=1e-12)
+
+
+def test_weights_are_on_positions_not_numbers(with_gaps):
+    ratings = with_gaps(1)
+    uneven = rebuilt(ratings, levels=(0, 50, 100, 1000))
+    for weights in ("linear", "quadratic"):
+        same(
+            cohen_kappa(uneven, "rater 0", "rater 1", weights, **INFLUENCE),
+            cohen_kappa(ratings, "rater 0", "rater 1", weights, **INFLUENCE),
+        )
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_order_of_units(name, rng):
+    given = columns()
+    order = rng.permutation(200)
+    same(JUDGED[name](*(column[order] for column in given)), JUDGED[name](*given))
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_names_of_clusters(name):
+    score, positive, human, cluster = columns()
+    named = np.array([f"sample {code}" for code in cluster])
+    same(JUDGED[name](score, positive, human, named), JUDGED[name](score, positive, human, cluster))
+
+
+@pytest.mark.parametrize("name", ["spearman", "kendall", "roc auc"])
+def test_rank_statistics_see_ranks_only(name):
+    score, positive, human, cluster = columns()
+    same(JUDGED[name](np.exp(3 * score), positive, human, cluster), JUDGED[name](score, positive, human, cluster))
+
+
+def test_turning_the_score_turns_the_sweep():
+    score, positive, _, _ = columns()
+    up, down = sweep(score, positive), sweep(-score, positive, higher_is_better=False)
+    assert up.best_kappa == pytest.approx(down.best_kappa, abs=1e-12)
+    assert (down.thresholds == -up.thresholds[::-1]).all()
+    assert down.kappa[::-1] == pytest.approx(up.kappa, abs=1e-12, nan_ok=True)
+
+
+def test_the_same_seed_gives_the_same_summary(with_gaps):
+    ratings = with_gaps(4, units=60)
+    one, other = (agreement_summary(ratings, np.random.default_rng(11)) for _ in range(2))
+    assert one == other
+    assert all("bootstrap" in estimate.method for estimate in one.values())
+
+
+def test_a_majority_does_not_hang_on_the_order_of_raters(with_gaps):
+    ratings = with_gaps(1)
+    one = reference_majority(ratings, [3, 4])
+    other = reference_majority(ratings.select_raters(ratings.raters[::-1]), [3, 4])
+    assert one.unit_ids == other.unit_ids
+    assert (one.positive == other.positive).all()
+    assert one.ties == other.ties

@@ -1,0 +1,197 @@
+"""Undefined is None with a reason: never 0, never 1, never NaN."""
+
+import json
+
+import numpy as np
+import pytest
+
+from alignment import (
+    Estimate,
+    agreement_summary,
+    at_threshold,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    judge_label_kappa,
+    kendall,
+    krippendorff_alpha,
+    mean_pairwise_kappa,
+    pairwise,
+    pearson,
+    percent_agreement,
+    prevalence,
+    roc_auc,
+    spearman,
+    sweep,
+)
+
+NONE = {"interval": "none"}
+A, B = "rater 0", "rater 1"
+
+# Rows of two raters, levels, scale.
+RATINGS = {
+    "plain": ([[1, 2, 1], [2, 2, 1]], [1, 2], "ordinal"),
+    "one category": ([[1] * 10, [1] * 10], [1, 2], "ordinal"),
+    "one common unit": ([[1, 2], [2, None]], [1, 2], "ordinal"),
+    "no common unit": ([[1, None], [None, 2]], [1, 2], "ordinal"),
+    "nominal": (["xyx", "xyy"], "xyz", "nominal"),
+    "words in order": (["xyx", "xyy"], "xyz", "ordinal"),
+    "no levels": ([[0.1, 0.2], [0.1, 0.3]], None, "interval"),
+    "no levels, one value": ([[0.1, 0.1], [0.1, 0.1]], None, "interval"),
+    "no levels, no common unit": ([[0.1, None], [None, 0.2]], None, "interval"),
+}
+STATISTICS = {
+    "cohen": lambda ratings: cohen_kappa(ratings, A, B, **NONE),
+    "linear": lambda ratings: cohen_kappa(ratings, A, B, "linear", **NONE),
+    "quadratic": lambda ratings: cohen_kappa(ratings, A, B, "quadratic", **NONE),
+    "mean": lambda ratings: mean_pairwise_kappa(ratings, **NONE),
+    "mean linear": lambda ratings: mean_pairwise_kappa(ratings, "linear", 2, **NONE),
+    "percent": lambda ratings: percent_agreement(ratings, **NONE),
+    "fleiss": lambda ratings: fleiss_kappa(ratings, **NONE),
+    "ac1": lambda ratings: gwet_ac1(ratings, **NONE),
+    "alpha": lambda ratings: krippendorff_alpha(ratings, **NONE),
+    "alpha ordinal": lambda ratings: krippendorff_alpha(ratings, "ordinal", **NONE),
+    "alpha interval": lambda ratings: krippendorff_alpha(ratings, "interval", **NONE),
+}
+UNDEFINED = [
+    ("cohen", "one category", "only one category was used"),
+    ("quadratic", "one category", "only one category was used"),
+    ("fleiss", "one category", "only one category was used"),
+    ("alpha", "one category", "only one category was used"),
+    ("alpha ordinal", "one category", "only one category was used"),
+    ("alpha interval", "one category", "only one category was used"),
+    ("alpha interval", "no levels, one value", "only one value was used"),
+    ("mean", "one category", "only one category was used in every pair"),
+    ("mean", "plain", "no pair of raters has 10 common units"),
+    ("cohen", "one common unit", "fewer than 2 common units"),
+    ("cohen", "no common unit", "fewer than 2 common units"),
+    ("percent", "no common unit", "no unit has two ratings"),
+    ("fleiss", "no common unit", "no unit has two ratings"),
+    ("ac1", "no common unit", "no unit has two ratings"),
+    ("alpha", "no common unit", "no unit has two ratings"),
+    ("alpha interval", "no levels, no common unit", "no unit has two ratings"),
+    ("linear", "nominal", "the levels have no order"),
+    ("quadratic", "nominal", "the levels have no order"),
+    ("mean linear", "nominal", "the levels have no order"),
+    ("alpha ordinal", "nominal", "the levels have no order"),
+    ("alpha interval", "nominal", "the levels have no order"),
+    ("alpha interval", "words in order", "the levels are not numbers"),
+    *(
+        (name, "no levels", "the scale has no levels")
+        for name in ("cohen", "linear", "mean", "percent", "fleiss", "ac1", "alpha", "alpha ordinal")
+    ),
+]
+
+
+@pytest.mark.parametrize(("statistic", "ratings", "reason"), UNDEFINED)
+def test_agreement(from_rows, statistic, ratings, reason):
+    estimate = STATISTICS[statistic](from_rows(*RATINGS[ratings]))
+    assert (estimate.value, estimate.low, estimate.high) == (None, None, None)
+    assert estimate.reason == reason
+    json.dumps(estimate.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("score", "human", "reason"),
+    [
+        ([], [], "fewer than 2 units"),
+        ([1.0], [2.0], "fewer than 2 units"),
+        ([0.1 + 0.2, 0.3, 0.3], [1, 2, 3], "all scores are equal"),
+        ([1, 2, 3], [2, 2, 2], "all human values are equal"),
+    ],
+)
+@pytest.mark.parametrize("statistic", [pearson, spearman, kendall])
+def test_correlation(statistic, score, human, reason):
+    assert statistic(score, human, range(len(score)), **NONE).reason == reason
+
+
+def test_roc_auc():
+    assert roc_auc([1, 2], [True, True], [1, 2], **NONE).reason == "no unit is negative by people"
+    assert roc_auc([1, 2], [False, False], [1, 2], **NONE).reason == "no unit is positive by people"
+    assert roc_auc([], [], [], **NONE).value is None
+
+
+def test_rates_without_units_in_their_denominator(rng):
+    negative = at_threshold([0.1, 0.2], [False, False], [1, 2], 0.5, rng=rng)
+    assert negative.confusion == [[2, 0], [0, 0]]
+    assert negative.tpr.reason == "no unit is positive by people"
+    assert negative.precision.reason == "no unit is positive by the judge"
+    assert negative.f1.reason == "no unit is positive by people or by the judge"
+    assert negative.kappa.reason == "only one category was used"
+    assert negative.mcc.reason == "people or the judge used only one category"
+    assert (negative.tnr.value, negative.accuracy.value) == (1.0, 1.0)
+    positive = at_threshold([0.8, 0.9], [True, True], [1, 2], 0.5, rng=rng)
+    assert positive.tnr.reason == "no unit is negative by people"
+
+
+def test_no_units(rng):
+    empty = at_threshold([], [], [], 0.5, rng=rng)
+    assert empty.confusion == [[0, 0], [0, 0]]
+    assert (empty.kappa.reason, empty.accuracy.reason) == ("no units", "no units")
+    swept = sweep([], [])
+    assert (swept.best_index, swept.best_threshold, swept.best_kappa, swept.reason) == (None, None, None, "no units")
+    labels = judge_label_kappa([], [], [], scale="binary", levels=[0, 1], rng=rng)
+    assert labels.kappa.reason == "fewer than 2 common units"
+
+
+def test_sweep_without_a_defined_kappa():
+    swept = sweep([0.5, 0.5], [True, True])
+    assert swept.best_kappa is None
+    assert swept.reason == "only one category was used at every threshold"
+    assert np.isnan(swept.kappa).all()
+
+
+def test_no_ratings_at_all(from_rows, rng):
+    ratings = from_rows([], ["no", "yes"], "binary")
+    summary = agreement_summary(ratings, rng)
+    assert all(estimate.value is None and estimate.reason for estimate in summary.values())
+    assert pairwise(ratings, rng=rng) == []
+    assert [tuple(share) for share in prevalence(ratings)] == [("no", None, 0), ("yes", None, 0)]
+    bare = from_rows([], None, "interval")
+    assert all(estimate.value is None for estimate in agreement_summary(bare, rng).values())
+    assert prevalence(bare) == []
+
+
+def test_a_scale_without_levels_has_interval_alpha_only(from_rows):
+    summary = agreement_summary(from_rows([[0.1, 0.4, 0.9] * 4, [0.2, 0.4, 0.8] * 4], None, "interval"), **NONE)
+    defined = {name for name, estimate in summary.items() if estimate.value is not None}
+    assert defined == {"krippendorff_alpha_interval"}
+
+
+def test_one_category_is_perfect_for_ac1_by_intent(from_rows):
+    assert gwet_ac1(from_rows([[1, 1], [1, 1]], [1, 2]), **NONE).value == 1.0
+
+
+def test_one_cluster_has_a_value_and_no_interval(from_rows, rng):
+    ratings = from_rows([[1, 2, 1, 2], [1, 2, 2, 2]], [1, 2], clusters=[0, 0, 0, 0])
+    for estimate in (cohen_kappa(ratings, A, B, rng=rng), percent_agreement(ratings, rng=rng)):
+        assert estimate.value is not None
+        assert (estimate.low, estimate.reason) == (None, "fewer than 2 clusters: no interval")
+
+
+def test_mostly_undefined_resamples_void_the_interval(rng):
+    # A bootstrap of two clusters misses one of them half the time, and AUC needs both.
+    estimate = roc_auc([0.1, 0.9], [False, True], [1, 2], rng=np.random.default_rng(2))
+    assert estimate.value == 1.0
+    assert estimate.low is None
+
+
+def test_kendall_has_no_bootstrap_of_many_clusters(rng):
+    column = rng.normal(size=2_001)
+    estimate = kendall(column, column + rng.normal(size=2_001), range(2_001), interval="bootstrap", rng=rng)
+    assert estimate.value is not None
+    assert estimate.reason == "more than 2000 clusters: use influence functions"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ((float("nan"), None, None, 0.95, 1, 1, "", "x"), "finite"),
+        ((0.5, float("-inf"), 0.6, 0.95, 1, 1, "", None), "finite"),
+        ((0.5, 0.4, None, 0.95, 1, 1, "", "x"), "both ends"),
+        ((0.5, None, None), "needs a reason"),
+    ],
+)
+def test_an_estimate_that_cannot_be(fields, message):
+    with pytest.raises(ValueError, match=message):
+        Estimate(*fields)
