@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from annotate.api.base import ProjectAPIView, body, expected_revision, idempotency_key, whole_number
+from annotate.api import schema as shape
+from annotate.api.base import ProjectAPIView, StrictAPIView, body, expected_revision, idempotency_key, whole_number
 from annotate.errors import Invalid
-from annotate.models import Task
 from annotate.selectors.tasks import following_task, next_task, own_task, work_progress
-from annotate.services.labelling import LabelInput, known_task_ids, save_label, skip_task, submit_task
+from annotate.services.labelling import Finished, LabelInput, known_task_ids, save_label, skip_task, submit_task
 
 
 class WorkView(ProjectAPIView):
     """The next open task that the browser doesn't hold yet, and how much is done."""
 
     actions = {"GET": "work.label"}
+    params = frozenset({"batch", "exclude"})
 
+    @shape.describes(shape.Work, params=[OpenApiParameter("batch", int), OpenApiParameter("exclude", str)])
     def get(self, request: Request, slug: str) -> Response:
         batch = request.query_params.get("batch")
         number = whole_number(batch, "batch", low=1) if batch else None
@@ -29,16 +32,18 @@ class WorkView(ProjectAPIView):
         return Response({"task": task, "progress": progress})
 
 
-class TaskView(APIView):
+class TaskView(StrictAPIView):
     """One of one's own tasks. Anybody else's is not found."""
 
+    @shape.describes(shape.OneTask)
     def get(self, request: Request, task_id: int) -> Response:
         return Response({"task": own_task(user=request.user, task_id=task_id)})
 
 
-class TaskLabelsView(APIView):
+class TaskLabelsView(StrictAPIView):
     """Saves one label. If-Match carries the revision that was seen, Idempotency-Key makes a repeat harmless."""
 
+    @shape.describes(shape.Label, request=shape.LabelSaving, params=[shape.IF_MATCH, shape.IDEMPOTENCY_KEY])
     def put(self, request: Request, task_id: int) -> Response:
         known = {"unit", "criterion", "value", "comment", "evidence", "active_seconds"}
         data = body(request, known, required={"unit", "criterion", "value"})
@@ -63,22 +68,26 @@ class TaskLabelsView(APIView):
         return Response(saved, headers={"ETag": f'"{saved["revision"]}"'})
 
 
-class TaskSubmitView(APIView):
+class TaskSubmitView(StrictAPIView):
+    @shape.describes(shape.Finished, request=shape.Submission, conflict=True)
     def post(self, request: Request, task_id: int) -> Response:
         data = body(request, {"active_seconds", "exclude"})
+        held = known_task_ids(data.get("exclude", []))
         task = submit_task(actor=request.user, task_id=task_id, active_seconds=data.get("active_seconds"))
-        return Response(_finished(task, data))
+        return Response(_finished(request, task, held))
 
 
-class TaskSkipView(APIView):
+class TaskSkipView(StrictAPIView):
+    @shape.describes(shape.Finished, request=shape.Skipping, conflict=True)
     def post(self, request: Request, task_id: int) -> Response:
         data = body(request, {"reason", "active_seconds", "exclude"}, required={"reason"})
+        held = known_task_ids(data.get("exclude", []))
         task = skip_task(
             actor=request.user, task_id=task_id, reason=data["reason"], active_seconds=data.get("active_seconds")
         )
-        return Response(_finished(task, data))
+        return Response(_finished(request, task, held))
 
 
-def _finished(task: Task, data: dict[str, Any]) -> dict[str, Any]:
-    exclude = known_task_ids(data.get("exclude", []))
-    return {"task_id": task.pk, "status": task.status, "next": following_task(task=task, exclude=exclude)}
+def _finished(request: Request, task: Finished, held: Collection[int]) -> dict[str, Any]:
+    following = following_task(user=request.user, batch_id=task.batch_id, exclude=held)
+    return {"task_id": task.id, "status": task.status, "next": following}

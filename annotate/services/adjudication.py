@@ -12,6 +12,7 @@ from annotate.models import Project, User, Verdict
 from annotate.models.verdict import VerdictMethod, VerdictState
 from annotate.scales import normalise
 from annotate.services.labelling import MAX_COMMENT
+from annotate.texts import is_storable
 
 
 def decide(
@@ -21,8 +22,8 @@ def decide(
 
     Raises Http404, Invalid (value, reason), Stale when the labels or the decision changed since the reviewer looked.
     """
-    reason = reason.strip() if isinstance(reason, str) else ""
-    if not reason or len(reason) > MAX_COMMENT or "\x00" in reason:
+    reason = reason.strip() if is_storable(reason) else ""
+    if not reason or len(reason) > MAX_COMMENT:
         raise Invalid("no_reason", "Give the reason in a few words; the annotators learn from it.")
     with transaction.atomic():
         verdict = (

@@ -9,15 +9,18 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, QuerySet
+from django.http import Http404
 from django.utils import timezone
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Membership, Project, Sample, Task, User
 from annotate.models.batch import BatchStatus
 from annotate.models.label import Label
+from annotate.texts import check_json, is_storable
 from annotate.units import LISTED_KINDS
 
 SELECTION_METHODS = ("all", "filter", "random")
+_SELECTION_FIELDS = {"method", "filter", "n", "seed"}
 MAX_SEED = 2**31 - 1
 
 
@@ -39,7 +42,7 @@ def create_batch(
     {"method": "random", "n": int, "seed"?: int, "filter"?: {…}}. The seed is drawn here when none is given, and stored.
     """
     name = name.strip()
-    if not name or len(name) > 200:
+    if not name or len(name) > 200 or not is_storable(name):
         raise Invalid("bad_name", "Give the batch a name of up to 200 characters.")
     _check_people(project, annotators, overlap)
     if not criteria:
@@ -47,6 +50,8 @@ def create_batch(
     for criterion in criteria:
         if criterion.project_id != project.pk or not criterion.is_current:
             raise Invalid("foreign_criterion", f"“{criterion.key}” is not a current criterion of this project.")
+    if seed is not None:
+        _check_seed(seed)
     chosen, stored_selection = choose_samples(project=project, selection=selection)
     if not chosen:
         raise Invalid("no_samples", "No sample matches this choice.")
@@ -77,9 +82,14 @@ def create_batch(
 
 def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[list[int], dict[str, Any]]:
     """Primary keys of the chosen samples in import order, and the selection as it is stored (with its seed)."""
+    unknown = sorted(set(selection) - _SELECTION_FIELDS)
+    if unknown:
+        raise Invalid("bad_selection", f"selection: unknown field “{str(unknown[0])[:80]}”.")
     method = selection.get("method", "all")
     if method not in SELECTION_METHODS:
-        raise Invalid("bad_selection", f"“{method}” – choose samples by one of {', '.join(SELECTION_METHODS)}.")
+        raise Invalid(
+            "bad_selection", f"“{str(method)[:80]}” – choose samples by one of {', '.join(SELECTION_METHODS)}."
+        )
     conditions = selection.get("filter") or {}
     if not isinstance(conditions, Mapping):
         raise Invalid("bad_filter", "filter: write an object of metadata keys and values.")
@@ -100,9 +110,13 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[l
     seed = selection.get("seed")
     if seed is None:
         seed = _new_seed()
-    elif not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED:
-        raise Invalid("bad_seed", f"seed: a whole number from 0 to {MAX_SEED}.")
+    _check_seed(seed)
     return sorted(random.Random(seed).sample(keys, n)), {**stored, "n": n, "seed": seed}
+
+
+def _check_seed(seed: Any) -> None:
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED:
+        raise Invalid("bad_seed", f"seed: a whole number from 0 to {MAX_SEED}.")
 
 
 def _matching(project: Project, conditions: Mapping[str, Any]) -> QuerySet[Sample]:
@@ -111,6 +125,7 @@ def _matching(project: Project, conditions: Mapping[str, Any]) -> QuerySet[Sampl
     for key, value in conditions.items():
         if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
             raise Invalid("bad_filter", "filter: each metadata key takes a text, a number, or true/false.")
+        check_json({key: value})
         if key == "pipeline_version":
             samples = samples.filter(pipeline_version=str(value))
         else:
@@ -194,9 +209,9 @@ def start_adjudication(*, batch: Batch) -> Batch:
 
 def close_batch(*, batch: Batch) -> Batch:
     with transaction.atomic():
-        batch = Batch.objects.select_for_update().get(pk=batch.pk)
+        batch = _found(Batch.objects.select_for_update(), batch)
         if batch.status not in (BatchStatus.OPEN, BatchStatus.ADJUDICATING):
-            raise Conflict("wrong_state", f"Batch {batch.number} is {batch.get_status_display().lower()} already.")
+            raise Conflict("wrong_state", f"Batch {batch.number} is {batch.get_status_display().lower()}.")
         batch.status = BatchStatus.CLOSED
         batch.closed_at = timezone.now()
         batch.save(update_fields=["status", "closed_at"])
@@ -206,7 +221,7 @@ def close_batch(*, batch: Batch) -> Batch:
 def reopen_batch(*, batch: Batch) -> Batch:
     """Labelling goes on in a batch that was closed or handed to the reviewers too early."""
     with transaction.atomic():
-        batch = Batch.objects.select_for_update().get(pk=batch.pk)
+        batch = _found(Batch.objects.select_for_update(), batch)
         if batch.status not in (BatchStatus.ADJUDICATING, BatchStatus.CLOSED):
             raise Conflict("wrong_state", f"Batch {batch.number} is {batch.get_status_display().lower()}.")
         batch.status = BatchStatus.OPEN
@@ -218,19 +233,31 @@ def reopen_batch(*, batch: Batch) -> Batch:
 def delete_batch(*, batch: Batch) -> None:
     """Only a batch that carries no labels can go; a draft always can."""
     with transaction.atomic():
-        batch = Batch.objects.select_for_update().get(pk=batch.pk)
+        # Not FOR UPDATE: a submission holds its task and refers to the batch, and we are about to want the task.
+        batch = _found(Batch.objects.select_for_update(no_key=True), batch)
+        # Whoever is about to save a label finds the task gone afterwards, or is counted here.
+        list(batch.tasks.select_for_update().order_by("id").values_list("id", flat=True))
         labels = Label.objects.filter(task__batch=batch).count()
         if labels:
             raise Conflict(
-                "has_labels", f"Batch {batch.number} carries {labels} labels and can't be deleted; close it instead.",
+                "has_labels",
+                f"Batch {batch.number} carries {labels} labels and can't be deleted; close it instead.",
                 labels=labels,
             )
         batch.tasks.all().delete()
         batch.delete()
 
 
+def _found(batches: QuerySet[Batch], batch: Batch) -> Batch:
+    """The batch as it is now; somebody may have deleted it since the caller looked."""
+    current = batches.filter(pk=batch.pk).first()
+    if current is None:
+        raise Http404(f"This project has no batch {batch.number}.")
+    return current
+
+
 def _locked(batch: Batch, expected: BatchStatus, action: str) -> Batch:
-    batch = Batch.objects.select_for_update().get(pk=batch.pk)
+    batch = _found(Batch.objects.select_for_update(), batch)
     if batch.status != expected:
         raise Conflict(
             "wrong_state",

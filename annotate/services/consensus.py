@@ -1,138 +1,110 @@
-"""From labels to verdicts, by rule. The one home of ties and majorities."""
+"""From labels to verdicts, by rule. The one home of ties and majorities.
+
+The rule is one statement for one sample of a batch as for a million imported labels: per unit, unanimous votes or more
+than half of them settle it; otherwise, and with fewer votes than needed, it is disputed and waits for a reviewer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from django.db import transaction
-from django.db.models import Count, QuerySet
-
-from django.utils import timezone
+from django.db import connection, transaction
 
 from annotate.errors import Invalid
-from annotate.models import Batch, Criterion, Label, Project, Sample, Task, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES, TaskStatus
-from annotate.models.verdict import VerdictMethod, VerdictState
-from annotate.selectors.counting import counting_labels, latest_per_rater
+from annotate.models import Criterion, Project
+
+# `votes`: the labels that count (annotate.selectors.counting), one per person: the latest, when a person met the unit
+# in two batches. A verdict that a reviewer gave keeps its value when votes change, and is reopened for another look.
+_SETTLE = """
+    WITH votes AS (
+        SELECT DISTINCT ON (l.criterion_id, l.sample_id, l.unit, l.rater_id)
+               l.criterion_id, l.sample_id, l.unit, l.rater_id, l.value, l.revision, l.id, r.name
+          FROM annotate_label l
+          JOIN annotate_rater r ON r.id = l.rater_id
+          LEFT JOIN annotate_task t ON t.id = l.task_id
+         WHERE l.criterion_id = ANY(%(criteria)s) AND (%(sample)s::bigint IS NULL OR l.sample_id = %(sample)s)
+           AND l.value IS NOT NULL AND (l.task_id IS NULL OR t.status = 'submitted')
+         ORDER BY l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC
+    ), units AS (
+        SELECT criterion_id, sample_id, unit, count(*) AS n,
+               jsonb_agg(jsonb_build_object('rater', name, 'value', value, 'revision', revision, 'label', id)
+                         ORDER BY rater_id) AS votes
+          FROM votes GROUP BY criterion_id, sample_id, unit
+    ), largest AS (
+        SELECT DISTINCT ON (criterion_id, sample_id, unit) criterion_id, sample_id, unit, value, count(*) AS agreeing
+          FROM votes GROUP BY criterion_id, sample_id, unit, value
+         ORDER BY criterion_id, sample_id, unit, count(*) DESC
+    ), ruled AS (
+        SELECT u.*, g.value, g.agreeing::float / u.n AS share, u.n >= %(needed)s AND 2 * g.agreeing > u.n AS settled
+          FROM units u JOIN largest g USING (criterion_id, sample_id, unit)
+         WHERE u.n >= %(needed)s OR NOT %(only_complete)s
+    )
+    INSERT INTO annotate_verdict AS v
+           (sample_id, unit, criterion_id, batch_id, state, value, method, votes, confidence, reason, revision,
+            updated_at)
+    SELECT sample_id, unit, criterion_id, %(batch)s,
+           CASE WHEN settled THEN 'settled' ELSE 'disputed' END,
+           CASE WHEN settled THEN value END,
+           CASE WHEN NOT settled THEN '' WHEN share = 1 THEN 'unanimous' ELSE 'majority' END,
+           votes, CASE WHEN settled THEN share END, '', 1, now()
+      FROM ruled ORDER BY sample_id, unit, criterion_id
+    ON CONFLICT (sample_id, unit, criterion_id) DO UPDATE SET
+           state = CASE WHEN v.method = 'adjudicated' THEN 'reopened' ELSE excluded.state END,
+           value = CASE WHEN v.method = 'adjudicated' THEN v.value ELSE excluded.value END,
+           method = CASE WHEN v.method = 'adjudicated' THEN v.method ELSE excluded.method END,
+           confidence = CASE WHEN v.method = 'adjudicated'
+                             THEN (SELECT avg((vote -> 'value' = v.value)::int)
+                                     FROM jsonb_array_elements(excluded.votes) AS vote)
+                             ELSE excluded.confidence END,
+           votes = excluded.votes, revision = v.revision + 1, updated_at = now()
+     WHERE v.votes IS DISTINCT FROM excluded.votes
+"""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What the rule makes of the votes on one unit."""
-
-    state: VerdictState
-    value: Any
-    method: str
-    confidence: float | None
+# In one order, so that two that lock several can't wait for each other.
+_LOCK_SAMPLES = """
+    SELECT FROM annotate_sample WHERE id IN (SELECT sample_id FROM annotate_label WHERE criterion_id = %s)
+     ORDER BY id FOR NO KEY UPDATE
+"""
 
 
-def outcome(values: Sequence[Any], needed: int) -> Outcome:
-    """Unanimous, or more than half; otherwise, and with fewer than `needed` votes, a dispute for a reviewer."""
-    disputed = Outcome(VerdictState.DISPUTED, None, "", None)
-    if len(values) < needed:
-        return disputed
-    counts: dict[str, list[Any]] = {}
-    for value in values:
-        counts.setdefault(repr(value), []).append(value)
-    largest = max(counts.values(), key=len)
-    share = len(largest) / len(values)
-    if len(counts) == 1:
-        return Outcome(VerdictState.SETTLED, largest[0], VerdictMethod.UNANIMOUS, 1.0)
-    if share > 0.5:
-        return Outcome(VerdictState.SETTLED, largest[0], VerdictMethod.MAJORITY, share)
-    return disputed
+def settle_sample(*, sample_id: int, criterion_ids: Sequence[int], needed: int, batch_id: int) -> int:
+    """Writes the verdicts of a sample that nobody in the batch is at work on any more. Returns how many changed.
 
-
-def settle_sample_if_complete(*, batch: Batch, sample: Sample) -> None:
-    """Works out the verdicts of a sample once nobody in the batch is at work on it any more.
-
-    The caller holds the lock on the sample's row in the batch.
+    The caller's transaction holds the lock on the sample.
     """
-    if Task.objects.filter(batch=batch, sample=sample, status__in=OPEN_TASK_STATUSES).exists():
-        return
-    if not Task.objects.filter(batch=batch, sample=sample, status=TaskStatus.SUBMITTED).exists():
-        return
-    criteria = list(batch.criteria.all())
-    labels = counting_labels().filter(sample=sample, criterion__in=criteria)
-    _settle(labels, needed=batch.overlap, batch=batch)
+    return _settle(criterion_ids, sample_id=sample_id, needed=needed, batch_id=batch_id, only_complete=False)
 
 
 def settle_imported(*, project: Project, criterion: Criterion, needed: int) -> int:
-    """Verdicts from labels that were made elsewhere, for units with at least `needed` of them. Returns how many.
+    """Verdicts for every unit with at least `needed` labels, made here or elsewhere. Returns how many changed.
 
     Units with fewer labels are left without a verdict; those without a majority go to the reviewers.
     """
-    if isinstance(needed, bool) or not isinstance(needed, int) or needed < 1:
+    if isinstance(needed, bool) or not isinstance(needed, int) or not 1 <= needed <= 1000:
         raise Invalid("bad_overlap", "Say how many labels a unit needs: a whole number from 1.")
     if criterion.project_id != project.pk:
         raise Invalid("foreign_criterion", "This criterion belongs to another project.")
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
-        enough = (
-            counting_labels()
-            .filter(criterion=criterion, task__isnull=True)
-            .values("sample_id")
-            .annotate(n=Count("rater", distinct=True))
-            .filter(n__gte=needed)
-            .values_list("sample_id", flat=True)
+        # As whoever submits does, or the votes of just now would be written over with those of just before.
+        with connection.cursor() as cursor:
+            cursor.execute(_LOCK_SAMPLES, [criterion.pk])
+        return _settle([criterion.pk], sample_id=None, needed=needed, batch_id=None, only_complete=True)
+
+
+def _settle(
+    criterion_ids: Sequence[int], *, sample_id: int | None, needed: int, batch_id: int | None, only_complete: bool
+) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _SETTLE,
+            {
+                "criteria": list(criterion_ids),
+                "sample": sample_id,
+                "needed": needed,
+                "batch": batch_id,
+                "only_complete": only_complete,
+            },
         )
-        labels = counting_labels().filter(criterion=criterion, sample_id__in=list(enough))
-        return _settle(labels, needed=needed, batch=None, only_complete=True)
-
-
-def _settle(labels: QuerySet[Label], *, needed: int, batch: Batch | None, only_complete: bool = False) -> int:
-    """Writes the verdict of every unit the labels are about. Returns how many were written."""
-    by_unit: dict[tuple[int, str, int], list[Label]] = {}
-    for label in latest_per_rater(labels.select_related("rater")):
-        by_unit.setdefault((label.sample_id, label.unit, label.criterion_id), []).append(label)
-    if only_complete:
-        by_unit = {key: votes for key, votes in by_unit.items() if len(votes) >= needed}
-    standing = _standing_verdicts(by_unit)
-    fresh, changed = [], []
-    for key, votes in by_unit.items():
-        verdict = standing.get(key)
-        if verdict is None:
-            sample_id, unit, criterion_id = key
-            verdict = Verdict(sample_id=sample_id, unit=unit, criterion_id=criterion_id, batch=batch, revision=0)
-            fresh.append(verdict)
-        elif verdict.votes == votes_of(votes):
-            continue
-        else:
-            changed.append(verdict)
-        _apply(verdict, votes, needed)
-    Verdict.objects.bulk_create(fresh, batch_size=2000)
-    Verdict.objects.bulk_update(
-        changed, ["state", "value", "method", "confidence", "votes", "revision", "updated_at"], batch_size=500
-    )
-    return len(fresh) + len(changed)
-
-
-def _standing_verdicts(keys: Iterable[tuple[int, str, int]]) -> dict[tuple[int, str, int], Verdict]:
-    keys = list(keys)
-    found = Verdict.objects.select_for_update().filter(
-        sample_id__in={key[0] for key in keys}, criterion_id__in={key[2] for key in keys}
-    )
-    return {(v.sample_id, v.unit, v.criterion_id): v for v in found}
-
-
-def _apply(verdict: Verdict, labels: Sequence[Label], needed: int) -> None:
-    verdict.votes = votes_of(labels)
-    verdict.revision += 1
-    verdict.updated_at = timezone.now()
-    if verdict.method == VerdictMethod.ADJUDICATED:
-        # A person decided on other labels than these; the value stands until a reviewer looks again.
-        verdict.state = VerdictState.REOPENED
-        return
-    result = outcome([label.value for label in labels], needed)
-    verdict.state, verdict.value = result.state, result.value
-    verdict.method, verdict.confidence = result.method, result.confidence
-
-
-def votes_of(labels: Iterable[Label]) -> list[dict[str, Any]]:
-    """The votes as a verdict keeps them: which revision of which label said what."""
-    return [
-        {"rater": label.rater.name, "value": label.value, "revision": label.revision, "label": label.pk}
-        for label in sorted(labels, key=lambda label: label.rater_id)
-    ]
+        return cursor.rowcount

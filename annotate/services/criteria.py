@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,12 +13,16 @@ from annotate.builtin_criteria import BUILTIN_CRITERIA
 from annotate.errors import Conflict, Invalid
 from annotate.models import BatchCriterion, Criterion, Project
 from annotate.models.project import Scale, UnitKind
+from annotate.scales import as_number
+from annotate.texts import is_storable
 
 _FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required"}
 _OPTION_FIELDS = {"value", "label", "hotkey", "help"}
 # Keys of the workspace itself; an option must not take them away.
 RESERVED_HOTKEYS = frozenset("njpkscu?")
 MAX_OPTIONS = 50
+MAX_VALUE = 200
+MAX_NUMBER = 2**53
 
 
 def add_criteria(*, project: Project, specs: Sequence[Mapping[str, Any] | str]) -> list[Criterion]:
@@ -88,7 +91,7 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         raise Invalid("bad_criterion", f"{where}: write an object, or the key of a built-in criterion.")
     unknown = set(spec) - _FIELDS
     if unknown:
-        raise Invalid("unknown_field", f"{where}: unknown field “{sorted(unknown)[0]}”. Known: {_listed(_FIELDS)}.")
+        raise Invalid("unknown_field", f"{where}: unknown field “{_first(unknown)}”. Known: {_listed(_FIELDS)}.")
     key = _text(spec, "key", where)
     if slugify(key).replace("-", "_") != key.lower().replace("-", "_") or len(key) > 60:
         raise Invalid(
@@ -97,13 +100,14 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
     unit = _one_of(spec, "unit", UnitKind.values, where)
     scale = _one_of(spec, "scale", Scale.values, where)
     options = _check_options(spec.get("options", []), scale, where)
-    values = [option["value"] for option in options]
+    spellings = {_spelling(option["value"]): option["value"] for option in options}
     passing = spec.get("pass", [])
     if not isinstance(passing, list):
         raise Invalid("bad_pass", f"{where}.pass: write a list of option values.")
     for value in passing:
-        if options and value not in values:
-            raise Invalid("bad_pass", f"{where}.pass: {value!r} is not the value of an option.")
+        if _spelling(value) not in spellings:
+            reason = "is not the value of an option" if options else "needs options to be one of"
+            raise Invalid("bad_pass", f"{where}.pass: “{str(value)[:80]}” {reason}.")
     required = spec.get("required", True)
     if not isinstance(required, bool):
         raise Invalid("bad_required", f"{where}.required: write true or false.")
@@ -115,7 +119,7 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         "prompt": _text(spec, "prompt", where),
         "help": _text(spec, "help", where, default=""),
         "options": options,
-        "pass": passing,
+        "pass": [spellings[_spelling(value)] for value in passing],
         "required": required,
     }
 
@@ -130,8 +134,11 @@ def _check_options(options: Any, scale: str, where: str) -> list[dict[str, Any]]
     if scale == Scale.BINARY and len(options) != 2:
         raise Invalid("bad_options", f"{where}.options: a binary scale has exactly two options.")
     checked = [_check_option(option, scale, f"{where}.options[{index}]") for index, option in enumerate(options)]
-    # 1, 1.0 and "1" would be one value in a spreadsheet, so they may not be two options.
-    spellings = [str(float(v)) if isinstance(v, int | float) else str(v) for v in (o["value"] for o in checked)]
+    truths = [isinstance(option["value"], bool) for option in checked]
+    if any(truths) and not all(truths):
+        # True == 1 in more places than one would like.
+        raise Invalid("bad_options", f"{where}.options: true and false don't go together with other values.")
+    spellings = [_spelling(option["value"]) for option in checked]
     hotkeys = [option["hotkey"] for option in checked if option.get("hotkey")]
     for kind, listed in (("value", spellings), ("hotkey", hotkeys)):
         twice = [item for item in listed if listed.count(item) > 1]
@@ -140,23 +147,38 @@ def _check_options(options: Any, scale: str, where: str) -> list[dict[str, Any]]
     return checked
 
 
+def _spelling(value: Any) -> str:
+    """What two values share that a file can't tell apart: 1, 1.0 and "1"; and true and "TRUE"."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float) and abs(value) <= MAX_NUMBER:
+        return repr(float(value))
+    number = as_number(value) if isinstance(value, str) else None
+    if number is not None:
+        return repr(number)
+    return value.lower() if isinstance(value, str) and value.lower() in ("true", "false") else str(value)
+
+
 def _check_option(option: Any, scale: str, where: str) -> dict[str, Any]:
     if not isinstance(option, Mapping) or "value" not in option:
         raise Invalid("bad_option", f"{where}: write an object with “value” and “label”.")
     unknown = set(option) - _OPTION_FIELDS
     if unknown:
-        raise Invalid("unknown_field", f"{where}: unknown field “{sorted(unknown)[0]}”.")
+        raise Invalid("unknown_field", f"{where}: unknown field “{_first(unknown)}”.")
     value = option["value"]
     if not isinstance(value, str | int | float | bool) or value == "":
         raise Invalid("bad_option", f"{where}.value: write a text or a number.")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise Invalid("bad_option", f"{where}.value: write a finite number.")
+    if isinstance(value, str) and not (is_storable(value) and len(value) <= MAX_VALUE):
+        raise Invalid("bad_option", f"{where}.value: write a text of at most {MAX_VALUE} characters.")
+    # Beyond this, whole numbers and floats are no longer the same numbers.
+    if isinstance(value, int | float) and not abs(value) <= MAX_NUMBER:
+        raise Invalid("bad_option", f"{where}.value: write a number between -2⁵³ and 2⁵³.")
     if scale == Scale.INTERVAL and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise Invalid("bad_option", f"{where}.value: an interval scale has numbers as values.")
     checked: dict[str, Any] = {"value": value, "label": _text(option, "label", where, default=str(value))}
     hotkey = option.get("hotkey")
-    if hotkey:
-        if not isinstance(hotkey, str) or len(hotkey) != 1 or not hotkey.isprintable() or hotkey == " ":
+    if hotkey is not None and hotkey != "":
+        if not isinstance(hotkey, str) or len(hotkey.lower()) != 1 or not hotkey.isprintable() or hotkey == " ":
             raise Invalid("bad_hotkey", f"{where}.hotkey: write one character.")
         if hotkey.lower() in RESERVED_HOTKEYS:
             raise Invalid("bad_hotkey", f"{where}.hotkey: “{hotkey}” already has a meaning in the workspace.")
@@ -173,7 +195,7 @@ def _text(spec: Mapping[str, Any], field: str, where: str, default: str | None =
         if default is None:
             raise Invalid("missing_field", f"{where}.{field} is missing.")
         return default
-    if not isinstance(value, str) or "\x00" in value:
+    if not is_storable(value):
         raise Invalid("bad_text", f"{where}.{field}: write a text.")
     return value
 
@@ -183,6 +205,10 @@ def _one_of(spec: Mapping[str, Any], field: str, known: Sequence[str], where: st
     if value not in known:
         raise Invalid(f"bad_{field}", f"{where}.{field}: “{value[:80]}” – choose one of {', '.join(known)}.")
     return value
+
+
+def _first(names: set[Any]) -> str:
+    return min(str(name) for name in names)[:80]
 
 
 def _listed(names: set[str]) -> str:

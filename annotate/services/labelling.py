@@ -9,19 +9,22 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.http import Http404
-from django.utils import timezone
 
 from annotate.errors import Conflict, Invalid, Stale
-from annotate.models import BatchSample, Criterion, Label, LabelEvent, Rater, Task, User
+from annotate.models import LabelEvent, User
 from annotate.models.batch import BatchStatus, TaskStatus
 from annotate.scales import normalise
-from annotate.services.consensus import settle_sample_if_complete
+from annotate.services.consensus import settle_sample
+from annotate.services.loop_rows import AskedCriterion, TaskRow, finish_task, read_task, write_label
 from annotate.spans import check_evidence
-from annotate.units import has_unit, parse_unit, units_of
+from annotate.texts import is_storable
+from annotate.units import LISTED_KINDS, parse_unit
 
 MAX_COMMENT = 10_000
 # A page left open overnight is not a day of work.
 MAX_ACTIVE_SECONDS = 24 * 3600
+# Each try that fails means that another request of the same person succeeded, so a few are plenty.
+_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -36,15 +39,13 @@ class LabelInput:
     active_seconds: int | None = None
 
 
-def label_as_dict(label: Label) -> dict[str, Any]:
-    return {
-        "unit": label.unit,
-        "criterion": label.criterion.key,
-        "value": label.value,
-        "comment": label.comment,
-        "evidence": label.evidence,
-        "revision": label.revision,
-    }
+@dataclass(frozen=True)
+class Finished:
+    """A task that was submitted or skipped."""
+
+    id: int
+    batch_id: int
+    status: str
 
 
 def save_label(
@@ -58,208 +59,210 @@ def save_label(
     Raises Http404 (not one's own task), Conflict (task or batch no longer open), Invalid (what was said makes no
     sense here), Stale (somebody saved in between; carries both versions).
     """
-    try:
-        with transaction.atomic():
-            return _save_label(actor, task_id, said, expected_revision, idempotency_key)
-    except IntegrityError:
-        # Two first saves of one label, or one request sent twice at once: the other was faster.
-        with transaction.atomic():
-            return _save_label(actor, task_id, said, expected_revision, idempotency_key)
-
-
-def _save_label(
-    actor: User, task_id: int, said: LabelInput, expected_revision: int, idempotency_key: uuid.UUID
-) -> dict[str, Any]:
-    task = _own_task_locked(actor, task_id)
-    criterion = _asked_criterion(task, said)
-    value = None if said.value is None else normalise(criterion, said.value)
+    unit, key = _text(said.unit, "unit"), _text(said.criterion, "criterion")
     comment = _check_comment(said.comment)
-    evidence = check_evidence(list(said.evidence), task.sample.contexts)
-    label = Label.objects.filter(task=task, unit=said.unit, criterion=criterion).first()
-    current_revision = label.revision if label else 0
-    if expected_revision != current_revision:
-        return _repeated_or_stale(label, criterion, value, comment, evidence, idempotency_key)
-    # After the check for a repeat: a repeated request must get its first reply even when the task was submitted since.
-    _require_open(task)
-    if label is None:
-        rater = Rater.objects.only("id").get(project=task.batch.project_id, user=actor)
-        label = Label(task=task, rater=rater, sample_id=task.sample_id, unit=said.unit, revision=0)
-    label.criterion = criterion
-    label.value, label.comment, label.evidence = value, comment, evidence
-    label.revision += 1
-    label.save()
-    LabelEvent.objects.create(
-        label=label,
-        revision=label.revision,
-        value=value,
-        comment=comment,
-        evidence=evidence,
-        actor=actor,
-        idempotency_key=idempotency_key,
-    )
-    _note_work(task, said.active_seconds)
-    return label_as_dict(label)
-
-
-def _repeated_or_stale(
-    label: Label | None,
-    criterion: Criterion,
-    value: Any,
-    comment: str,
-    evidence: list[dict[str, Any]],
-    idempotency_key: uuid.UUID,
-) -> dict[str, Any]:
-    yours = {"value": value, "comment": comment, "evidence": evidence}
-    event = LabelEvent.objects.select_related("label").filter(idempotency_key=idempotency_key).first()
-    if event is not None:
-        same = event.label_id == (label.pk if label else None) and (event.value, event.comment, event.evidence) == (
-            value,
-            comment,
-            evidence,
+    active_seconds = _check_active_seconds(said.active_seconds)
+    key_known = False
+    for _ in range(_TRIES):
+        task = read_task(
+            annotator_id=actor.pk, task_id=task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence)
         )
-        if not same:
-            raise Invalid("key_reused", "This Idempotency-Key was used for another change.")
-        return {
-            "unit": event.label.unit,
-            "criterion": criterion.key,
-            **yours,
-            "revision": event.revision,
-        }
-    if label is not None:
-        label.criterion = criterion
-    raise Stale(
-        "stale",
-        "This label was changed elsewhere in the meantime.",
-        current=label_as_dict(label) if label else None,
-        yours=yours,
-    )
+        if task is None:
+            raise _not_yours()
+        criterion = _asked_criterion(task, unit, key)
+        value = None if said.value is None else normalise(criterion, said.value)
+        evidence = check_evidence(list(said.evidence), task.contexts or [])
+        saved = {"unit": unit, "criterion": key, "value": value, "comment": comment, "evidence": evidence}
+        if expected_revision != (task.label.revision if task.label else 0):
+            return _repeated_or_stale(task, saved, idempotency_key)
+        # Only now: a repeated request gets its first reply even when the task was submitted since.
+        _require_open(task)
+        if key_known:
+            raise _key_reused()
+        try:
+            with transaction.atomic():
+                revision = write_label(
+                    task=task,
+                    actor_id=actor.pk,
+                    unit=unit,
+                    criterion_id=criterion.id,
+                    value=value,
+                    comment=comment,
+                    evidence=evidence,
+                    active_seconds=active_seconds,
+                    key=idempotency_key,
+                )
+        except IntegrityError:
+            # The label was made, or the key used, in between or long ago; what is there now tells which.
+            key_known = LabelEvent.objects.filter(idempotency_key=idempotency_key).exists()
+            continue
+        if revision is not None:
+            return {**saved, "revision": revision}
+    raise Conflict("busy", "This label is being changed elsewhere right now; try again.")
 
 
-def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None) -> Task:
+def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uuid.UUID) -> dict[str, Any]:
+    event = LabelEvent.objects.filter(idempotency_key=idempotency_key).first()
+    if event is None:
+        raise Stale(
+            "stale",
+            "This label was changed elsewhere in the meantime.",
+            current=_label_of(task, saved) if task.label else None,
+            yours={field: saved[field] for field in ("value", "comment", "evidence")},
+        )
+    said = (event.value, event.comment, event.evidence)
+    if task.label is None or event.label_id != task.label.id or said != tuple(saved.values())[2:]:
+        raise _key_reused()
+    return {**saved, "revision": event.revision}
+
+
+def _label_of(task: TaskRow, saved: dict[str, Any]) -> dict[str, Any]:
+    assert task.label is not None
+    label = task.label
+    return {
+        **saved,
+        "value": label.value,
+        "comment": label.comment,
+        "evidence": label.evidence,
+        "revision": label.revision,
+    }
+
+
+def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None) -> Finished:
     """Submits a complete task. Repeating it changes nothing.
 
     Raises Invalid `incomplete` with the list of what is missing.
     """
-    with transaction.atomic():
-        task = _own_task_locked(actor, task_id)
+    seconds = _check_active_seconds(active_seconds)
+    for _ in range(_TRIES):
+        task = _own_task(actor, task_id, with_given=True)
         if task.status == TaskStatus.SUBMITTED:
-            return task
+            return Finished(task.id, task.batch_id, task.status)
         _require_open(task)
         missing = _missing(task)
         if missing:
             raise Invalid("incomplete", _missing_sentence(len(missing)), missing=missing)
-        _finish(task, TaskStatus.SUBMITTED, active_seconds)
-    return task
+        if _finish(task, TaskStatus.SUBMITTED, seconds):
+            return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED)
+    raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
 
 
-def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | None = None) -> Task:
+def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | None = None) -> Finished:
     """Sets the task aside with a reason. Labels already given stay stored, but count for nothing."""
-    reason = reason.strip() if isinstance(reason, str) else ""
-    if not reason or len(reason) > MAX_COMMENT or "\x00" in reason:
+    reason = reason.strip() if is_storable(reason) else ""
+    if not reason or len(reason) > MAX_COMMENT:
         raise Invalid("no_reason", "Say in a few words why you skip this sample.")
-    with transaction.atomic():
-        task = _own_task_locked(actor, task_id)
+    seconds = _check_active_seconds(active_seconds)
+    for _ in range(_TRIES):
+        task = _own_task(actor, task_id)
         if task.status == TaskStatus.SKIPPED:
-            return task
+            return Finished(task.id, task.batch_id, task.status)
         _require_open(task)
-        task.skip_reason = reason
-        _finish(task, TaskStatus.SKIPPED, active_seconds)
-    return task
+        if _finish(task, TaskStatus.SKIPPED, seconds, reason):
+            return Finished(task.id, task.batch_id, TaskStatus.SKIPPED)
+    raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
 
 
-def _finish(task: Task, status: TaskStatus, active_seconds: int | None) -> None:
-    # Two people finishing one sample at the same moment must not both think that the other is still at work.
-    BatchSample.objects.select_for_update().get(batch_id=task.batch_id, sample_id=task.sample_id)
-    task.status = status
-    task.submitted_at = timezone.now() if status == TaskStatus.SUBMITTED else None
-    _set_active_seconds(task, active_seconds)
-    task.save(update_fields=["status", "skip_reason", "submitted_at", "active_seconds"])
-    settle_sample_if_complete(batch=task.batch, sample=task.sample)
+def _finish(task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
+    """Ends the task and, when it was the sample's last, works out the verdicts. False: it changed since it was read."""
+    with transaction.atomic():
+        others_at_work = finish_task(
+            task=task,
+            status=status,
+            skip_reason=skip_reason,
+            active_seconds=active_seconds,
+            given=len(task.given) if task.given is not None else None,
+        )
+        if others_at_work == 0:
+            settle_sample(
+                sample_id=task.sample_id,
+                criterion_ids=[criterion.id for criterion in task.criteria],
+                needed=task.overlap,
+                batch_id=task.batch_id,
+            )
+    return others_at_work is not None
 
 
-def _own_task_locked(actor: User, task_id: int) -> Task:
-    """The task, locked. Another person's task does not exist for this one."""
-    task = (
-        Task.objects.select_for_update(of=("self",))
-        .select_related("batch", "sample")
-        .filter(pk=task_id, annotator=actor, batch__project__memberships__user=actor)
-        .exclude(batch__status=BatchStatus.DRAFT)
-        .first()
-    )
+def _own_task(actor: User, task_id: int, *, with_given: bool = False) -> TaskRow:
+    task = read_task(annotator_id=actor.pk, task_id=task_id, with_given=with_given)
     if task is None:
-        raise Http404("There is no such task for you.")
+        raise _not_yours()
     return task
 
 
-def _require_open(task: Task) -> None:
+def _not_yours() -> Http404:
+    """Another person's task does not exist for this one."""
+    return Http404("There is no such task for you.")
+
+
+def _key_reused() -> Invalid:
+    return Invalid("key_reused", "This Idempotency-Key was used for another change.")
+
+
+def _require_open(task: TaskRow) -> None:
     if task.status == TaskStatus.SUBMITTED:
         raise Conflict("task_submitted", "This task was submitted already; nothing was changed.")
     if task.status == TaskStatus.SKIPPED:
         raise Conflict("task_skipped", "This task was skipped already; nothing was changed.")
-    if task.batch.status != BatchStatus.OPEN:
-        raise Conflict("batch_not_open", f"Batch “{task.batch.name}” is closed; nothing was changed.")
+    if task.batch_status != BatchStatus.OPEN:
+        raise Conflict("batch_not_open", f"Batch “{task.batch_name}” is closed; nothing was changed.")
 
 
-def _asked_criterion(task: Task, said: LabelInput) -> Criterion:
-    criterion = task.batch.criteria.filter(key=said.criterion).first() if isinstance(said.criterion, str) else None
+def _asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
+    criterion = next((criterion for criterion in task.criteria if criterion.key == key), None)
     if criterion is None:
-        raise Invalid("criterion_not_asked", f"This batch does not ask for “{str(said.criterion)[:80]}”.")
+        raise Invalid("criterion_not_asked", f"This batch does not ask for “{key[:80]}”.")
     try:
-        kind, _ = parse_unit(said.unit)
+        kind, index = parse_unit(unit)
     except ValueError as error:
         raise Invalid("bad_unit", str(error)) from error
     if kind != criterion.unit:
-        raise Invalid("wrong_unit", f"“{criterion.key}” is asked about each {criterion.unit}, not about {said.unit}.")
-    if not has_unit(task.sample, said.unit):
-        raise Invalid("unknown_unit", f"This sample has no {said.unit}.")
+        raise Invalid("wrong_unit", f"“{key}” is asked about each {criterion.unit}, not about {unit}.")
+    if index is not None and index >= task.unit_counts[kind]:
+        raise Invalid("unknown_unit", f"This sample has no {unit}.")
     return criterion
 
 
+def _text(value: Any, name: str) -> str:
+    if not is_storable(value):
+        raise Invalid("bad_text", f"{name}: write a text.")
+    return value
+
+
 def _check_comment(comment: Any) -> str:
-    if not isinstance(comment, str) or "\x00" in comment:
+    if not is_storable(comment):
         raise Invalid("bad_comment", "The comment must be a text.")
     if len(comment) > MAX_COMMENT:
         raise Invalid("comment_too_long", f"The comment has {len(comment)} characters; at most {MAX_COMMENT} fit.")
     return comment
 
 
-def _missing(task: Task) -> list[dict[str, str]]:
-    given = set(
-        Label.objects.filter(task=task, value__isnull=False).values_list("unit", "criterion__key")
-    )
+def _check_active_seconds(seconds: Any) -> int:
+    """The browser sends its running total for the task; the stored one never goes back."""
+    if seconds is None:
+        return 0
+    if isinstance(seconds, bool) or not isinstance(seconds, int) or seconds < 0:
+        raise Invalid("bad_active_seconds", "active_seconds: a whole number from 0.")
+    return min(seconds, MAX_ACTIVE_SECONDS)
+
+
+def _missing(task: TaskRow) -> list[dict[str, str]]:
+    assert task.given is not None
     return [
         {"unit": unit, "criterion": criterion.key}
-        for criterion in task.batch.criteria.filter(required=True).order_by("position")
-        for unit in units_of(task.sample, criterion.unit)
-        if (unit, criterion.key) not in given
+        for criterion in task.criteria
+        if criterion.required
+        for unit in _units(task, criterion.unit)
+        if (unit, criterion.id) not in task.given
     ]
+
+
+def _units(task: TaskRow, kind: str) -> list[str]:
+    return [f"{kind}:{index}" for index in range(task.unit_counts[kind])] if kind in LISTED_KINDS else [kind]
 
 
 def _missing_sentence(count: int) -> str:
     return "One answer is still missing." if count == 1 else f"{count} answers are still missing."
-
-
-def _note_work(task: Task, active_seconds: int | None) -> None:
-    changed = _set_active_seconds(task, active_seconds)
-    if task.status != TaskStatus.IN_PROGRESS:
-        task.status = TaskStatus.IN_PROGRESS
-        task.started_at = task.started_at or timezone.now()
-        changed += ["status", "started_at"]
-    if changed:
-        task.save(update_fields=changed)
-
-
-def _set_active_seconds(task: Task, active_seconds: int | None) -> list[str]:
-    """The browser sends its running total; it never goes back."""
-    if active_seconds is None:
-        return []
-    if isinstance(active_seconds, bool) or not isinstance(active_seconds, int) or active_seconds < 0:
-        raise Invalid("bad_active_seconds", "active_seconds: a whole number from 0.")
-    seconds = min(active_seconds, MAX_ACTIVE_SECONDS)
-    if seconds <= task.active_seconds:
-        return []
-    task.active_seconds = seconds
-    return ["active_seconds"]
 
 
 def known_task_ids(values: Any) -> Collection[int]:

@@ -13,6 +13,7 @@ from annotate.models import Membership, Project, Rater, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
 from annotate.models.people import Role
 from annotate.services.criteria import add_criteria
+from annotate.texts import is_storable
 
 _FIELDS = {"slug", "name", "guidelines", "criteria"}
 _SLUG = re.compile(r"^[a-z0-9]+(?:[-_][a-z0-9]+)*$")
@@ -28,19 +29,13 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
     unknown = set(spec) - _FIELDS
     if unknown:
         raise Invalid(
-            "unknown_field", f"Unknown field “{sorted(unknown)[0]}”. Known: {', '.join(sorted(_FIELDS - {'slug'}))}."
+            "unknown_field", f"Unknown field “{min(map(str, unknown))}”. Known: {', '.join(sorted(_FIELDS - {'slug'}))}."
         )
-    if not isinstance(slug, str) or not _SLUG.match(slug) or len(slug) > 60:
+    if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > 60:
         raise Invalid(
             "bad_slug", f"“{str(slug)[:80]}” can't be a project's short name; use up to 60 of a–z, 0–9, “-” and “_”."
         )
-    name = spec.get("name") or slug
-    guidelines = spec.get("guidelines") or ""
-    for field, text in (("name", name), ("guidelines", guidelines)):
-        if not isinstance(text, str) or "\x00" in text:
-            raise Invalid("bad_text", f"{field}: write a text.")
-    if len(name) > 200:
-        raise Invalid("too_long", "name: at most 200 characters.")
+    name, guidelines = _name(spec.get("name") or slug), _guidelines(spec.get("guidelines") or "")
     criteria = spec.get("criteria", [])
     if not isinstance(criteria, list):
         raise Invalid("bad_criteria", "criteria: write a list of criteria or of keys of built-in ones.")
@@ -56,12 +51,21 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
 
 
 def change_project(*, project: Project, name: str, guidelines: str) -> Project:
-    if not name.strip() or len(name) > 200:
-        raise Invalid("bad_name", "The name must have between 1 and 200 characters.")
-    project.name = name.strip()
-    project.guidelines = guidelines
+    project.name, project.guidelines = _name(name), _guidelines(guidelines)
     project.save(update_fields=["name", "guidelines"])
     return project
+
+
+def _name(text: Any) -> str:
+    if not is_storable(text) or not 1 <= len(text.strip()) <= 200:
+        raise Invalid("bad_name", "name: write a text of 1 to 200 characters.")
+    return text.strip()
+
+
+def _guidelines(text: Any) -> str:
+    if not is_storable(text):
+        raise Invalid("bad_text", "guidelines: write a text.")
+    return text
 
 
 def set_member(*, project: Project, user: User, role: str) -> Membership:
@@ -86,13 +90,19 @@ def remove_member(*, project: Project, user: User) -> None:
         ).count()
         if tasks:
             raise Conflict(
-                "has_open_tasks", f"{user.name} still has {tasks} open tasks in open batches of this project.", tasks=tasks
+                "has_open_tasks",
+                f"{user.name} still has {tasks} open tasks in open batches of this project.",
+                tasks=tasks,
             )
         Membership.objects.filter(project=project, user=user).delete()
 
 
 def _keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:
-    admins = set(Membership.objects.filter(project=project, role=Role.ADMIN).values_list("user_id", flat=True))
+    admins = set(
+        Membership.objects.filter(project=project, role=Role.ADMIN, user__is_active=True).values_list(
+            "user_id", flat=True
+        )
+    )
     if becomes != Role.ADMIN and admins == {user.pk}:
         raise Conflict("last_admin", "A project needs at least one admin; make somebody else admin first.")
 

@@ -1,0 +1,126 @@
+"""The demo project: people, a batch, and labels two thirds done, through the same services that people use."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotate.models import Batch, Label, LabelEvent, Membership, Project, Rater, Task, User
+from annotate.models.batch import TaskStatus
+from annotate.models.people import Role
+from annotate.services.batches import create_batch, open_batch
+from annotate.services.consensus import settle_sample
+from annotate.services.projects import create_project, set_member
+
+DEMO_SLUG = "demo"
+DEMO_FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
+# Role, user name, password: printed at every start, so the demo is for a machine of one's own only.
+DEMO_LOGINS = [
+    (Role.ADMIN, "alma", "alma-demo"),
+    (Role.REVIEWER, "remy", "remy-demo"),
+    (Role.ANNOTATOR, "ana", "ana-demo"),
+]
+# Ana's colleagues; they have no password, so nobody can log in as them.
+_COLLEAGUES = ["ben", "chen"]
+_SEED = 7
+
+
+def create_demo_project() -> Project:
+    """The project with its criteria and people. The caller imports the samples next."""
+    spec = json.loads((DEMO_FOLDER / "project.json").read_text(encoding="utf-8"))
+    project = create_project(slug=DEMO_SLUG, spec=spec)
+    for role, username, password in DEMO_LOGINS:
+        user, created = User.objects.get_or_create(
+            username=username, defaults={"display_name": username.capitalize(), "is_staff": role == Role.ADMIN}
+        )
+        if created:
+            user.set_password(password)
+            user.save(update_fields=["password"])
+        set_member(project=project, user=user, role=role)
+    for username in _COLLEAGUES:
+        user, created = User.objects.get_or_create(username=username, defaults={"display_name": username.capitalize()})
+        if created:
+            user.set_unusable_password()
+            user.save(update_fields=["password"])
+        set_member(project=project, user=user, role=Role.ANNOTATOR)
+    return project
+
+
+def label_demo_batch(project: Project) -> Batch:
+    """A batch over all samples, each for all three annotators; where labels.jsonl has labels, the task is submitted."""
+    annotators = [
+        member.user
+        for member in Membership.objects.filter(project=project, role=Role.ANNOTATOR).select_related("user")
+    ]
+    batch = open_batch(
+        batch=create_batch(
+            project=project,
+            name="First answers",
+            criteria=list(project.criteria.filter(is_current=True)),
+            annotators=annotators,
+            overlap=len(annotators),
+            selection={"method": "all"},
+            seed=_SEED,
+        )
+    )
+    done = _labels_by_task()
+    tasks = [
+        task
+        for task in Task.objects.filter(batch=batch).select_related("sample", "annotator")
+        if (task.sample.external_id, task.annotator.username) in done
+    ]
+    _write_labels(project, tasks, done)
+    now = timezone.now()
+    for task in tasks:
+        task.status, task.started_at, task.submitted_at = TaskStatus.SUBMITTED, now, now
+        task.active_seconds = 20 + 4 * len(done[task.sample.external_id, task.annotator.username])
+    Task.objects.bulk_update(tasks, ["status", "started_at", "submitted_at", "active_seconds"])
+    criterion_ids = list(batch.criteria.values_list("id", flat=True))
+    for sample_id in {task.sample_id for task in tasks}:
+        settle_sample(
+            sample_id=sample_id, criterion_ids=criterion_ids, needed=batch.overlap, batch_id=batch.pk
+        )
+    return batch
+
+
+def _labels_by_task() -> dict[tuple[str, str], list[dict[str, Any]]]:
+    labels: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    with (DEMO_FOLDER / "labels.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            label = json.loads(line)
+            labels[label["sample_id"], label["rater"]].append(label)
+    return labels
+
+
+def _write_labels(project: Project, tasks: list[Task], done: dict[tuple[str, str], list[dict[str, Any]]]) -> None:
+    criteria = {criterion.key: criterion for criterion in project.criteria.filter(is_current=True)}
+    raters = {rater.user_id: rater for rater in Rater.objects.filter(project=project)}
+    labels = Label.objects.bulk_create(
+        Label(
+            task=task,
+            rater=raters[task.annotator_id],
+            sample=task.sample,
+            unit=said["unit"],
+            criterion=criteria[said["criterion"]],
+            value=said["value"],
+            comment=said.get("comment", ""),
+        )
+        for task in tasks
+        for said in done[task.sample.external_id, task.annotator.username]
+    )
+    actors = {rater.pk: rater.user_id for rater in raters.values()}
+    LabelEvent.objects.bulk_create(
+        LabelEvent(
+            label=label,
+            revision=label.revision,
+            value=label.value,
+            comment=label.comment,
+            actor_id=actors[label.rater_id],
+        )
+        for label in labels
+    )

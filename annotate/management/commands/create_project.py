@@ -1,0 +1,42 @@
+"""manage.py create_project SLUG --file project.json"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.errors import Refusal
+from annotate.models import User
+from annotate.services.projects import create_project
+
+
+class Command(BaseCommand):
+    help = "Creates a project with its criteria from a project.json (docs/formats.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the project's short name: a-z, 0-9, - and _")
+        parser.add_argument("--file", required=True, type=Path, help="project.json")
+        parser.add_argument("--admin", metavar="USERNAME", help="an account that becomes the project's admin")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        try:
+            spec = json.loads(path.read_bytes())
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}.") from error
+        except (ValueError, RecursionError) as error:
+            raise CommandError(f"{path} is not JSON: {error}.") from error
+        admin = None
+        if options["admin"]:
+            admin = User.objects.filter(username=options["admin"], is_active=True).first()
+            if admin is None:
+                raise CommandError(f"There is no active account “{options['admin']}”.")
+        try:
+            project = create_project(slug=options["slug"], spec=spec, created_by=admin)
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(f"Created project {project.slug} with {project.criteria.count()} criteria.")

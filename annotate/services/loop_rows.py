@@ -1,0 +1,243 @@
+"""The labelling loop's reads and guarded writes, one SQL statement each.
+
+Every decision of every annotator passes here, so these are written by hand: a read brings all that the rules need, the
+rules run in Python without holding a lock, and a write repeats in its WHERE what the rules relied on. A write that
+finds it changed writes nothing, and the caller starts over.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+
+_OPEN = [status.value for status in OPEN_TASK_STATUSES]
+
+
+@dataclass(frozen=True)
+class AskedCriterion:
+    """A criterion of the batch, with what the rules need of it."""
+
+    id: int
+    key: str
+    unit: str
+    options: list[dict[str, Any]]
+    required: bool
+
+    @property
+    def levels(self) -> list[Any]:
+        return [option["value"] for option in self.options]
+
+
+@dataclass(frozen=True)
+class StoredLabel:
+    id: int
+    value: Any
+    comment: str
+    evidence: list[dict[str, Any]]
+    revision: int
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """One's own task with its batch and the sizes of its sample."""
+
+    id: int
+    status: str
+    sample_id: int
+    batch_id: int
+    batch_name: str
+    batch_status: str
+    overlap: int
+    rater_id: int
+    unit_counts: dict[str, int]
+    # None when they were not asked for: only evidence needs their texts.
+    contexts: list[dict[str, Any]] | None
+    criteria: list[AskedCriterion]
+    # (unit, criterion id) of every label with a value; None when not asked for.
+    given: set[tuple[str, int]] | None
+    label: StoredLabel | None
+
+
+_READ_TASK = """
+    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, b.overlap, r.id,
+           jsonb_array_length(s.claims), jsonb_array_length(s.contexts),
+           jsonb_array_length(s.key_facts), jsonb_array_length(s.entities),
+           CASE WHEN %(with_contexts)s THEN s.contexts END,
+           (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.options, c.required) ORDER BY bc.position)
+              FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
+             WHERE bc.batch_id = t.batch_id),
+           CASE WHEN %(with_given)s THEN
+             (SELECT coalesce(jsonb_agg(jsonb_build_array(l.unit, l.criterion_id)), '[]')
+                FROM annotate_label l WHERE l.task_id = t.id AND l.value IS NOT NULL) END,
+           (SELECT jsonb_build_array(l.id, l.value, l.comment, l.evidence, l.revision)
+              FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
+             WHERE l.task_id = t.id AND l.unit = %(unit)s AND c.key = %(criterion)s)
+      FROM annotate_task t
+      JOIN annotate_batch b ON b.id = t.batch_id
+      JOIN annotate_sample s ON s.id = t.sample_id
+      JOIN annotate_membership m ON m.project_id = b.project_id AND m.user_id = t.annotator_id
+      JOIN annotate_rater r ON r.project_id = b.project_id AND r.user_id = t.annotator_id
+     WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s AND b.status <> %(draft)s
+"""
+
+
+def read_task(
+    *,
+    annotator_id: int,
+    task_id: int,
+    unit: str = "",
+    criterion: str = "",
+    with_contexts: bool = False,
+    with_given: bool = False,
+) -> TaskRow | None:
+    """The annotator's own task, or None. `unit` and `criterion` name the label to bring along."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _READ_TASK,
+            {
+                "task": task_id,
+                "annotator": annotator_id,
+                "draft": BatchStatus.DRAFT.value,
+                "unit": unit,
+                "criterion": criterion,
+                "with_contexts": with_contexts,
+                "with_given": with_given,
+            },
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[12:])
+    return TaskRow(
+        *row[:8],
+        unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[8:12], strict=True)),
+        contexts=contexts,
+        criteria=[AskedCriterion(*fields) for fields in criteria or []],
+        given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
+        label=None if label is None else StoredLabel(*label),
+    )
+
+
+# `open_task` holds the row lock that makes the guard true until the end of the statement.
+_WRITE_LABEL = """
+    WITH open_task AS (
+        SELECT t.id FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
+         WHERE t.id = %(task)s AND t.status = ANY(%(open)s) AND b.status = %(batch_open)s
+           FOR UPDATE OF t
+    ), saved AS (
+        {save}
+        RETURNING id, revision
+    ), noted AS (
+        UPDATE annotate_task SET status = %(in_progress)s, started_at = coalesce(started_at, now()),
+               active_seconds = greatest(active_seconds, %(active_seconds)s)
+         WHERE id IN (SELECT id FROM open_task) AND EXISTS (SELECT FROM saved)
+    )
+    INSERT INTO annotate_labelevent
+           (label_id, revision, value, comment, evidence, actor_id, idempotency_key, created_at)
+    SELECT id, revision, %(value)s::jsonb, %(comment)s, %(evidence)s::jsonb, %(actor)s, %(key)s, now() FROM saved
+    RETURNING revision
+"""
+_INSERT = """INSERT INTO annotate_label
+               (task_id, rater_id, sample_id, unit, criterion_id, value, comment, evidence, revision, updated_at)
+        SELECT %(task)s, %(rater)s, %(sample)s, %(unit)s, %(criterion)s,
+               %(value)s::jsonb, %(comment)s, %(evidence)s::jsonb, 1, now() FROM open_task"""
+_UPDATE = """UPDATE annotate_label
+           SET value = %(value)s::jsonb, comment = %(comment)s, evidence = %(evidence)s::jsonb,
+               revision = revision + 1, updated_at = now()
+         WHERE id = %(label)s AND revision = %(seen)s AND EXISTS (SELECT FROM open_task)"""
+
+
+def write_label(
+    *,
+    task: TaskRow,
+    actor_id: int,
+    unit: str,
+    criterion_id: int,
+    value: Any,
+    comment: str,
+    evidence: list[dict[str, Any]],
+    active_seconds: int,
+    key: uuid.UUID,
+) -> int | None:
+    """Stores the label's next revision with its event and returns it; None when task or label changed since the read.
+
+    Raises IntegrityError when another request made the label, or used the key, in between.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _WRITE_LABEL.format(save=_UPDATE if task.label else _INSERT),
+            {
+                "task": task.id,
+                "open": _OPEN,
+                "batch_open": BatchStatus.OPEN.value,
+                "in_progress": TaskStatus.IN_PROGRESS.value,
+                "rater": task.rater_id,
+                "sample": task.sample_id,
+                "unit": unit,
+                "criterion": criterion_id,
+                # SQL NULL, not JSON null: no choice is no value.
+                "value": None if value is None else json.dumps(value),
+                "comment": comment,
+                "evidence": json.dumps(evidence),
+                "label": task.label.id if task.label else None,
+                "seen": task.label.revision if task.label else None,
+                "active_seconds": active_seconds,
+                "actor": actor_id,
+                "key": key,
+            },
+        )
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+# On the task, since a guard that counts labels is no guard when it waits for a row in the middle of its statement: it
+# goes on counting in the old snapshot. On the sample (of all batches): two people finishing it at the same moment must
+# not both think that the other is still at work, nor one settle without the other's votes.
+_LOCK = """
+    SELECT FROM annotate_task t JOIN annotate_sample s ON s.id = t.sample_id
+     WHERE t.id = %s FOR UPDATE OF t FOR NO KEY UPDATE OF s
+"""
+
+_FINISH = """
+    UPDATE annotate_task t SET status = %(status)s::text, skip_reason = %(reason)s,
+           submitted_at = CASE WHEN %(status)s::text = 'submitted' THEN now() END,
+           active_seconds = greatest(active_seconds, %(active_seconds)s)
+     WHERE t.id = %(task)s AND t.status = ANY(%(open)s)
+       AND (%(given)s::bigint IS NULL OR %(given)s::bigint = (
+             SELECT count(*) FROM annotate_label l WHERE l.task_id = t.id AND l.value IS NOT NULL))
+       AND EXISTS (SELECT FROM annotate_batch b WHERE b.id = t.batch_id AND b.status = %(batch_open)s)
+    RETURNING (SELECT count(*) FROM annotate_task o
+                WHERE o.batch_id = t.batch_id AND o.sample_id = t.sample_id AND o.id <> t.id
+                  AND o.status = ANY(%(open)s))
+"""
+
+
+def finish_task(
+    *, task: TaskRow, status: TaskStatus, skip_reason: str = "", active_seconds: int, given: int | None
+) -> int | None:
+    """Submits or skips, inside the caller's transaction. Returns how many others are still at work on the sample.
+
+    `given`: how many labels the task had when it was found complete. None when something changed since the read.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, [task.id])
+        cursor.execute(
+            _FINISH,
+            {
+                "task": task.id,
+                "status": status.value,
+                "reason": skip_reason,
+                "active_seconds": active_seconds,
+                "given": given,
+                "open": _OPEN,
+                "batch_open": BatchStatus.OPEN.value,
+            },
+        )
+        row = cursor.fetchone()
+    return row[0] if row else None
