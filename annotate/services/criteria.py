@@ -19,7 +19,7 @@ from annotate.texts import is_storable
 _FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required"}
 _OPTION_FIELDS = {"value", "label", "hotkey", "help"}
 # Keys of the workspace itself; an option must not take them away.
-RESERVED_HOTKEYS = frozenset("njpkscu?")
+RESERVED_HOTKEYS = frozenset("njpkscug?,.")
 MAX_OPTIONS = 50
 MAX_VALUE = 200
 MAX_NUMBER = 2**53

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 from django.conf import global_settings
@@ -10,6 +11,9 @@ from annotate.models import Batch, Project, User
 from annotate.services.batches import create_batch, open_batch
 from annotate.services.projects import create_project, set_member
 from tests.annotate.factories import make_sample
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 SUPPORT = {
     "key": "support",
@@ -62,3 +66,10 @@ def desk(transactional_db: None) -> Desk:
         )
     )
     return Desk(project=project, batch=batch, **people)
+
+
+def wait_for_next_task(page: Page, task: str) -> None:
+    """Until another task than this one is shown, or the page that says that nothing is left."""
+    page.wait_for_selector(
+        f'html[data-stage="done"], html[data-stage="task"][data-task-id]:not([data-task-id="{task}"])'
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from annotate.models import Sample, Task
 from annotate.services.labelling import LabelInput, save_label, submit_task
 from judges.models import Judge, JudgeVersion, Run, Score
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, wait_for_next_task
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Response
@@ -40,7 +40,7 @@ def test_no_reply_holds_what_others_said(desk: Desk, live_app: LiveApp, new_page
         task = page.evaluate("document.documentElement.dataset.taskId")
         for key in ("1", "1", "Enter"):
             page.keyboard.press(key)
-        page.wait_for_function("id => document.documentElement.dataset.taskId !== id", arg=task)
+        wait_for_next_task(page, task)
     page.wait_for_selector('[data-stage-box="done"]:not([hidden])')
     page.wait_for_selector('#save-state[data-state="saved"]')
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from annotate.models import Label, LabelEvent, Task
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, wait_for_next_task
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -29,7 +29,7 @@ def test_choices_made_while_the_server_is_away_are_sent_when_it_is_back(
     page.wait_for_selector('#save-state[data-state="waiting"]')
     # The task is complete and the next one was prefetched: work goes on without the server.
     page.keyboard.press("Enter")
-    page.wait_for_function("id => document.documentElement.dataset.taskId !== id", arg=first_task)
+    wait_for_next_task(page, first_task)
     page.keyboard.press("3")
     assert Label.objects.count() == 1
 

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models import Criterion, Project
+from annotate.selectors.projects import current_criteria
+
+FORMATS = (
+    ("jsonl", _("JSONL: one row per unit, with votes, method and provenance")),
+    ("csv", _("CSV: the same as a table")),
+    ("parquet", _("Parquet: the same, typed")),
+    ("ragas", _("Samples with their verdicts, as evaluation libraries spell them")),
+    ("qrels", _("TREC qrels: relevance of contexts")),
+)
+
+
+class ReleaseForm(forms.Form):
+    file_format = forms.ChoiceField(label=_("Format"), choices=FORMATS, widget=forms.RadioSelect)
+
+
+class SettleForm(forms.Form):
+    """Verdicts from labels that were made elsewhere."""
+
+    criterion = forms.ModelChoiceField(
+        label=_("Criterion"), queryset=Criterion.objects.none(), to_field_name="key", empty_label=None
+    )
+    needed = forms.IntegerField(
+        label=_("Labels a unit needs"),
+        min_value=1,
+        max_value=1000,
+        initial=2,
+        help_text=_("Units with fewer are left without a verdict; those without a majority go to the reviewers."),
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["criterion"]
+        field.queryset = current_criteria(project)  # type: ignore[attr-defined]
+        field.label_from_instance = lambda criterion: criterion.name  # type: ignore[attr-defined]

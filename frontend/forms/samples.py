@@ -1,0 +1,13 @@
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+
+class SampleSearch(forms.Form):
+    """Also refuses what PostgreSQL can't look for (NUL)."""
+
+    q = forms.CharField(
+        label=_("Search"),
+        required=False,
+        max_length=200,
+        widget=forms.TextInput({"type": "search", "placeholder": _("Id, question or answer")}),
+    )

@@ -1,0 +1,107 @@
+/** The person at the keyboard: single-key shortcuts, and how long they were really at work. */
+
+const SWITCH = "touchstone.shortcuts";
+
+export function shortcutsOn() {
+  try {
+    return localStorage.getItem(SWITCH) !== "off";
+  } catch {
+    return true;
+  }
+}
+
+/** @param {boolean} on @returns {boolean} whether this browser could remember it */
+export function switchShortcuts(on) {
+  try {
+    localStorage.setItem(SWITCH, on ? "on" : "off");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * One key per option: its own hotkey; else its number where all options are numbers (key 3 gives 3 points, not the third
+ * option); else its position, 1–9 and 0 for the tenth.
+ * @param {import("./steps.js").Option[]} options
+ * @returns {string[]} "" for an option without a key
+ */
+export function optionKeys(options) {
+  const numbers = options.map((option) => Number(option.label));
+  const graded = options.every((option, i) => option.label.trim() !== "" && Number.isInteger(numbers[i]) && numbers[i] >= 0 && numbers[i] <= 10);
+  const taken = new Set(options.map((option) => option.hotkey));
+  return options.map((option, i) => {
+    // After 9 the next keys of the row are 0 and -; on a scale from 0 the 0 is in use.
+    const graded10 = numbers.includes(0) ? "-" : "0";
+    const key = graded ? (numbers[i] === 10 ? graded10 : String(numbers[i])) : i < 9 ? String(i + 1) : i === 9 ? "0" : "";
+    return option.hotkey ?? (taken.has(key) ? "" : key);
+  });
+}
+
+/** What was meant, also on layouts where the Latin letters or the digits are not on their keys. @param {KeyboardEvent} event */
+function meant(event) {
+  if (/^[ -~]$/.test(event.key) || event.key.length > 1) return [event.key.length > 1 ? event.key : event.key.toLowerCase()];
+  return [event.key.toLowerCase(), /^(Key|Digit).$/.test(event.code) && !event.shiftKey ? event.code.at(-1).toLowerCase() : ""];
+}
+
+const isInput = (target) => target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
+// Like a native radio button: Enter belongs to the form, Space chooses.
+const pressesItself = (target) => target.matches("button:not([role=radio]), a[href], summary");
+
+/**
+ * @param {object} wiring
+ * @param {(key: string) => (() => void)|undefined} wiring.option  what the key does as an option of the step in hand
+ * @param {Record<string, () => void>} wiring.actions  by key
+ */
+export function bindKeys({ option, actions }) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (document.querySelector("dialog[open]") || isInput(event.target)) return;
+    if ((event.key === "Enter" || event.key === " ") && pressesItself(event.target)) return;
+    const moves = event.key.startsWith("Arrow") || event.key.startsWith("Page");
+    // A key held down must not decide unit after unit.
+    if (event.repeat && !moves) return;
+    if (event.key.length === 1 && !shortcutsOn()) return;
+    for (const key of meant(event)) {
+      const act = (event.key.length === 1 && option(key)) || actions[key];
+      if (!act) continue;
+      event.preventDefault();
+      act();
+      return;
+    }
+  });
+}
+
+/** Counts seconds while the page is visible and somebody does something; a pause counts for `idleAfter` at most. */
+export class ActivityClock {
+  #total = 0;
+  #last = 0;
+
+  constructor(idleAfter = 60_000) {
+    this.idleAfter = idleAfter;
+    const touch = () => this.#touch();
+    for (const name of ["pointerdown", "pointermove", "keydown", "wheel", "scroll"]) {
+      document.addEventListener(name, touch, { passive: true, capture: true });
+    }
+    document.addEventListener("visibilitychange", touch);
+  }
+
+  /** @param {number} seconds already spent on the task */
+  restart(seconds) {
+    this.#total = seconds * 1000;
+    this.#last = performance.now();
+  }
+
+  get seconds() {
+    return Math.floor((this.#total + this.#pause()) / 1000);
+  }
+
+  #pause() {
+    return this.#last ? Math.min(performance.now() - this.#last, this.idleAfter) : 0;
+  }
+
+  #touch() {
+    this.#total += this.#pause();
+    this.#last = document.visibilityState === "visible" ? performance.now() : 0;
+  }
+}

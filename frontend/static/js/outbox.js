@@ -1,0 +1,239 @@
+/**
+ * What was decided and is not yet acknowledged by the server. Each entry is in localStorage before it is sent, and leaves
+ * it when the server has said that it is stored; so neither a dead server nor a closed tab nor an expired session loses it.
+ *
+ * One entry per label. Its `head` may have reached the server although no reply came back, so it is sent again unchanged,
+ * under the same idempotency key, until there is an answer; what was chosen since then waits in `tail` and takes the
+ * revision that the answer names. Finishing a task (submit, skip) waits until the labels of the task are through.
+ *
+ * @typedef {{key: string, base: number, sent: boolean, value: unknown, comment: string, evidence: object[], active_seconds: number}} Change
+ * @typedef {{kind: "label", at: number, task: number, unit: string, criterion: string, title: string, head: Change, tail: Change|null}} LabelEntry
+ * @typedef {{kind: "finish", at: number, task: number, action: "submit"|"skip", reason: string, active_seconds: number, scope: string}} FinishEntry
+ * @typedef {LabelEntry|FinishEntry} Entry
+ * @typedef {import("./api.js").Reply} Reply
+ */
+
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+
+const idOf = (entry) => (entry.kind === "label" ? `label.${entry.task}.${entry.unit}.${entry.criterion}` : `finish.${entry.task}`);
+
+/** Two tabs that say the same don't disagree. */
+const sameSaid = (mine, theirs) => theirs !== null && mine.value === theirs.value && mine.comment === theirs.comment;
+
+/** crypto.randomUUID exists on https and localhost only; a Touchstone in a hospital's LAN may be plain http. */
+export function uuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+export class Outbox {
+  /** @type {Map<string, Entry>} */ #entries = new Map();
+  /** @type {Map<string, Reply>} */ #conflicts = new Map();
+  #inFlight = new Set();
+  /** @type {"away"|"logged-out"|null} */ #trouble = null;
+  #failures = 0;
+  #timer = 0;
+  /** True when this browser refuses to keep things: then, and only then, closing the page can lose something. */
+  storageFailed = false;
+
+  /**
+   * @param {object} wiring
+   * @param {number} wiring.userId
+   * @param {ReturnType<typeof import("./api.js").createApi>} wiring.api
+   * @param {(entry: FinishEntry) => number[]} wiring.exclude
+   * @param {{changed(): void, saved(entry: LabelEntry, label: object|null): void, conflict(entry: LabelEntry, reply: Reply): void,
+   *   finished(entry: FinishEntry, reply: Reply): void, refused(entry: Entry, reply: Reply): void}} wiring.on
+   */
+  constructor({ userId, api, exclude, on }) {
+    this.prefix = `touchstone.outbox.${userId}.`;
+    this.api = api;
+    this.exclude = exclude;
+    this.on = on;
+    this.#load();
+  }
+
+  /** @returns {"saved"|"saving"|"waiting"|"logged-out"|"conflict"} */
+  get state() {
+    if (this.#conflicts.size) return "conflict";
+    if (this.#trouble === "logged-out") return "logged-out";
+    if (!this.#entries.size) return "saved";
+    return this.#trouble === "away" ? "waiting" : "saving";
+  }
+
+  get size() {
+    return this.#entries.size;
+  }
+
+  /** Labels of a task that the server may not know yet. @param {number} task @returns {LabelEntry[]} */
+  labelsOf(task) {
+    return [...this.#entries.values()].filter((entry) => entry.kind === "label" && entry.task === task);
+  }
+
+  /** @returns {FinishEntry[]} */
+  get finishing() {
+    return [...this.#entries.values()].filter((entry) => entry.kind === "finish");
+  }
+
+  /**
+   * @param {{task: number, unit: string, criterion: string, title: string}} which
+   * @param {{value: unknown, comment: string, evidence: object[], active_seconds: number}} said
+   * @param {number} revision of the label as it was seen here
+   */
+  putLabel(which, said, revision) {
+    const id = idOf({ kind: "label", ...which });
+    const entry = this.#entries.get(id) ?? { kind: "label", at: Date.now(), ...which, head: null, tail: null };
+    const change = { ...said, key: uuid(), sent: false, base: entry.head?.base ?? revision };
+    if (entry.head?.sent) entry.tail = change;
+    else entry.head = change;
+    this.#keep(entry);
+    if (this.#conflicts.has(id)) this.on.conflict(entry, this.#conflicts.get(id));
+    this.flush();
+  }
+
+  /** @param {Omit<FinishEntry, "kind"|"at">} finish */
+  putFinish(finish) {
+    this.#keep({ kind: "finish", at: Date.now(), ...finish });
+    this.flush();
+  }
+
+  /** The first conflict that waits for a person, if any. @returns {[LabelEntry, Reply]|null} */
+  get conflict() {
+    for (const [id, reply] of this.#conflicts) return [this.#entries.get(id), reply];
+    return null;
+  }
+
+  /** @param {LabelEntry} entry @param {"mine"|"theirs"} choice */
+  resolve(entry, choice) {
+    const id = idOf(entry);
+    const current = this.#conflicts.get(id)?.data?.current ?? null;
+    this.#conflicts.delete(id);
+    if (choice === "mine") {
+      entry.head = { ...(entry.tail ?? entry.head), key: uuid(), sent: false, base: current?.revision ?? 0 };
+      entry.tail = null;
+      this.#keep(entry);
+    } else {
+      this.#drop(entry);
+      this.on.saved(entry, current);
+    }
+    this.flush();
+  }
+
+  /** A reply to some other request told us how the server is. @param {Reply} reply */
+  heard(reply) {
+    const trouble = reply.outcome === "away" || reply.outcome === "logged-out" ? reply.outcome : null;
+    const changed = trouble !== this.#trouble;
+    this.#trouble = trouble;
+    if (trouble === null) this.#failures = 0;
+    if (changed) this.flush();
+  }
+
+  /** Sends what can be sent. While the server is away only one entry at a time asks whether it is back. */
+  flush() {
+    for (const entry of [...this.#entries.values()]) {
+      if (this.#trouble && this.#inFlight.size) break;
+      if (this.#mayGo(entry)) void this.#send(entry);
+    }
+    this.on.changed();
+  }
+
+  #mayGo(entry) {
+    const id = idOf(entry);
+    if (this.#inFlight.has(id) || this.#conflicts.has(id)) return false;
+    if (entry.kind === "label") return true;
+    // One after the other, so that each reply can bring a task that the others don't.
+    const anotherOnItsWay = this.finishing.some((other) => this.#inFlight.has(idOf(other)));
+    return !anotherOnItsWay && !this.labelsOf(entry.task).length;
+  }
+
+  /** @param {Entry} entry */
+  async #send(entry) {
+    const id = idOf(entry);
+    this.#inFlight.add(id);
+    if (entry.kind === "label" && !entry.head.sent) {
+      entry.head.sent = true;
+      this.#keep(entry);
+    }
+    const kept = JSON.stringify(entry);
+    const reply = await (entry.kind === "label" ? this.api.putLabel(entry) : this.api.finish(entry, this.exclude(entry)));
+    this.#inFlight.delete(id);
+    this.#settle(entry, reply, kept);
+  }
+
+  #settle(entry, reply, kept) {
+    if (reply.outcome === "away" || reply.outcome === "logged-out") return this.#failed(entry, reply.outcome);
+    this.#trouble = null;
+    this.#failures = 0;
+    if (reply.outcome === "stale" && sameSaid(entry.tail ?? entry.head, reply.data.current)) {
+      this.#drop(entry);
+      this.on.saved(entry, reply.data.current);
+    } else if (reply.outcome === "stale") {
+      this.#conflicts.set(idOf(entry), reply);
+      this.on.conflict(entry, reply);
+    } else if (reply.outcome === "refused") {
+      this.#drop(entry);
+      this.on.refused(entry, reply);
+    } else if (entry.kind === "finish") {
+      this.#drop(entry, kept);
+      this.on.finished(entry, reply);
+    } else {
+      this.#acknowledged(entry, reply.data, kept);
+    }
+    this.flush();
+  }
+
+  #acknowledged(entry, label, kept) {
+    if (entry.tail) {
+      entry.head = { ...entry.tail, base: label.revision };
+      entry.tail = null;
+      this.#keep(entry);
+    } else {
+      this.#drop(entry, kept);
+    }
+    this.on.saved(entry, label);
+  }
+
+  #failed(entry, trouble) {
+    this.#trouble = trouble;
+    // To the back of the queue: one entry that the server chokes on must not hold up the others.
+    this.#entries.delete(idOf(entry));
+    this.#entries.set(idOf(entry), entry);
+    this.on.changed();
+    const wait = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures++);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.flush(), wait * (0.75 + Math.random() / 2));
+  }
+
+  #keep(entry) {
+    this.#entries.set(idOf(entry), entry);
+    try {
+      localStorage.setItem(this.prefix + idOf(entry), JSON.stringify(entry));
+    } catch {
+      this.storageFailed = true;
+    }
+  }
+
+  /** @param {string} [kept] what was stored when it was sent: another tab may have stored something newer since */
+  #drop(entry, kept) {
+    this.#entries.delete(idOf(entry));
+    try {
+      const name = this.prefix + idOf(entry);
+      if (kept === undefined || localStorage.getItem(name) === kept) localStorage.removeItem(name);
+    } catch {
+      this.storageFailed = true;
+    }
+  }
+
+  #load() {
+    try {
+      const names = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix));
+      const entries = names.map((name) => JSON.parse(localStorage.getItem(name)));
+      for (const entry of entries.sort((a, b) => a.at - b.at)) this.#entries.set(idOf(entry), entry);
+    } catch {
+      this.storageFailed = true;
+    }
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * Puts state on the screen, and nothing else. Text only ever goes in as text (textContent), inside <bdi>.
+ * A task is drawn once; a decision afterwards only changes attributes and words in place, so that nothing jumps.
+ */
+
+import { optionKeys } from "./keys.js";
+import { segments } from "./spans.js";
+import { isDone, tally, unitText } from "./steps.js";
+
+/** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
+
+// A text longer than this is laid out in pieces, of which the browser skips those out of sight.
+const PIECE = 4_000;
+
+/** The unit that is highlighted; only a change of it may scroll, so that one can read on while deciding. */
+let markedUnit = "";
+
+const byId = (id) => document.getElementById(id);
+const sentences = new Map(
+  Array.from(byId("texts").content.querySelectorAll("[data-text]"), (item) => [item.dataset.text, item.textContent]),
+);
+
+/** A sentence of the page, translated by the server. @param {string} name @param {Record<string, string|number>} [values] */
+export function say(name, values = {}) {
+  return sentences.get(name).replace(/\{(\w+)\}/g, (_, key) => String(values[key]));
+}
+
+function element(tag, { text, children = [], data = {}, ...properties } = {}) {
+  const made = Object.assign(document.createElement(tag), properties);
+  Object.assign(made.dataset, data);
+  if (text !== undefined) made.textContent = text;
+  made.append(...children);
+  return made;
+}
+
+const bdi = (text) => element("bdi", { text });
+
+/** Cuts at line ends, so that the pieces read like the whole. @param {string} text */
+function pieces(text) {
+  const cut = [];
+  for (let from = 0; from < text.length; ) {
+    const end = text.length - from > PIECE ? text.indexOf("\n", from + PIECE) : -1;
+    const to = end < 0 ? text.length : end + 1;
+    cut.push(element("bdi", { className: "piece", text: text.slice(from, to) }));
+    from = to;
+  }
+  return cut;
+}
+
+function fill(id, ...children) {
+  byId(id).replaceChildren(...children);
+}
+
+function setText(id, text) {
+  if (byId(id).textContent !== text) byId(id).textContent = text;
+}
+
+/** @param {Step} step */
+export const unitName = (step) => say(`unit_${step.kind}`, { n: step.number });
+
+/** @param {Step} step */
+export const stepTitle = (step) => `${unitName(step)} · ${step.criterion.name}`;
+
+/** @param {import("./steps.js").Criterion} criterion */
+export function valueName(criterion, value) {
+  if (value === null || value === undefined) return say("no_choice");
+  return criterion.options.find((option) => option.value === value)?.label ?? String(value);
+}
+
+// --- a task ---------------------------------------------------------------------------------------------------------
+
+/** @param {Task} task @param {Step[]} steps @param {Map<string, Label>} labels */
+export function drawTask(task, steps, labels) {
+  const { sample, batch } = task;
+  const names = new Map(steps.map((step) => [step.unit, step.number]));
+  setText("batch-name", batch.name);
+  setText("due", batch.due_date ? say("due", { date: new Date(`${batch.due_date}T00:00`).toLocaleDateString(document.documentElement.lang, { dateStyle: "medium" }) }) : "");
+  fill("question", ...pieces(sample.question));
+  drawAnswer(sample, names);
+  optional("answer-b", sample.answer_b, pieces);
+  setText("answer-heading", say(sample.answer_b === null ? "answer" : "answer_a"));
+  optional("reference", sample.reference, pieces);
+  drawListed("facts", sample.key_facts, "fact");
+  drawListed("entities", sample.entities, "entity");
+  drawContexts(sample);
+  fill("steps", ...steps.map((step, i) => stepRow(step, steps[i - 1])));
+  for (const step of steps) drawStepState(step, labels);
+  markedUnit = "";
+  for (const column of document.querySelectorAll("[data-scrolls]")) column.scrollTop = 0;
+  if (window.scrollY) window.scrollTo(0, 0);
+}
+
+function optional(id, text, draw) {
+  byId(`${id}-block`).hidden = text === null || text === "";
+  fill(id, ...draw(text ?? ""));
+}
+
+function drawAnswer(sample, names) {
+  const number = (index) => names.get(`claim:${index}`) ?? index + 1;
+  const placed = sample.claims.map((claim, id) => ({ id, ...claim })).filter((claim) => claim.start !== null && claim.end !== null);
+  if (!placed.length) fill("answer", ...pieces(sample.answer));
+  else fill("answer", element("bdi", { children: segments(sample.answer, placed).map((part) => answerPart(part, number)) }));
+  const elsewhere = sample.claims.flatMap((claim, id) => (claim.start === null || claim.end === null ? [[claim.text, id]] : []));
+  byId("claims-block").hidden = !elsewhere.length;
+  fill("claims", ...elsewhere.map(([text, id]) => listedUnit(`claim:${id}`, number(id), text)));
+}
+
+function answerPart(part, number) {
+  if (!part.ids.length) return document.createTextNode(part.text);
+  const data = { units: part.ids.map((id) => `claim:${id}`).join(" ") };
+  // The number is drawn by the style sheet, so that copied text has none.
+  if (part.begins.length) data.number = part.begins.map(number).join(" ");
+  return element("mark", { className: "claim", text: part.text, data });
+}
+
+function drawListed(id, texts, kind) {
+  byId(`${id}-block`).hidden = !texts.length;
+  fill(id, ...texts.map((text, i) => listedUnit(`${kind}:${i}`, i + 1, text)));
+}
+
+const listedUnit = (unit, number, text) =>
+  element("li", { className: "listed", data: { units: unit, number }, children: [bdi(text)] });
+
+function drawContexts(sample) {
+  byId("no-contexts").hidden = sample.contexts.length > 0;
+  fill("contexts", ...sample.contexts.map(drawContext));
+}
+
+function drawContext(context, i) {
+  const heading = element("h3", { text: say("unit_context", { n: i + 1 }), data: { units: `context:${i}` } });
+  if (context.id) heading.append(" ", element("span", { className: "context-id", children: [bdi(context.id)] }));
+  const text = element("div", { className: "text", children: pieces(context.text) });
+  return element("li", { className: "context", data: { unitBox: `context:${i}` }, children: [heading, text] });
+}
+
+function stepRow(step, before) {
+  const sameUnit = before?.unit === step.unit;
+  const children = [
+    element("span", { className: sameUnit ? "step-unit visually-hidden" : "step-unit", text: unitName(step) }),
+    element("span", { className: "step-criterion", children: [bdi(step.criterion.name)] }),
+    element("span", { className: "step-value" }),
+  ];
+  const button = element("button", { type: "button", className: "step", data: { unit: step.unit, criterion: step.criterion.key }, children });
+  return element("li", { className: sameUnit ? "" : "step-first", children: [button] });
+}
+
+const stepButton = (step) => byId("steps").querySelector(`[data-unit="${step.unit}"][data-criterion="${CSS.escape(step.criterion.key)}"]`);
+
+/** @param {Step} step @param {Map<string, Label>} labels */
+export function drawStepState(step, labels) {
+  const label = labels.get(step.key);
+  const button = stepButton(step);
+  button.dataset.done = String(isDone(label));
+  button.querySelector(".step-value").replaceChildren(
+    isDone(label) ? bdi(valueName(step.criterion, label.value)) : element("span", { className: "visually-hidden", text: say("open") }),
+  );
+  button.classList.toggle("has-comment", Boolean(label?.comment));
+}
+
+// --- the step in hand -----------------------------------------------------------------------------------------------
+
+/** @param {Task} task @param {Step} step @param {Label|undefined} label */
+export function drawStep(task, step, label) {
+  setText("unit-name", `${say(`unit_${step.kind}_of`, { n: step.number, of: step.of })} · ${step.criterion.name}`);
+  const text = unitText(task.sample, step);
+  fill("unit-text", bdi(text));
+  byId("unit-text").hidden = !text;
+  setText("prompt", step.criterion.prompt);
+  setText("criterion-help", step.criterion.help);
+  setText("optional-note", step.criterion.required ? "" : say("optional"));
+  drawOptions(step.criterion, label?.value ?? null);
+  byId("comment").value = label?.comment ?? "";
+  markUnit(step);
+  byId("steps").querySelector("[aria-current]")?.removeAttribute("aria-current");
+  stepButton(step).setAttribute("aria-current", "step");
+  reveal(byId("steps-column"), stepButton(step));
+}
+
+/** Scrolls the list, and never the page around it as scrollIntoView does. */
+function reveal(column, item) {
+  const view = column.getBoundingClientRect();
+  const place = item.getBoundingClientRect();
+  if (place.top < view.top) column.scrollTop -= view.top - place.top + place.height;
+  else if (place.bottom > view.bottom) column.scrollTop += place.bottom - view.bottom + place.height;
+}
+
+function drawOptions(criterion, value) {
+  const group = byId("options");
+  byId("number-block").hidden = criterion.options.length > 0;
+  byId("number").value = criterion.options.length || value === null ? "" : String(value);
+  // Among units of one criterion the buttons stay where and what they are.
+  const drawn = JSON.stringify(criterion.options);
+  if (group.dataset.drawn !== drawn) {
+    const hadFocus = group.contains(document.activeElement);
+    const keys = optionKeys(criterion.options);
+    group.replaceChildren(...criterion.options.map((option, i) => optionButton(option, keys[i])));
+    group.classList.toggle("options-graded", criterion.options.every((option) => option.label.length <= 3));
+    group.dataset.drawn = drawn;
+    if (hadFocus) group.firstElementChild?.focus();
+  }
+  drawChoice(value);
+}
+
+function optionButton(option, key) {
+  const words = element("span", { className: "option-words", children: [element("span", { className: "option-label", children: [bdi(option.label)] })] });
+  if (option.help) words.append(element("span", { className: "option-help", children: [bdi(option.help)] }));
+  const button = element("button", { type: "button", className: "option", data: { value: JSON.stringify(option.value), key }, children: [words] });
+  if (key) button.prepend(element("kbd", { text: key, ariaHidden: "true" }));
+  if (key) button.setAttribute("aria-keyshortcuts", key);
+  button.setAttribute("role", "radio");
+  return button;
+}
+
+/** @param {unknown} value */
+export function drawChoice(value) {
+  const chosen = JSON.stringify(value);
+  const buttons = [...byId("options").children];
+  const reachable = buttons.find((button) => button.dataset.value === chosen) ?? buttons[0];
+  for (const button of buttons) {
+    button.setAttribute("aria-checked", String(button.dataset.value === chosen));
+    button.tabIndex = button === reachable ? 0 : -1;
+  }
+  byId("clear").disabled = value === null;
+}
+
+function markUnit(step) {
+  if (step.unit === markedUnit) return;
+  markedUnit = step.unit;
+  const isCurrent = (item) => item.dataset.units.split(" ").includes(step.unit);
+  let first = null;
+  for (const item of document.querySelectorAll("[data-units]")) {
+    const current = isCurrent(item);
+    item.classList.toggle("current", current);
+    if (current && !first) first = item;
+  }
+  for (const box of byId("contexts").children) box.classList.toggle("current", box.dataset.unitBox === step.unit);
+  (byId("contexts").querySelector(".context.current") ?? first)?.scrollIntoView({ block: step.kind === "context" ? "start" : "nearest" });
+}
+
+// --- around it ------------------------------------------------------------------------------------------------------
+
+/** @param {Step[]} steps @param {Map<string, Label>} labels @param {{left: number, done: number, total: number}} progress */
+export function drawProgress(steps, labels, progress) {
+  const { done, total, missing } = tally(steps, labels);
+  setText("progress-task", say("progress_task", { done, total }));
+  setText("progress-batch", say("progress_batch", { left: progress.left }));
+  Object.assign(byId("progress-bar"), { max: Math.max(1, total), value: done });
+  Object.assign(byId("progress").dataset, { done, total, left: progress.left });
+  byId("submit").classList.toggle("button-primary", missing === 0);
+  setText("complete", missing === 0 ? say("complete") : say("missing", { n: missing }));
+}
+
+/** Why submitting did not happen, where "all decided" would stand; until the next decision. @param {string} text */
+export function explain(text) {
+  setText("complete", text);
+  announce(text);
+}
+
+/** @param {string} state */
+export function drawSaveState(state) {
+  const box = byId("save-state");
+  if (box.dataset.state === state) return;
+  box.dataset.state = state;
+  clearTimeout(drawSaveState.later);
+  // A save that takes the usual few milliseconds is not worth a flicker, nor a word from a screen reader.
+  drawSaveState.later = setTimeout(() => {
+    setText("save-text", say(state.replace("-", "_")));
+    box.dataset.shown = state;
+    byId("log-in").hidden = state !== "logged-out";
+    byId("resolve").hidden = state !== "conflict";
+  }, state === "saving" ? 400 : 0);
+}
+
+/**
+ * Something the person must know; it stays until they close it.
+ * @param {string} text @param {{label: string, act: () => void}} [offer]
+ */
+export function notify(text, offer) {
+  const close = element("button", { type: "button", className: "button button-small button-quiet", text: say("dismiss") });
+  const box = element("div", { className: "callout callout-warn notice", children: [element("p", { children: [bdi(text)] }), close] });
+  close.addEventListener("click", () => box.remove());
+  if (offer) {
+    const button = element("button", { type: "button", className: "button button-small", text: offer.label });
+    button.addEventListener("click", () => (box.remove(), offer.act()));
+    close.before(button);
+  }
+  byId("notices").append(box);
+}
+
+/** Said aloud by screen readers, seen by nobody. @param {string} text */
+export function announce(text) {
+  byId("announce").textContent = text;
+}
+
+/** @param {"task"|"loading"|"away"|"done"} stage */
+export function showStage(stage) {
+  document.documentElement.dataset.stage = stage;
+  byId("work").hidden = byId("progress").hidden = stage !== "task";
+  for (const box of document.querySelectorAll("[data-stage-box]")) box.hidden = box.dataset.stageBox !== stage;
+}

@@ -1,0 +1,87 @@
+/**
+ * What there is to decide in a task, in which order, and what is still open. Pure functions.
+ *
+ * @typedef {{value: unknown, label: string, hotkey?: string, help?: string}} Option
+ * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, options: Option[]}} Criterion
+ * @typedef {{text: string, start: number|null, end: number|null}} Claim
+ * @typedef {{question: string, answer: string, answer_b: string|null, reference: string|null, contexts: {id: string|null, text: string}[],
+ *   claims: Claim[], key_facts: string[], entities: string[]}} Sample
+ * @typedef {{unit: string, criterion: string, value: unknown, comment: string, evidence: object[], revision: number}} Label
+ * @typedef {{id: number, status: string, active_seconds: number, batch: {number: number, name: string, due_date: string|null},
+ *   sample: Sample, criteria: Criterion[], labels: Label[]}} Task
+ * @typedef {{unit: string, kind: string, index: number, number: number, of: number, criterion: Criterion, key: string}} Step
+ */
+
+const KINDS = ["claim", "context", "fact", "entity", "answer", "sample"];
+const LISTS = { claim: "claims", context: "contexts", fact: "key_facts", entity: "entities" };
+
+/** @param {string} unit @param {string} criterion */
+export const stepKey = (unit, criterion) => `${unit}|${criterion}`;
+
+/** @param {Label|undefined} label */
+export const isDone = (label) => label !== undefined && label.value !== null;
+
+/** Claims as they stand in the answer; those without a place come last. @param {Claim[]} claims @returns {number[]} */
+export function claimOrder(claims) {
+  const place = (i) => claims[i].start ?? Infinity;
+  return claims.map((_, i) => i).sort((a, b) => (place(a) === place(b) ? a - b : place(a) - place(b)));
+}
+
+/** @param {Task} task @returns {Step[]} */
+export function stepsOf(task) {
+  return KINDS.flatMap((kind) => {
+    const asked = task.criteria.filter((criterion) => criterion.unit === kind);
+    const list = LISTS[kind] ? task.sample[LISTS[kind]] : null;
+    const order = !list ? [0] : kind === "claim" ? claimOrder(list) : list.map((_, i) => i);
+    return order.flatMap((index, place) => {
+      const unit = list ? `${kind}:${index}` : kind;
+      const where = { unit, kind, index, number: place + 1, of: order.length };
+      return asked.map((criterion) => ({ ...where, criterion, key: stepKey(unit, criterion.key) }));
+    });
+  });
+}
+
+/** The words of the step's unit. @param {Sample} sample @param {Step} step */
+export function unitText(sample, step) {
+  if (step.kind === "claim") return sample.claims[step.index].text;
+  if (step.kind === "fact") return sample.key_facts[step.index];
+  if (step.kind === "entity") return sample.entities[step.index];
+  // Contexts and answers are too long to repeat beside the question; they are highlighted where they stand.
+  return "";
+}
+
+/**
+ * Where to go after a decision at `from`: the next open step, else an open required one before it, else null.
+ * @param {Step[]} steps @param {Map<string, Label>} labels @param {number} from
+ */
+export function nextOpen(steps, labels, from) {
+  const open = (step) => !isDone(labels.get(step.key));
+  const ahead = steps.findIndex((step, i) => i > from && open(step));
+  return ahead >= 0 ? ahead : firstMissing(steps, labels);
+}
+
+/** The first required step without a value, or null when the task is complete. */
+export function firstMissing(steps, labels) {
+  const i = steps.findIndex((step) => step.criterion.required && !isDone(labels.get(step.key)));
+  return i < 0 ? null : i;
+}
+
+/** @returns {{done: number, total: number, missing: number}} */
+export function tally(steps, labels) {
+  const done = steps.filter((step) => isDone(labels.get(step.key)));
+  const missing = steps.filter((step) => step.criterion.required && !isDone(labels.get(step.key)));
+  return { done: done.length, total: steps.length, missing: missing.length };
+}
+
+/** The step to land on one unit further (or back): its first open one, else its first. */
+export function neighbourUnit(steps, labels, from, direction) {
+  const units = [...new Set(steps.map((step) => step.unit))];
+  return stepOfUnit(steps, labels, units[units.indexOf(steps[from].unit) + direction]);
+}
+
+/** The unit's first open step, else its first, else null. */
+export function stepOfUnit(steps, labels, unit) {
+  const first = steps.findIndex((step) => step.unit === unit);
+  const open = steps.findIndex((step) => step.unit === unit && !isDone(labels.get(step.key)));
+  return open >= 0 ? open : first >= 0 ? first : null;
+}

@@ -1,0 +1,45 @@
+"""The project's samples: a list to search, and one sample with what was said about it."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.utils.http import urlencode
+
+from annotate.selectors.projects import one_sample
+from frontend.forms.samples import SampleSearch
+from frontend.views import samples_read
+from frontend.views.base import ProjectPage, project_view
+
+PAGE_SIZE = 50
+
+
+@project_view("samples", get="samples.read")
+def samples(page: ProjectPage) -> HttpResponse:
+    form = SampleSearch(page.request.GET)
+    words = form.cleaned_data["q"] if form.is_valid() else ""
+    pages = Paginator(samples_read.rows(page.project, words), PAGE_SIZE)
+    query = urlencode({"q": words}) + "&" if words else ""
+    context = {"form": form, "words": words, "query": query, "rows": pages.get_page(page.request.GET.get("page"))}
+    return page.render("frontend/samples.html", {**context, "may_import": page.may("import.run")})
+
+
+@project_view("samples", get="samples.read")
+def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
+    found = one_sample(page.project, sample_id)
+    blind = samples_read.still_to_label(page.user, found)
+    units = samples_read.units(found, with_said=not blind)
+    titles = samples_read.kind_titles()
+    context = {
+        "sample": found,
+        "blind": blind,
+        "pieces": samples_read.answer_pieces(found.answer, found.claims, units["claim"]),
+        "contexts": units["context"],
+        "groups": [
+            {"kind": kind, "title": titles[kind], "units": units[kind]}
+            for kind in ("claim", "fact", "entity", "answer", "sample")
+            if units[kind] and (kind not in ("answer", "sample") or units[kind][0].said)
+        ],
+        "metadata": sorted(found.metadata.items()),
+    }
+    return page.render("frontend/sample.html", context)

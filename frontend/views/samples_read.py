@@ -1,0 +1,217 @@
+"""What the sample pages show: sizes, known metadata, and everything said about one sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+from django.db.models import F, Func, IntegerField, QuerySet
+from django.utils.translation import gettext as _
+
+from annotate.models import Criterion, Project, Sample, User, Verdict
+from annotate.selectors.counting import counting_labels
+from annotate.selectors.projects import samples_matching
+from annotate.selectors.tasks import open_tasks
+from annotate.units import KIND_ORDER, unit_sort_key, units_of
+from judges.models import Score
+
+# Metadata are looked at in this many samples only, so that the form opens at once in a large project.
+METADATA_SAMPLES = 5000
+MAX_KEYS, MAX_VALUES = 8, 30
+
+
+def rows(project: Project, words: str) -> QuerySet[Sample]:
+    """Samples for the list: without their long texts, with the number of their claims and contexts."""
+
+    def length(name: str) -> Func:
+        return Func(F(name), function="jsonb_array_length", output_field=IntegerField())
+
+    return (
+        samples_matching(project, words)
+        .annotate(claim_count=length("claims"), context_count=length("contexts"))
+        .only("id", "external_id", "question", "pipeline_version")
+    )
+
+
+@dataclass(frozen=True)
+class KnownValue:
+    value: str | int | float | bool
+    samples: int
+
+    @property
+    def shown(self) -> str:
+        text = self.value if isinstance(self.value, str) else str(self.value)
+        return text if len(text) <= 60 else text[:59] + "…"
+
+
+@dataclass
+class KnownKey:
+    key: str
+    values: list[KnownValue] = field(default_factory=list)
+
+
+_METADATA = """
+    WITH pairs AS (
+        SELECT pair.key, pair.value, count(*) AS samples
+        FROM (
+            SELECT metadata || CASE WHEN pipeline_version = '' THEN '{}'::jsonb
+                                    ELSE jsonb_build_object('pipeline_version', pipeline_version) END AS metadata
+            FROM annotate_sample WHERE project_id = %(project)s ORDER BY id LIMIT %(samples)s
+        ) AS s, jsonb_each(s.metadata) AS pair
+        WHERE jsonb_typeof(pair.value) IN ('string', 'number', 'boolean')
+        GROUP BY pair.key, pair.value
+    ), ranked AS (
+        SELECT *, sum(samples) OVER same_key AS total, max(samples) OVER same_key AS most,
+               row_number() OVER (PARTITION BY key ORDER BY samples DESC, value) AS place
+        FROM pairs WINDOW same_key AS (PARTITION BY key)
+    )
+    SELECT key, value, samples FROM ranked WHERE place <= %(values)s AND most > 1 ORDER BY total DESC, key, place
+"""
+
+
+def known_metadata(project: Project) -> list[KnownKey]:
+    """The metadata keys found in most samples, each with its most frequent values.
+
+    Keys whose values are all different (ids, addresses) are left out: nobody filters by them.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_METADATA, {"project": project.pk, "samples": METADATA_SAMPLES, "values": MAX_VALUES})
+        found: dict[str, KnownKey] = {}
+        for key, value, samples in cursor.fetchall():
+            known = found.setdefault(key, KnownKey(key))
+            known.values.append(KnownValue(_decoded(value), samples))
+    return list(found.values())[:MAX_KEYS]
+
+
+def _decoded(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+@dataclass
+class Said:
+    """What people and judges said about one unit on one criterion."""
+
+    criterion: str
+    labels: list[dict[str, Any]] = field(default_factory=list)
+    verdict: Verdict | None = None
+    scores: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class UnitView:
+    """One unit with its text and everything said about it."""
+
+    unit: str
+    kind: str
+    text: str
+    note: str = ""
+    said: list[Said] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> str:
+        return self.unit.replace(":", "-")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of the answer; `unit` when it is a claim."""
+
+    text: str
+    claim: UnitView | None = None
+    number: int = 0
+
+
+def answer_pieces(answer: str, claims: list[dict[str, Any]], views: list[UnitView]) -> list[Piece]:
+    """The answer cut at its claims. Claims without a place, or inside one that came before, stay unmarked."""
+    pieces, at = [], 0
+    placed = [(c["start"], c["end"], i) for i, c in enumerate(claims) if c.get("start") is not None]
+    for start, end, index in sorted(placed):
+        if start < at:
+            continue
+        if start > at:
+            pieces.append(Piece(answer[at:start]))
+        pieces.append(Piece(answer[start:end], views[index], index + 1))
+        at = end
+    if at < len(answer):
+        pieces.append(Piece(answer[at:]))
+    return pieces
+
+
+def still_to_label(user: User, sample: Sample) -> bool:
+    """Whether the user has yet to label this sample: until then they don't see what others said (blindness)."""
+    return open_tasks(user=user, project=sample.project).filter(sample=sample).exists()
+
+
+def units(sample: Sample, *, with_said: bool) -> dict[str, list[UnitView]]:
+    """The sample's units by kind, in the order in which a person goes through them."""
+    views: dict[str, list[UnitView]] = {kind: _unit_views(sample, kind) for kind in KIND_ORDER}
+    if with_said:
+        by_unit = {view.unit: view for listed in views.values() for view in listed}
+        for said, unit in _said(sample):
+            if unit in by_unit:
+                by_unit[unit].said.append(said)
+    return views
+
+
+def _unit_views(sample: Sample, kind: str) -> list[UnitView]:
+    texts: Iterable[tuple[str, str]]
+    if kind == "context":
+        texts = [(context["text"], context.get("id") or "") for context in sample.contexts]
+    elif kind == "claim":
+        texts = [(claim["text"], "") for claim in sample.claims]
+    elif kind in ("fact", "entity"):
+        texts = [(text, "") for text in (sample.key_facts if kind == "fact" else sample.entities)]
+    else:
+        texts = [("", "")]
+    return [UnitView(unit, kind, text, note) for unit, (text, note) in zip(units_of(sample, kind), texts, strict=True)]
+
+
+def _said(sample: Sample) -> list[tuple[Said, str]]:
+    """Everything said about the sample, one entry per unit and criterion (or per measure of a judge)."""
+    entries: dict[tuple[str, str], Said] = {}
+    names: dict[str, str] = dict(
+        Criterion.objects.filter(project=sample.project_id, is_current=True).values_list("key", "name")
+    )
+
+    def entry(unit: str, key: str) -> Said:
+        return entries.setdefault((unit, key), Said(names.get(key, key)))
+
+    for label in counting_labels().filter(sample=sample).select_related("rater", "criterion").order_by("rater__name"):
+        shown = {
+            "who": label.rater.name,
+            "value": label.value,
+            "comment": label.comment,
+            "evidence": label.evidence,
+            "old": not label.criterion.is_current,
+            "version": label.criterion.version,
+        }
+        entry(label.unit, label.criterion.key).labels.append(shown)
+    verdicts = Verdict.objects.filter(sample=sample).select_related("criterion", "decided_by")
+    for verdict in verdicts.order_by("criterion__version"):
+        entry(verdict.unit, verdict.criterion.key).verdict = verdict
+    scores = Score.objects.filter(sample=sample).select_related("version__judge").order_by("version__judge__name", "id")
+    for score in scores:
+        shown = {
+            "judge": score.version.judge.name,
+            "version": score.version.label,
+            "value": score.number if score.label is None else score.label,
+            "failed": "" if score.status == "ok" else score.get_status_display(),
+            "rationale": score.rationale,
+        }
+        entry(score.unit, score.dimension).scores.append(shown)
+    order = sorted(entries, key=lambda key: (unit_sort_key(key[0]), key[1]))
+    return [(entries[key], key[0]) for key in order]
+
+
+def kind_titles() -> dict[str, str]:
+    return {
+        "claim": _("Claims"),
+        "context": _("Contexts"),
+        "fact": _("Key facts"),
+        "entity": _("Entities"),
+        "answer": _("Answer"),
+        "sample": _("Sample"),
+    }

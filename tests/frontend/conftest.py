@@ -1,0 +1,113 @@
+"""A project as its people would make it: Alice admin, Rita reviewer, Ben and Bea annotators, Charlie a stranger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotate.models import Batch, Project, Sample, User, Verdict
+from annotate.selectors.projects import current_criteria
+from annotate.services.batches import create_batch, open_batch
+from annotate.services.projects import create_project, set_member
+from tests.frontend.building import label_task, make_samples, make_user
+
+GUIDELINES = "# Rules\n\nRead **all** contexts.\n\n<script>alert(1)</script>\n"
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return make_user("Alice", is_staff=True)
+
+
+@pytest.fixture
+def rita(db: None) -> User:
+    return make_user("Rita")
+
+
+@pytest.fixture
+def ben(db: None) -> User:
+    return make_user("Ben")
+
+
+@pytest.fixture
+def bea(db: None) -> User:
+    return make_user("Bea")
+
+
+@pytest.fixture
+def charlie(db: None) -> User:
+    return make_user("Charlie")
+
+
+@pytest.fixture
+def project(alice: User, rita: User, ben: User, bea: User) -> Project:
+    spec = {"name": "Help desk", "guidelines": GUIDELINES, "criteria": ["support", "relevance"]}
+    made = create_project(slug="help", spec=spec, created_by=alice)
+    set_member(project=made, user=rita, role="reviewer")
+    set_member(project=made, user=ben, role="annotator")
+    set_member(project=made, user=bea, role="annotator")
+    return made
+
+
+@pytest.fixture
+def samples(project: Project) -> list[Sample]:
+    return make_samples(project, 4)
+
+
+@pytest.fixture
+def batch(project: Project, samples: list[Sample], ben: User, bea: User) -> Batch:
+    """Open: each of the four samples goes to Ben and Bea."""
+    draft = create_batch(
+        project=project,
+        name="Batch one",
+        criteria=list(current_criteria(project)),
+        annotators=[ben, bea],
+        overlap=2,
+        selection={"method": "all"},
+        seed=1,
+    )
+    return open_batch(batch=draft)
+
+
+@pytest.fixture
+def disputes(batch: Batch, samples: list[Sample]) -> list[Verdict]:
+    """Ben and Bea agree on relevance and disagree on both claims of the first sample."""
+    for task in batch.tasks.filter(sample=samples[0]).order_by("annotator__username"):
+        support = "supported" if task.annotator.username == "ben" else "contradicted"
+        label_task(task, {"support": support, "relevance": 3}, comment=f"Said by {task.annotator.name}.")
+    return list(Verdict.objects.filter(criterion__key="support").order_by("id"))
+
+
+@pytest.fixture
+def as_user() -> Callable[[User], Client]:
+    """`as_user(alice)`: a browser in which Alice is logged in. It checks CSRF tokens only where a test asks for it."""
+
+    def log_in(user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return log_in
+
+
+@pytest.fixture
+def people(alice: User, rita: User, ben: User, charlie: User) -> dict[str, User]:
+    return {"admin": alice, "reviewer": rita, "annotator": ben, "stranger": charlie}
+
+
+@pytest.fixture
+def who_may(people: dict[str, User], project: Project) -> Callable[..., dict[str, int]]:
+    """The status that each kind of person gets for an address."""
+
+    def ask(url: str, method: str = "get", data: dict[str, Any] | None = None) -> dict[str, int]:
+        statuses = {"anonymous": getattr(Client(), method)(url, data or {}).status_code}
+        for name, user in people.items():
+            client = Client()
+            client.force_login(user)
+            statuses[name] = getattr(client, method)(url, data or {}).status_code
+        return statuses
+
+    return ask

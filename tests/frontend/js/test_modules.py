@@ -1,0 +1,156 @@
+"""The workspace's modules by themselves, in a real browser and without a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+ROOT = Path(__file__).parents[3]
+MODULES = ROOT / "frontend" / "static" / "js"
+SPANS = json.loads((ROOT / "tests" / "fixtures" / "spans.json").read_text())
+HOME = "http://modules.test/"
+
+
+@pytest.fixture
+def modules(browser: Browser) -> Iterator[Page]:
+    """An empty page that may import our modules by name."""
+    context = browser.new_context()
+    page = context.new_page()
+
+    def answer(route: Route) -> None:
+        name = route.request.url.removeprefix(HOME)
+        if name:
+            route.fulfill(path=MODULES / name, content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    page.route(f"{HOME}**", answer)
+    page.goto(HOME)
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("case", SPANS, ids=lambda case: case["name"])
+def test_code_points_become_utf16(modules: Page, case: dict[str, Any]) -> None:
+    found = modules.evaluate(
+        """async ({ text, spans }) => {
+          const { toUtf16 } = await import("/spans.js");
+          return spans.map((span) => {
+            const [start, end] = toUtf16(text, [span.start, span.end]);
+            return { utf16: [start, end], quote: text.slice(start, end) };
+          });
+        }""",
+        case,
+    )
+    assert found == [{"utf16": span["utf16"], "quote": span["quote"]} for span in case["spans"]]
+
+
+def test_overlapping_claims_are_cut_and_nothing_is_lost(modules: Page) -> None:
+    parts = modules.evaluate(
+        """async () => (await import("/spans.js")).segments("a😀bcd", [
+          { id: 0, start: 0, end: 4 }, { id: 1, start: 2, end: 3 }, { id: 2, start: 9, end: 9 }])"""
+    )
+    assert parts == [
+        {"text": "a😀", "ids": [0], "begins": [0]},
+        {"text": "b", "ids": [1, 0], "begins": [1]},
+        {"text": "c", "ids": [0], "begins": []},
+        {"text": "d", "ids": [], "begins": []},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "keys"),
+    [
+        (["Yes", "No"], ["1", "2"]),
+        (["0", "1", "2"], ["0", "1", "2"]),
+        ([str(n) for n in range(11)], ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "-"]),
+        ([str(n) for n in range(1, 11)], ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0"]),
+        (list("abcdefghijkl"), ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "", ""]),
+    ],
+)
+def test_keys_of_options(modules: Page, labels: list[str], keys: list[str]) -> None:
+    options = [{"value": label, "label": label} for label in labels]
+    assert modules.evaluate("async (options) => (await import('/keys.js')).optionKeys(options)", options) == keys
+
+
+OUTBOX = """async (replies) => {
+  const { Outbox } = await import("/outbox.js");
+  const sent = [];
+  const wait = () => new Promise((resolve) => setTimeout(resolve));
+  const api = {
+    putLabel: async (entry) => (sent.push({ ...entry.head }), await wait(), replies.shift()),
+    finish: async (entry) => (sent.push({ finish: entry.task }), await wait(), replies.shift()),
+  };
+  const nothing = () => {};
+  const on = { changed: nothing, saved: nothing, conflict: nothing, finished: nothing, refused: nothing };
+  const make = () => new Outbox({ userId: 7, api, exclude: () => [], on });
+  const which = { task: 1, unit: "claim:0", criterion: "support", title: "Claim 1" };
+  const said = (value) => ({ value, comment: "", evidence: [], active_seconds: 0 });
+  const stored = () => Object.keys(localStorage).length;
+  %s
+}"""
+
+
+def away() -> dict[str, Any]:
+    return {"outcome": "away", "status": 0, "data": None, "code": "", "message": ""}
+
+
+def saved(revision: int) -> dict[str, Any]:
+    return {"outcome": "ok", "status": 200, "data": {"revision": revision}, "code": "", "message": ""}
+
+
+def test_a_choice_is_kept_before_it_is_sent_and_resent_under_its_key(modules: Page) -> None:
+    result = modules.evaluate(
+        OUTBOX
+        % """
+        const before = make();
+        before.putLabel(which, said("yes"), 0);
+        const kept = stored();
+        await wait(); await wait();
+        const state = before.state;
+        const after = make();  // as after a reload
+        after.flush();
+        await wait(); await wait();
+        const keys = new Set(sent.map((change) => change.key)).size;
+        return { kept, state, keys, sent: sent.length, end: after.state, left: stored() };
+        """,
+        [away(), saved(1)],
+    )
+    assert result == {"kept": 1, "state": "waiting", "keys": 1, "sent": 2, "end": "saved", "left": 0}
+
+
+def test_a_later_choice_waits_for_the_answer_to_the_earlier_one(modules: Page) -> None:
+    sent = modules.evaluate(
+        OUTBOX
+        % """
+        const outbox = make();
+        for (const value of ["a", "b", "c"]) outbox.putLabel(which, said(value), 0);
+        for (let i = 0; i < 6; i++) await wait();
+        return sent.map(({ value, base }) => [value, base]);
+        """,
+        [saved(1), saved(2)],
+    )
+    assert sent == [["a", 0], ["c", 1]]
+
+
+def test_a_task_is_finished_after_its_labels(modules: Page) -> None:
+    sent = modules.evaluate(
+        OUTBOX
+        % """
+        const outbox = make();
+        outbox.putLabel(which, said("a"), 0);
+        outbox.putFinish({ task: 1, action: "submit", reason: "", active_seconds: 3, scope: "" });
+        const first = sent.length;
+        for (let i = 0; i < 6; i++) await wait();
+        return { first, sent: sent.map((one) => one.finish ?? one.value), left: stored() };
+        """,
+        [saved(1), saved(0)],
+    )
+    assert sent == {"first": 1, "sent": ["a", 1], "left": 0}

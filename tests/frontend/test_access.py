@@ -1,0 +1,128 @@
+"""Every page of a project: who may open it, and with which method."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver
+
+from annotate.models import ImportJob, Project, User, Verdict
+from frontend.urls import project_patterns
+
+WhoMay = Callable[..., dict[str, int]]
+
+STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
+ADMIN = {**STAFF, "reviewer": 403}
+ALL = {**STAFF, "annotator": 200}
+
+READ = {
+    "": ALL,
+    "criteria/": ALL,
+    "adjudicate/": STAFF,
+    "samples/": STAFF,
+    "batches/": STAFF,
+    "batches/1/": STAFF,
+    "batches/1/progress/": STAFF,
+    "reports/": STAFF,
+    "settings/": ADMIN,
+    "members/": ADMIN,
+    "import/": ADMIN,
+    "export/": ADMIN,
+    "batches/new/": ADMIN,
+    "batches/1/delete/": ADMIN,
+    "criteria/new/": ADMIN,
+    "criteria/add/": ADMIN,
+    "criteria/edit/support/": ADMIN,
+}
+WRITE = {
+    "settings/": ADMIN,
+    "members/": ADMIN,
+    "members/new-account/": ADMIN,
+    "members/bea/role/": ADMIN,
+    "members/bea/remove/": ADMIN,
+    "import/": ADMIN,
+    "export/": ADMIN,
+    "export/settle/": ADMIN,
+    "batches/new/": ADMIN,
+    "batches/1/open/": ADMIN,
+    "batches/1/delete/": ADMIN,
+    "criteria/new/": ADMIN,
+    "criteria/add/": ADMIN,
+    "criteria/edit/support/": ADMIN,
+    "reports/support/": STAFF,
+}
+
+
+@pytest.mark.parametrize(("path", "expected"), READ.items())
+@pytest.mark.usefixtures("disputes")
+def test_who_may_read(path: str, expected: dict[str, int], who_may: WhoMay) -> None:
+    assert who_may(f"/p/help/{path}") == expected
+
+
+@pytest.mark.parametrize(("path", "expected"), WRITE.items())
+@pytest.mark.usefixtures("disputes")
+def test_who_may_write(path: str, expected: dict[str, int], who_may: WhoMay) -> None:
+    """With an empty form: those who may are told what is missing, or sent on."""
+    found = who_may(f"/p/help/{path}", "post")
+    allowed = {name for name, status in expected.items() if status == 200}
+    assert {name: status for name, status in found.items() if name not in allowed} == {
+        name: status for name, status in expected.items() if name not in allowed
+    }
+    assert {found[name] for name in allowed} <= {302, 422}
+
+
+def test_who_may_see_one_sample_and_one_dispute(disputes: list[Verdict], who_may: WhoMay) -> None:
+    assert who_may(f"/p/help/samples/{disputes[0].sample_id}/") == STAFF
+    assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/") == STAFF
+    assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/", "post") == {**STAFF, "reviewer": 422, "admin": 422}
+
+
+def test_who_may_see_an_import(project: Project, alice: User, who_may: WhoMay) -> None:
+    job = ImportJob.objects.create(
+        project=project, kind="samples", status="failed", file_name="a.csv", created_by=alice
+    )
+    for path in ("", "progress/", "errors.csv"):
+        assert who_may(f"/p/help/import/{job.pk}/{path}") == ADMIN
+
+
+@pytest.mark.parametrize("path", ["members/new-account/", "members/bea/role/", "members/bea/remove/", "export/settle/"])
+def test_what_changes_things_takes_a_post(path: str, alice: User, project: Project) -> None:
+    client = Client()
+    client.force_login(alice)
+    assert client.get(f"/p/help/{path}").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["", "samples/", "batches/", "adjudicate/", "reports/", "criteria/"])
+def test_what_only_shows_takes_no_post(path: str, alice: User, project: Project) -> None:
+    client = Client()
+    client.force_login(alice)
+    assert client.post(f"/p/help/{path}").status_code == 405
+
+
+def test_things_of_another_project_are_not_found(
+    alice: User, disputes: list[Verdict], as_user: Callable[[User], Client]
+) -> None:
+    from annotate.services.projects import create_project
+
+    create_project(slug="other", spec={}, created_by=alice)
+    client, verdict = as_user(alice), disputes[0]
+    for path in (f"samples/{verdict.sample_id}/", f"adjudicate/{verdict.pk}/", "batches/1/", "criteria/edit/support/"):
+        assert client.get(f"/p/other/{path}").status_code == 404, path
+
+
+def test_the_navigation_has_what_the_role_may_open(
+    people: dict[str, User], project: Project, as_user: Callable[[User], Client]
+) -> None:
+    for name in ("admin", "reviewer", "annotator"):
+        client = as_user(people[name])
+        reply = client.get("/p/help/")
+        # The workspace is another view's business, and asking for reports starts making them.
+        urls = [item["url"] for item in reply.context["nav"] if "label" not in item["url"]]
+        assert {client.get(url).status_code for url in urls} == {200}
+        assert len(reply.context["nav"]) == {"admin": 11, "reviewer": 7, "annotator": 3}[name]
+
+
+def test_every_page_is_named() -> None:
+    names = [pattern.name for pattern in project_patterns]
+    assert len(names) == len(set(names))
+    assert set(names) <= set(get_resolver().reverse_dict)

@@ -1,0 +1,132 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotate.models import Project, Sample, User, Verdict
+from annotate.services.adjudication import decide
+from tests.frontend.building import label_task
+
+AsUser = Callable[[User], Client]
+
+
+def decision(verdict: Verdict, **change: Any) -> dict[str, Any]:
+    return {"value": "supported", "reason": "The context says so.", "revision": verdict.revision, **change}
+
+
+def test_the_queue_counts_by_criterion(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+    client = as_user(rita)
+    reply = client.get("/p/help/adjudicate/")
+    assert [(group["criterion__key"], group["n"]) for group in reply.context["groups"]] == [("support", 2)]
+    assert len(client.get("/p/help/adjudicate/?criterion=support").context["listed"]) == 2
+    for odd in ("nothing", "%00", "%00support"):
+        assert client.get(f"/p/help/adjudicate/?criterion={odd}").status_code == 200
+
+
+def test_an_empty_queue_says_so(rita: User, project: Project, as_user: AsUser) -> None:
+    assert "Nothing to settle" in as_user(rita).get("/p/help/adjudicate/").content.decode()
+
+
+def test_shows_labels_side_by_side_without_names(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+    reply = as_user(rita).get(f"/p/help/adjudicate/{disputes[0].pk}/")
+    shown = [(label["who"], label["shown"]) for label in reply.context["labels"]]
+    assert sorted(shown) == [("Annotator A", "Supported"), ("Annotator B", "Contradicted")]
+    assert 'aria-current="true"' in reply.content.decode()
+
+
+def test_decides_and_goes_on(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+    one, two = disputes
+    client = as_user(rita)
+    reply = client.post(f"/p/help/adjudicate/{one.pk}/?criterion=support", decision(one))
+    assert reply.url == f"/p/help/adjudicate/{two.pk}/?criterion=support"
+    one.refresh_from_db()
+    assert (one.state, one.value, one.decided_by, one.reason) == ("settled", "supported", rita, "The context says so.")
+    last = client.post(f"/p/help/adjudicate/{two.pk}/?criterion=support", decision(two), follow=True)
+    assert last.redirect_chain[-1][0] == "/p/help/adjudicate/?criterion=support"
+    assert "That was the last one." in last.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"reason": " "}, "Give the reason in a few words"),
+        ({"value": ""}, "Choose the value that is right"),
+        ({"value": "perhaps"}, "is not an option of “support”"),
+        ({"revision": "x"}, "Enter a whole number"),
+    ],
+)
+def test_a_bad_decision_says_why_and_keeps_the_rest(
+    change: dict[str, Any], said: str, rita: User, disputes: list[Verdict], as_user: AsUser
+) -> None:
+    reply = as_user(rita).post(f"/p/help/adjudicate/{disputes[0].pk}/", decision(disputes[0], **change))
+    assert reply.status_code == 422
+    errors = str(reply.context["form"].errors)
+    assert said in errors
+    if "reason" not in change:
+        assert "The context says so." in reply.content.decode()
+    disputes[0].refresh_from_db()
+    assert disputes[0].state == "disputed"
+
+
+def test_a_stale_decision_shows_both_and_is_not_saved(
+    rita: User, alice: User, project: Project, disputes: list[Verdict], as_user: AsUser
+) -> None:
+    verdict, client = disputes[0], as_user(rita)
+    old = decision(verdict)
+    decide(
+        reviewer=alice,
+        project=project,
+        verdict_id=verdict.pk,
+        value="contradicted",
+        reason="Alice was faster.",
+        expected_revision=verdict.revision,
+    )
+    reply = client.post(f"/p/help/adjudicate/{verdict.pk}/", old)
+    assert reply.status_code == 412
+    text = reply.content.decode()
+    assert "Alice was faster." in text
+    assert "The context says so." in text
+    verdict.refresh_from_db()
+    assert verdict.value == "contradicted"
+    # Having seen both, Rita may still decide.
+    seen = {**old, "revision": reply.context["form"]["revision"].value()}
+    assert client.post(f"/p/help/adjudicate/{verdict.pk}/", seen).status_code == 302
+    verdict.refresh_from_db()
+    assert verdict.value == "supported"
+
+
+def test_sent_twice_is_decided_once(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+    client, sent = as_user(rita), decision(disputes[0])
+    for _ in range(2):
+        assert client.post(f"/p/help/adjudicate/{disputes[0].pk}/", sent).status_code == 302
+    before = disputes[0].revision
+    disputes[0].refresh_from_db()
+    assert disputes[0].revision == before + 1
+
+
+def test_skipping_goes_round(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+    reply = as_user(rita).get(f"/p/help/adjudicate/{disputes[1].pk}/")
+    assert reply.context["around"].next == reply.context["around"].previous == f"/p/help/adjudicate/{disputes[0].pk}/"
+
+
+def test_the_number_of_queries_does_not_grow(
+    rita: User, disputes: list[Verdict], samples: list[Sample], as_user: AsUser
+) -> None:
+    client, batch = as_user(rita), disputes[0].batch
+    assert batch is not None
+    counts = []
+    for sample in (None, samples[1], samples[2]):
+        for task in batch.tasks.filter(sample=sample).order_by("annotator__username"):
+            label_task(
+                task, {"support": "supported" if task.annotator.username == "ben" else "contradicted", "relevance": 1}
+            )
+        client.get("/p/help/adjudicate/")
+        with CaptureQueriesContext(connection) as queue:
+            client.get("/p/help/adjudicate/")
+        with CaptureQueriesContext(connection) as one:
+            client.get(f"/p/help/adjudicate/{disputes[0].pk}/")
+        counts.append((len(queue), len(one)))
+    assert len(set(counts)) == 1

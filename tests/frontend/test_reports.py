@@ -1,0 +1,97 @@
+import json
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotate.models import Project, User, Verdict
+from annotate.selectors.projects import one_criterion
+from annotate.services.adjudication import decide
+from annotate.services.criteria import add_criteria
+from judges import tasks
+from judges.services.reports import freeze_report
+
+AsUser = Callable[[User], Client]
+URL = "/p/help/reports/support/"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The criteria for which the worker was asked for a report."""
+    found: list[int] = []
+    monkeypatch.setattr(tasks.freeze_report, "delay", lambda criterion_id, user_id: found.append(criterion_id))
+    return found
+
+
+def test_the_first_visit_asks_for_the_first_report(
+    rita: User,
+    project: Project,
+    asked: list[int],
+    as_user: AsUser,
+    django_capture_on_commit_callbacks: Callable[..., object],
+) -> None:
+    client = as_user(rita)
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
+        text = client.get(URL).content.decode()
+        client.get(URL)
+    assert asked == [one_criterion(project, "support").pk]
+    assert "is being made" in text
+    assert f'hx-get="{URL}status/"' in text
+    assert "HX-Refresh" not in client.get(f"{URL}status/")
+
+
+@pytest.mark.usefixtures("disputes", "asked")
+def test_shows_the_report_and_says_when_it_is_out_of_date(
+    rita: User, project: Project, disputes: list[Verdict], as_user: AsUser
+) -> None:
+    client = as_user(rita)
+    freeze_report(criterion=one_criterion(project, "support"))
+    text = client.get(URL).content.decode()
+    assert "How well people agree" in text
+    assert "Update report" not in text
+    assert client.get(f"{URL}status/")["HX-Refresh"] == "true"
+    decide(
+        reviewer=rita,
+        project=project,
+        verdict_id=disputes[0].pk,
+        value="supported",
+        reason="So it is.",
+        expected_revision=disputes[0].revision,
+    )
+    assert "Update report" in client.get(URL).content.decode()
+    assert client.post(URL).url == URL
+    assert "A new report is being made" in client.get(URL).content.decode()
+
+
+@pytest.mark.usefixtures("disputes")
+def test_downloads(rita: User, project: Project, as_user: AsUser) -> None:
+    client = as_user(rita)
+    freeze_report(criterion=one_criterion(project, "support"))
+    page = client.get(f"{URL}1.html")
+    assert 'filename="help-support-report-1.html"' in page["Content-Disposition"]
+    assert "<style>" in page.content.decode()
+    assert json.loads(client.get(f"{URL}1.json").content)["criterion"] == "support"
+    for wrong in (f"{URL}2.json", f"{URL}1.exe", "/p/help/reports/relevance/1.json", "/p/help/reports/none/"):
+        assert client.get(wrong).status_code == 404
+
+
+@pytest.mark.usefixtures("disputes")
+def test_an_annotator_may_not_download(ben: User, charlie: User, project: Project, as_user: AsUser) -> None:
+    freeze_report(criterion=one_criterion(project, "support"))
+    assert as_user(ben).get(f"{URL}1.json").status_code == 403
+    assert as_user(charlie).get(f"{URL}1.json").status_code == 404
+
+
+@pytest.mark.usefixtures("disputes")
+def test_the_number_of_queries_does_not_grow(rita: User, project: Project, as_user: AsUser) -> None:
+    client = as_user(rita)
+    client.get("/p/help/reports/")
+    with CaptureQueriesContext(connection) as few:
+        client.get("/p/help/reports/")
+    for criterion in add_criteria(project=project, specs=["support", "relevance", "failure"]):
+        freeze_report(criterion=criterion)
+    with CaptureQueriesContext(connection) as many:
+        client.get("/p/help/reports/")
+    assert len(many) == len(few)
