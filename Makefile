@@ -1,0 +1,43 @@
+# make run     the application with its demo at http://localhost:8000/ (Ctrl-C stops it)
+# make test    every test, the browser's included
+# make lint    style, types, import directions
+# make shell   a Python shell with the models
+# make bench   the benchmarks
+#
+# Python 3.11 is all that must be there. PYTHON=/path/to/python3.11 names another one.
+
+PYTHON ?= python3.11
+BIN := .venv/bin
+PYTEST_ARGS ?=
+
+.PHONY: run test lint shell bench install install-dev
+
+run: install
+	@exec $(BIN)/python -m config.supervisor
+
+test: install-dev
+	@CHROMIUM=$$($(BIN)/python -m config.browser) && export CHROMIUM && \
+	exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST_ARGS)
+
+lint: install-dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+shell: install
+	@exec $(BIN)/python manage.py shell
+
+bench: install-dev
+	@exec $(BIN)/python -m bench
+
+install:
+	@$(call with_python,requirements.txt)
+
+install-dev:
+	@$(call with_python,requirements-dev.txt)
+
+define with_python
+command -v $(PYTHON) >/dev/null || { echo "Touchstone needs Python 3.11, and there is no $(PYTHON) here. Install it, or name one: PYTHON=/path/to/python3.11 make" >&2; exit 1; }; \
+$(PYTHON) -I config/install.py $(1)
+endef

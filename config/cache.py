@@ -1,0 +1,50 @@
+"""The cache may vanish; the database is the truth. Sessions then cost a query more, and nobody is logged out."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import redis
+from django.core.cache.backends.redis import RedisCache as DjangoRedisCache
+
+_log = logging.getLogger(__name__)
+
+
+class RedisCache(DjangoRedisCache):
+    """Django's Redis cache, except that an unreachable Redis is a miss: reads find nothing, writes are dropped.
+
+    Only what the sessions and the application use is softened. Counters (`incr`) still raise: a lost count is wrong.
+    """
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(server, params)
+        self._url = server
+
+    def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
+        return self._or(default, super().get, key, default, version)
+
+    def set(self, key: Any, value: Any, *args: Any, **kwargs: Any) -> None:
+        self._or(None, super().set, key, value, *args, **kwargs)
+
+    def add(self, key: Any, value: Any, *args: Any, **kwargs: Any) -> bool:
+        return bool(self._or(False, super().add, key, value, *args, **kwargs))
+
+    def delete(self, key: Any, version: int | None = None) -> bool:
+        return bool(self._or(False, super().delete, key, version))
+
+    def has_key(self, key: Any, version: int | None = None) -> bool:
+        return bool(self._or(False, super().has_key, key, version))
+
+    def clear(self) -> None:
+        """Only our own keys: Celery's queue lives in the same Redis database, and Django's version empties that."""
+        with redis.Redis.from_url(self._url) as client:
+            for key in client.scan_iter(match=f"{self.key_prefix}:*", count=1000):
+                client.delete(key)
+
+    @staticmethod
+    def _or(fallback: Any, operation: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        try:
+            return operation(*args, **kwargs)
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            _log.warning("Redis is unreachable, going on without the cache: %s", error)
+            return fallback

@@ -1,0 +1,77 @@
+"""Settings arrive as environment variables. A bad one stops the start, and says what it held and should hold."""
+
+import os
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+
+
+def _refuse(name: str, value: str, expected: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"The environment variable {name} is {value!r}, but should be {expected}.")
+
+
+def text(name: str, default: str = "") -> str:
+    """The variable without surrounding blanks. Set to nothing counts as not set, as in a compose file."""
+    return os.environ.get(name, "").strip() or default
+
+
+def required(name: str, *, because: str, example: str) -> str:
+    value = text(name)
+    if not value:
+        raise ImproperlyConfigured(
+            f"The environment variable {name} is not set, and {because}. Set it, for example: {name}={example}"
+        )
+    return value
+
+
+def flag(name: str, default: bool) -> bool:
+    value = text(name)
+    if not value:
+        return default
+    if value.lower() in _TRUE:
+        return True
+    if value.lower() in _FALSE:
+        return False
+    raise _refuse(name, value, "one of true, false, 1, 0, yes, no, on, off")
+
+
+def number(name: str, default: int, *, low: int, high: int) -> int:
+    value = text(name)
+    if not value:
+        return default
+    try:
+        result = int(value)
+    except ValueError:
+        raise _refuse(name, value, f"a whole number from {low} to {high}") from None
+    if not low <= result <= high:
+        raise _refuse(name, value, f"a whole number from {low} to {high}")
+    return result
+
+
+def choice(name: str, default: str, options: tuple[str, ...]) -> str:
+    value = text(name, default)
+    if value not in options:
+        raise _refuse(name, value, "one of " + ", ".join(options))
+    return value
+
+
+def names(name: str, default: list[str]) -> list[str]:
+    """A list separated by commas."""
+    value = text(name)
+    return [part.strip() for part in value.split(",") if part.strip()] if value else default
+
+
+def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
+    """A URL with one of these schemes. The value is not repeated in the error: it may hold a password."""
+    value = text(name, default)
+    if value.split("://", 1)[0] not in schemes or "://" not in value:
+        expected = " or ".join(f"{scheme}://…" for scheme in schemes)
+        raise ImproperlyConfigured(f"The environment variable {name} is not a URL of the form {expected}.")
+    return value
+
+
+def folder(name: str, default: Path) -> Path:
+    return Path(text(name, str(default))).expanduser().resolve()

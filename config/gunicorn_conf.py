@@ -1,0 +1,19 @@
+"""How gunicorn serves us: `gunicorn --config python:config.gunicorn_conf config.wsgi`."""
+
+from config import env
+
+bind = f"{env.text('HOST', '127.0.0.1')}:{env.number('PORT', 8000, low=1, high=65_535)}"
+worker_class = "gthread"
+workers = env.number("WEB_WORKERS", 2, low=1, high=64)
+threads = env.number("WEB_THREADS", 4, low=1, high=64)
+# Import once and fork: starts sooner, shares memory, and a broken import ends the start, not every worker in turn.
+preload_app = True
+# A labelling browser sends a request every few seconds; keeping its connection saves a handshake for each.
+keepalive = 75
+graceful_timeout = 5
+timeout = 120
+# The heartbeat file belongs in memory: on a disk it stalls whenever the disk does.
+worker_tmp_dir = env.text("WEB_HEARTBEAT_DIR") or None
+loglevel = "warning"
+# Nobody talks to gunicorn's control socket.
+control_socket_disable = True

@@ -1,0 +1,77 @@
+"""`python3.11 config/install.py FILE`: make .venv and install a requirements file into it, unless that is already done.
+
+Run by the Makefile with the system's Python, so it uses the standard library only.
+"""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+
+WANTED = (3, 11)
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+PYTHON = os.path.join(VENV, "bin", "python")
+
+
+def main(requirements: str) -> None:
+    if sys.version_info[:2] != WANTED:
+        sys.exit(
+            "Touchstone needs Python 3.11, but {} is Python {}.{}. "
+            "Name another one: PYTHON=/path/to/python3.11 make".format(sys.executable, *sys.version_info[:2])
+        )
+    with open(__file__) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two `make` at once: the second finds the work done
+        install(requirements)
+
+
+def install(requirements: str) -> None:
+    mark = os.path.join(VENV, requirements + ".sha256")
+    wanted = fingerprint(requirements)
+    usable = venv_works()
+    if usable and os.path.exists(mark) and read(mark) == wanted:
+        return
+    if not usable:
+        print("Making the virtual environment .venv …", flush=True)
+        run([sys.executable, "-m", "venv", "--clear", VENV], "On Debian and Ubuntu: apt-get install python3.11-venv")
+    print("Installing {} …".format(requirements), flush=True)
+    pip = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement", requirements]
+    run([PYTHON, "-m", "pip", *pip], "Is the network, or a package index, reachable?")
+    with open(mark, "w") as file:
+        file.write(wanted)
+
+
+def fingerprint(requirements: str) -> str:
+    """Of this file and those it includes."""
+    state = hashlib.sha256()
+    text = read(os.path.join(ROOT, requirements))
+    state.update(text.encode())
+    for line in text.splitlines():
+        if line.startswith("-r "):
+            state.update(fingerprint(line[3:].strip()).encode())
+    return state.hexdigest()
+
+
+def venv_works() -> bool:
+    """False when it is missing, half made, made by another Python version, or its Python is gone."""
+    check = "import sys, pip; sys.exit(sys.version_info[:2] != {!r})".format(WANTED)
+    try:
+        return subprocess.run([PYTHON, "-c", check], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def run(command: "list[str]", hint: str) -> None:
+    environment = {**os.environ, "PIP_ROOT_USER_ACTION": "ignore"}
+    if subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment).returncode:
+        sys.exit("`{}` failed, see above. {}".format(" ".join(command), hint))
+
+
+def read(path: str) -> str:
+    with open(path) as file:
+        return file.read()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

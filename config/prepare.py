@@ -1,0 +1,48 @@
+"""`python -m config.prepare`: bring database and static files up to date before anything is served."""
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.core.management import call_command
+
+
+def static_fingerprint() -> str:
+    """Changes whenever collectstatic would give another result: our files by size and time, packages by their pins."""
+    root = Path(settings.BASE_DIR)
+    state = hashlib.sha256()
+    for pinned in (root / "requirements-server.txt", root / "config" / "staticfiles.py"):
+        state.update(pinned.read_bytes())
+    for path in sorted(root.glob("*/static/**/*")):
+        if path.is_file():
+            about = path.stat()
+            state.update(f"{path.relative_to(root)} {about.st_size} {about.st_mtime_ns}\n".encode())
+    return state.hexdigest()
+
+
+def collect_static() -> None:
+    """Run collectstatic when something changed. The mark is written last, so an interrupted run is done again."""
+    target = Path(settings.STATIC_ROOT)
+    mark = target.with_name("static.fingerprint")
+    wanted = static_fingerprint()
+    if mark.exists() and mark.read_text() == wanted and (target / "staticfiles.json").exists():
+        return
+    mark.unlink(missing_ok=True)
+    shutil.rmtree(target, ignore_errors=True)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    mark.write_text(wanted)
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    call_command("migrate", interactive=False, verbosity=0)
+    collect_static()
+    call_command("load_demo")
+
+
+if __name__ == "__main__":
+    main()

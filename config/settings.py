@@ -1,0 +1,327 @@
+"""All settings. Every one that an operator may change is an environment variable, described in docs/settings.md."""
+
+import os
+import secrets
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from config import embedded, env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = env.folder("DATA_DIR", embedded.DEFAULT_DATA_DIR)
+
+PRODUCTION = env.choice("TOUCHSTONE_ENV", "local", ("local", "production")) == "production"
+DEBUG = env.flag("DEBUG", False)
+if PRODUCTION and DEBUG:
+    raise ImproperlyConfigured(
+        "The environment variable DEBUG is true, but TOUCHSTONE_ENV is production, where error pages would show "
+        "settings and data to visitors. Unset DEBUG."
+    )
+
+
+# Who may talk to us
+
+
+def _local_secret_key(path: Path) -> str:
+    """This installation's own key, made on first use. Linking is atomic: of two first starts at once, one key wins."""
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(64))
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+    return path.read_text().strip()
+
+
+def _production_secret_key() -> str:
+    key = env.required(
+        "SECRET_KEY",
+        because="production signs sessions with it",
+        example="$(python -c 'import secrets; print(secrets.token_urlsafe(64))')",
+    )
+    sample_words = ("django-insecure", "changeme", "change-me", "change_me", "example", "your-secret", "secret-key")
+    if len(key) < 50 or len(set(key)) < 10 or any(word in key.lower() for word in sample_words):
+        raise ImproperlyConfigured(
+            "The environment variable SECRET_KEY looks like a sample or is too short: it should be at least 50 random "
+            "characters. Make one with: python -c 'import secrets; print(secrets.token_urlsafe(64))'"
+        )
+    return key
+
+
+SECRET_KEY = (
+    _production_secret_key() if PRODUCTION else env.text("SECRET_KEY") or _local_secret_key(DATA_DIR / "secret_key")
+)
+
+if PRODUCTION:
+    env.required(
+        "ALLOWED_HOSTS", because="production answers only to the names it is given", example="touchstone.example.org"
+    )
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+if PRODUCTION and "*" in ALLOWED_HOSTS:
+    raise ImproperlyConfigured(
+        "The environment variable ALLOWED_HOSTS contains '*', but production should list the exact host names."
+    )
+
+# Origins with their scheme (https://touchstone.example.org) that may post forms although the Host header differs.
+CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS", [])
+
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# `__Host-` makes browsers refuse such a cookie from a sibling domain or over http. It needs Secure, hence production.
+SESSION_COOKIE_NAME = "__Host-touchstone-session" if PRODUCTION else "touchstone-session"
+CSRF_COOKIE_NAME = "__Host-touchstone-csrf" if PRODUCTION else "touchstone-csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+
+SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", PRODUCTION)
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked over plain http from inside the container
+SECURE_HSTS_SECONDS = env.number("SECURE_HSTS_SECONDS", 365 * 24 * 3600 if PRODUCTION else 0, low=0, high=10**9)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("SECURE_HSTS_INCLUDE_SUBDOMAINS", False)
+# Only behind a proxy that sets this header itself: otherwise a client could claim https.
+if env.flag("TRUST_X_FORWARDED_PROTO", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+# Whether every sibling host serves https, and belongs in the browsers' preload list, is the operator's to know.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+    }
+}
+
+
+# The application
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "csp",
+    "annotate",
+    "judges",
+    "frontend",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "config" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+AUTH_USER_MODEL = "annotate.User"
+LOGIN_URL = "/login/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/login/"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "frontend" / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+
+# PostgreSQL and Redis: those named, else the embedded ones (config/embedded.py)
+
+if PRODUCTION:
+    env.required(
+        "DATABASE_URL",
+        because="the embedded PostgreSQL is not for production",
+        example="postgresql://user:password@db.example.org:5432/touchstone",
+    )
+    env.required(
+        "REDIS_URL", because="the embedded Redis is not for production", example="redis://redis.example.org:6379/0"
+    )
+
+
+def _database() -> dict[str, Any]:
+    url = env.url("DATABASE_URL", embedded.database_url(DATA_DIR), schemes=("postgresql", "postgres"))
+    try:
+        return dict(
+            dj_database_url.parse(
+                url,
+                conn_max_age=env.number("CONN_MAX_AGE", 600, low=0, high=86_400),
+                conn_health_checks=True,
+            )
+        )
+    except ValueError:
+        raise ImproperlyConfigured(
+            "The environment variable DATABASE_URL cannot be read. It should be "
+            "postgresql://user:password@host:port/database, with special characters percent-encoded."
+        ) from None
+
+
+DATABASES = {"default": _database()}
+
+REDIS_URL = env.url("REDIS_URL", embedded.redis_url(DATA_DIR), schemes=("redis", "rediss", "unix"))
+CACHES = {
+    "default": {
+        "BACKEND": "config.cache.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "touchstone",
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 2},
+    }
+}
+SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+
+
+# Celery: a lost message costs a delay, never work (the database is the queue of record), so tasks may run twice.
+
+
+def _broker_url(redis_url: str) -> str:
+    """Celery's spelling of the same address: its unix sockets have another scheme and another name for the number."""
+    if not redis_url.startswith("unix://"):
+        return redis_url
+    return redis_url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
+
+
+CELERY_BROKER_URL = _broker_url(REDIS_URL)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# An unacknowledged message comes back after this long: longer than any task takes, or it runs twice at once.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": env.number("CELERY_VISIBILITY_TIMEOUT", 900, low=10, high=86_400),
+    "socket_connect_timeout": 2,
+    "socket_timeout": 30,
+}
+CELERY_TASK_DEFAULT_QUEUE = "touchstone"
+CELERY_ACCEPT_CONTENT = ["json"]  # a pickle from the broker would be code execution
+CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+
+
+# The API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotate.api.auth.SessionAuthentication",
+        "knox.auth.TokenAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],  # no browsable API: it would be a second UI
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "PAGE_SIZE": 100,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "annotate.api.errors.exception_handler",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "UNICODE_JSON": True,
+}
+
+REST_KNOX = {
+    "SECURE_HASH_ALGORITHM": "hashlib.sha512",
+    "TOKEN_TTL": timedelta(days=env.number("TOKEN_DAYS", 90, low=1, high=3650)),
+    "TOKEN_PREFIX": "ts_",
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Touchstone",
+    "DESCRIPTION": "People label RAG answers; automatic judges are held against them.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+
+# Files
+
+STATIC_URL = "/static/"
+STATIC_ROOT = env.folder("STATIC_ROOT", DATA_DIR / "static")
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "config.staticfiles.ModuleManifestStorage"},
+}
+MEDIA_ROOT = DATA_DIR / "media"
+FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads"
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
+for _folder in (STATIC_ROOT, MEDIA_ROOT, FILE_UPLOAD_TEMP_DIR):
+    _folder.mkdir(parents=True, exist_ok=True)
+# Bounds a request body that is read into memory; uploaded files stream to disk and are bounded by the importer.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
+
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {
+        "handlers": ["stderr"],
+        "level": env.choice("LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR")),
+    },
+    # Django's own default adds a handler that mails admins; everything goes to stderr instead.
+    "loggers": {"django": {"handlers": [], "propagate": True}},
+}

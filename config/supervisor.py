@@ -1,0 +1,273 @@
+"""`python -m config.supervisor`, which is `make run`: services, web and worker together, and together they stop.
+
+It holds `DATA_DIR/lock` while it runs. Web and worker are process groups of their own, so that Ctrl-C in the terminal
+reaches only the supervisor, which stops them in order; should it be killed outright, the kernel signals them instead.
+"""
+
+import fcntl
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config import embedded, env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+READY_SECONDS = 60
+GRACE_SECONDS = 10
+RESTART_SECONDS = (1, 2, 5, 15, 30)
+# A worker that ran this long was healthy: its next end starts counting anew.
+HEALTHY_SECONDS = 120
+
+WEB = ["gunicorn", "--config", "python:config.gunicorn_conf", "config.wsgi"]
+
+
+# Celery advises against root at length; whoever runs all of this as root has decided so.
+ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
+
+
+class CannotRunError(Exception):
+    """Why we do not start, or do not go on; the message says what to do."""
+
+
+class StopRequest(BaseException):
+    """Ctrl-C or SIGTERM. Not an Exception, so that no handler of errors takes it for one."""
+
+
+@dataclass
+class Child:
+    name: str
+    command: list[str]
+    death_signal: signal.Signals
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    failures: int = 0
+    restart_at: float | None = None
+
+    def start(self) -> None:
+        self.started = time.monotonic()
+        self.restart_at = None
+        self.process = subprocess.Popen(
+            self.command,
+            cwd=BASE_DIR,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=embedded.die_with_parent(self.death_signal),  # noqa: PLW1509 (no threads here)
+        )
+
+    def signal_group(self, sent: signal.Signals) -> None:
+        """To the whole group, so that grandchildren whose parent was killed are reached as well."""
+        if self.process is None:
+            return
+        try:
+            os.killpg(self.process.pid, sent)
+        except ProcessLookupError:
+            pass
+
+    def group_lives(self) -> bool:
+        if self.process is None:
+            return False
+        self.process.poll()  # reap, or the group would seem to live on as a zombie
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+
+@dataclass
+class Supervisor:
+    data: Path
+    host: str
+    port: int
+    children: list[Child] = field(default_factory=list)
+    signals: int = 0
+
+    def run(self) -> None:
+        """Start everything, watch it until asked to stop, and stop everything, whichever way that ends."""
+        lock = take_lock(self.data)
+        services: embedded.Services | None = None
+        try:
+            check_port_is_free(self.host, self.port)
+            self._listen_to_signals()
+            say(
+                "Starting PostgreSQL and Redis …" if embedded.wanted_services() else "Using DATABASE_URL and REDIS_URL."
+            )
+            services = embedded.ensure_services(self.data)
+            self._step("prepare", [sys.executable, "-m", "config.prepare"])
+            self._start_web_and_worker()
+            self._wait_until_healthy()
+            self._step("demo_table", [sys.executable, "manage.py", "demo_table"])
+            say(f"\nTouchstone is at http://{self._local_name()}:{self.port}/  (Ctrl-C stops it)")
+            self._watch()
+        except StopRequest:
+            say("\nStopping …")
+        finally:
+            self.signals = max(self.signals, 1)  # from here on a signal shortens the wait and interrupts nothing
+            self._stop_children()
+            if services is not None:
+                services.close()
+            lock.close()
+        say("Stopped.")
+
+    def _listen_to_signals(self) -> None:
+        for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # Under nohup a hang-up is to be ignored. SIGINT is taken even if a shell's `&` had us ignore it.
+            if sent != signal.SIGHUP or signal.getsignal(sent) != signal.SIG_IGN:
+                signal.signal(sent, self._on_signal)
+        if "MAKELEVEL" in os.environ:
+            # Started by `make`, who may be killed without a word to us.
+            embedded.signal_me_when_parent_dies(signal.SIGTERM)
+
+    def _on_signal(self, signum: int, frame: object) -> None:
+        self.signals += 1
+        if self.signals == 1:
+            raise StopRequest
+
+    def _step(self, name: str, command: list[str]) -> None:
+        """Run one command to its end, stoppable like the other children."""
+        step = Child(name, command, signal.SIGKILL)
+        self.children.append(step)
+        step.start()
+        assert step.process is not None
+        if code := step.process.wait():
+            shown = " ".join(["python", *command[1:]])
+            raise CannotRunError(f"`{shown}` failed with exit code {code}; see above.")
+        self.children.remove(step)
+
+    def _start_web_and_worker(self) -> None:
+        concurrency = env.number("WORKER_CONCURRENCY", 2, low=1, high=64)
+        celery = ["celery", "--app", "config", "--quiet", "worker", "--loglevel", "WARNING"]
+        celery += ["--concurrency", str(concurrency), "--without-gossip", "--without-mingle"]
+        self.children += [
+            Child("web", [sys.executable, "-m", *WEB], signal.SIGTERM),
+            # SIGQUIT: stop now. Unfinished tasks go back to the queue, and PostgreSQL remembers the work.
+            Child("worker", [sys.executable, "-W", ROOT_WARNING, "-m", *celery], signal.SIGQUIT),
+        ]
+        for child in self.children:
+            child.start()
+
+    def _wait_until_healthy(self) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while (answer := self._health()) != "200":
+            self._check_children()
+            if time.monotonic() > deadline:
+                raise CannotRunError(
+                    f"http://{self._local_name()}:{self.port}/healthz does not get ready, it answers: {answer}"
+                )
+            time.sleep(0.1)
+
+    def _local_name(self) -> str:
+        """An address that reaches us from this machine: 0.0.0.0 means every address, and is none itself."""
+        return "localhost" if self.host in ("0.0.0.0", "::", "127.0.0.1") else self.host  # noqa: S104
+
+    def _health(self) -> str:
+        address = "127.0.0.1" if self._local_name() == "localhost" else self.host
+        connection = http.client.HTTPConnection(address, self.port, timeout=5)
+        try:
+            # A name that ALLOWED_HOSTS has: the check is about us, not about the names.
+            name = env.names("ALLOWED_HOSTS", ["localhost"])[0].lstrip(".").replace("*", "localhost")
+            connection.request("GET", "/healthz", headers={"Host": name})
+            return str(connection.getresponse().status)
+        except (OSError, http.client.HTTPException) as error:
+            return str(error)
+        finally:
+            connection.close()
+
+    def _watch(self) -> None:
+        while True:
+            self._check_children()
+            time.sleep(0.25)
+
+    def _check_children(self) -> None:
+        """Web must live; a worker that ends is started again, visibly and ever more slowly."""
+        now = time.monotonic()
+        for child in self.children:
+            if child.restart_at is not None:
+                if now >= child.restart_at:
+                    child.start()
+                continue
+            code = child.process.poll() if child.process else None
+            if code is None:
+                continue
+            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+            if child.name != "worker":
+                raise CannotRunError(f"The {child.name} process ended by itself with {how}. Stopping everything.")
+            child.signal_group(signal.SIGKILL)
+            child.failures = 0 if now - child.started > HEALTHY_SECONDS else child.failures + 1
+            delay = RESTART_SECONDS[min(child.failures, len(RESTART_SECONDS)) - 1]
+            say(f"The worker ended with {how}; it starts again in {delay} s.")
+            child.restart_at = now + delay
+
+    def _stop_children(self) -> None:
+        for child in self.children:
+            child.signal_group(signal.SIGTERM)
+        deadline = time.monotonic() + GRACE_SECONDS
+        signals = self.signals
+        while any(child.group_lives() for child in self.children):
+            if time.monotonic() > deadline or self.signals > signals:
+                for child in self.children:
+                    child.signal_group(signal.SIGKILL)
+            time.sleep(0.02)
+
+
+def take_lock(data: Path) -> IO[str]:
+    """Hold DATA_DIR/lock, or say who does. The kernel lets go of it when the holder ends, however that happens."""
+    data.mkdir(parents=True, exist_ok=True)
+    path = data / "lock"
+    file = path.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        holder = file.read().strip() or "unknown"
+        file.close()
+        raise CannotRunError(
+            f"Touchstone is already running on {data} (pid {holder}). Stop that one first, or set DATA_DIR to another "
+            "folder."
+        ) from None
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def check_port_is_free(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as trial:
+        # As gunicorn does: connections of a previous run that are still winding down are no obstacle.
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((host, port))
+        except OSError as error:
+            raise CannotRunError(
+                f"Cannot listen on {host} port {port}: {error.strerror}. Choose another port with the variable PORT, "
+                f"for example: PORT={port + 1 if port < 65_535 else 8001} make run"
+            ) from None
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def main() -> None:
+    try:
+        host = env.text("HOST", "127.0.0.1")
+        port = env.number("PORT", 8000, low=1, high=65_535)
+        Supervisor(embedded.data_dir(), host, port).run()
+    except (CannotRunError, embedded.EmbeddedError, ImproperlyConfigured) as error:
+        sys.exit(f"Touchstone: {error}")
+    except (StopRequest, KeyboardInterrupt):
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

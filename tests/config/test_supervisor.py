@@ -1,0 +1,157 @@
+"""`make run`: it says why it does not start, serves, and leaves nothing running, whichever way it ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from config.supervisor import take_lock
+from tests.config.conftest import ROOT, Run
+from tests.config.test_embedded import assert_all_gone, kill, processes_on
+
+READY_SECONDS = 120
+
+
+class Running:
+    def __init__(self, bare: dict[str, str], data: Path) -> None:
+        with socket.socket() as trial:
+            trial.bind(("127.0.0.1", 0))
+            self.port = trial.getsockname()[1]
+        self.data = data
+        self.log = data / "supervisor.log"
+        self._environment = {**bare, "PORT": str(self.port)}
+        self.start()
+
+    def start(self) -> None:
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "config.supervisor"],
+                cwd=ROOT,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + READY_SECONDS
+        while "Touchstone is at" not in self.output():
+            assert self.process.poll() is None, self.output()
+            assert time.monotonic() < deadline, self.output()
+            time.sleep(0.05)
+        self.started = self.processes()
+
+    def output(self) -> str:
+        return self.log.read_text()
+
+    def processes(self) -> list[psutil.Process]:
+        return [*psutil.Process(self.process.pid).children(recursive=True), *processes_on(self.data)]
+
+    def child(self, name: str) -> psutil.Process:
+        children = psutil.Process(self.process.pid).children()
+        return next(child for child in children if name in child.cmdline())
+
+    def wait(self) -> int:
+        return self.process.wait(60)
+
+    def assert_nothing_is_left(self, seconds: float = 0) -> None:
+        _, left = psutil.wait_procs(self.started, timeout=seconds)
+        assert not [process for process in left if _runs(process)]
+        assert_all_gone(self.data, seconds=max(seconds, 1))
+
+
+def _runs(process: psutil.Process) -> bool:
+    """A zombie has ended; that it is still listed is between it and the container's first process."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.fixture
+def running(bare: dict[str, str], data: Path) -> Iterator[Running]:
+    running = Running(bare, data)
+    yield running
+    running.process.kill()
+    running.process.wait()
+    kill(running.started)
+
+
+def test_it_serves_restarts_quickly_and_ctrl_c_leaves_no_process(running: Running) -> None:
+    with urllib.request.urlopen(f"http://127.0.0.1:{running.port}/healthz", timeout=10) as reply:
+        assert reply.status == 200
+    names = {process.name() for process in running.started if _runs(process)}
+    assert {"postgres", "redis-server"} <= names
+    assert running.child("gunicorn")
+    assert running.child("celery")
+
+    running.process.send_signal(signal.SIGINT)
+    assert running.wait() == 0
+    running.assert_nothing_is_left()
+    assert running.output().endswith("Stopped.\n")
+
+    running.start()
+    running.process.send_signal(signal.SIGTERM)
+    assert running.wait() == 0
+    running.assert_nothing_is_left()
+
+
+def test_kill_9_leaves_no_process(running: Running) -> None:
+    if sys.platform != "linux":
+        pytest.skip("needs PR_SET_PDEATHSIG")
+    running.process.kill()
+    running.wait()
+    running.assert_nothing_is_left(seconds=30)
+
+
+def test_a_worker_that_dies_is_replaced_and_a_web_process_that_dies_ends_it_all(running: Running) -> None:
+    running.child("celery").kill()
+    deadline = time.monotonic() + READY_SECONDS
+    while "The worker ended with signal SIGKILL; it starts again in 1 s." not in running.output():
+        assert time.monotonic() < deadline, running.output()
+        time.sleep(0.05)
+
+    running.child("gunicorn").kill()
+    assert running.wait() == 1
+    assert "The web process ended by itself with signal SIGKILL. Stopping everything." in running.output()
+    running.assert_nothing_is_left(seconds=5)
+
+
+def test_a_port_in_use_names_the_variable(run: Run) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        done = run("-m", "config.supervisor", PORT=str(port))
+    assert done.returncode == 1
+    assert f"port {port}" in done.stderr
+    assert "variable PORT" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_is_none_is_refused(run: Run) -> None:
+    done = run("-m", "config.supervisor", PORT="http")
+    assert done.returncode == 1
+    assert done.stderr.strip() == (
+        "Touchstone: The environment variable PORT is 'http', but should be a whole number from 1 to 65535."
+    )
+
+
+def test_a_second_start_names_the_first(run: Run, data: Path) -> None:
+    with take_lock(data):
+        done = run("-m", "config.supervisor")
+    assert done.returncode == 1
+    assert f"already running on {data} (pid {os.getpid()})" in done.stderr
+
+
+def test_the_lock_of_a_killed_supervisor_is_free(data: Path) -> None:
+    (data / "lock").write_text("999999")
+    with take_lock(data):
+        assert (data / "lock").read_text() == str(os.getpid())

@@ -1,0 +1,359 @@
+"""The tests' own PostgreSQL and Redis, and real web, worker and browser processes for those that ask.
+
+Fixtures: `worker`, `live_app`, `browser`, `new_page`, `page`. All but `browser` imply `transactional_db`, since the
+other processes must see what a test wrote.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+ROOT = Path(__file__).resolve().parent.parent
+READY_SECONDS = 60
+
+# Services and settings come before Django. pytest-xdist's workers inherit the environment of the process that starts
+# them, so that one only starts the services, and the workers find them.
+
+_XDIST_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+_SETTINGS = ("ALLOWED_HOSTS", "DATABASE_URL", "DEBUG", "HOST", "PORT", "REDIS_URL", "SECRET_KEY", "TOUCHSTONE_ENV")
+
+if not _XDIST_WORKER:
+    # A developer's or a server's settings are none of the tests' business, and its database even less.
+    for _name in _SETTINGS:
+        os.environ.pop(_name, None)
+    os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="ts-")  # short, for the sockets in it
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+
+from config import embedded  # noqa: E402
+
+_DATA = embedded.data_dir()
+_services = embedded.ensure_services() if not _XDIST_WORKER else None
+# Each xdist worker has a Redis database of its own as well; pytest-django gives it a PostgreSQL database.
+_REDIS_NUMBER = int(_XDIST_WORKER.removeprefix("gw")) + 1 if _XDIST_WORKER else 0
+os.environ["REDIS_URL"] = embedded.redis_url(_DATA).replace("db=0", f"db={_REDIS_NUMBER}")
+
+import django  # noqa: E402
+from django.conf import settings  # noqa: E402
+
+# Slow on purpose, which tests that make users have no use for.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# In this process no hashed names and no manifest; `live_app` serves the real ones.
+settings.STORAGES = {
+    **settings.STORAGES,
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+django.setup()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not _XDIST_WORKER:
+        _forget_durability()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _services is not None:
+        _services.close()
+        shutil.rmtree(_DATA, ignore_errors=True)
+
+
+def _forget_durability() -> None:
+    """A power cut may take the test databases; waiting for the disk at every commit is a large part of the time."""
+    import psycopg
+
+    with psycopg.connect(
+        host=str(embedded.socket_dir(_DATA)), user="postgres", dbname="postgres", autocommit=True
+    ) as db:
+        db.execute("ALTER SYSTEM SET fsync = off")
+        db.execute("SELECT pg_reload_conf()")
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> Iterator[None]:
+    yield
+    from django.core.cache import cache
+
+    cache.clear()
+
+
+# Other processes
+
+
+def _environment() -> dict[str, str]:
+    """For a process of the application that works on this test run's database."""
+    from django.db import connection
+
+    database = quote(str(connection.settings_dict["NAME"]))
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
+        "DATABASE_URL": embedded.database_url(_DATA).rsplit("/", 1)[0] + f"/{database}",
+        "REDIS_URL": settings.REDIS_URL,
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+@dataclass
+class AppProcess:
+    """A process group of the application, with its output in a file."""
+
+    command: list[str]
+    environment: dict[str, str]
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None, "not started"
+        return self.process.pid
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *self.command],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=embedded.die_with_parent(signal.SIGKILL),  # noqa: PLW1509 (no threads here)
+            )
+
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self) -> None:
+        """`kill -9` for the process and all its children, as an out-of-memory killer or a power cut would."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        if self.is_running():
+            assert self.process is not None
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                pass
+        self._end(signal.SIGKILL)
+
+    def _end(self, sent: signal.Signals) -> None:
+        if self.process is None:
+            return
+        try:
+            os.killpg(self.process.pid, sent)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        self.process = None
+
+    def fail(self, what: str) -> None:
+        pytest.fail(f"{what}\n{self.log.read_text(errors='replace')[-4000:]}")
+
+
+@dataclass
+class Worker(AppProcess):
+    """A real Celery worker. `wait_idle()` returns once everything sent so far has been worked off."""
+
+    def wait_idle(self, seconds: float = READY_SECONDS) -> None:
+        import redis
+
+        deadline = time.monotonic() + seconds
+        with redis.Redis.from_url(settings.REDIS_URL) as client:
+            # With late acknowledgement a message is in `unacked` until its task is done.
+            while client.llen(settings.CELERY_TASK_DEFAULT_QUEUE) or client.hlen("unacked"):
+                if not self.is_running():
+                    self.fail("The worker has ended while there is work.")
+                if time.monotonic() > deadline:
+                    self.fail(f"The worker still has work after {seconds} s.")
+                time.sleep(0.02)
+
+
+@dataclass
+class LiveApp(AppProcess):
+    """A real gunicorn. `kill()` and `start()` again gives the same address."""
+
+    port: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://localhost:{self.port}"
+
+    def start(self) -> None:
+        super().start()
+        deadline = time.monotonic() + READY_SECONDS
+        while not self._healthy():
+            if not self.is_running() or time.monotonic() > deadline:
+                self.fail("The application did not get ready.")
+            time.sleep(0.05)
+
+    def _healthy(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/healthz", timeout=5) as reply:
+                return reply.status == 200
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return False
+
+    def session_cookie(self, user: Any) -> dict[str, str]:
+        """A cookie that logs this user in, in Playwright's form. For API clients: `{name: value}` of it."""
+        from django.test import Client
+
+        client = Client()
+        client.force_login(user)
+        name = settings.SESSION_COOKIE_NAME
+        return {"name": name, "value": client.cookies[name].value, "url": self.url}
+
+    def sign_in(self, context: "BrowserContext", user: Any) -> None:
+        context.add_cookies([self.session_cookie(user)])  # type: ignore[list-item]
+
+
+@pytest.fixture(scope="session")
+def _worker_process(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    command = ["celery", "--app", "config", "--quiet", "worker", "--concurrency", "2", "--loglevel", "WARNING"]
+    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    process = Worker(command, {}, tmp_path_factory.mktemp("worker") / "log")
+    yield process
+    process.stop()
+
+
+@pytest.fixture
+def worker(_worker_process: Worker, transactional_db: None) -> Iterator[Worker]:
+    """A running Celery worker on this test's database. Afterwards it is idle again, before the tables are emptied."""
+    _worker_process.environment = _environment()
+    if not _worker_process.is_running():
+        _worker_process.start()
+    yield _worker_process
+    if _worker_process.is_running():
+        _worker_process.wait_idle()
+    else:
+        # Killed by the test: what it had not finished must not reach the next one.
+        import redis
+
+        with redis.Redis.from_url(settings.REDIS_URL) as client:
+            client.delete(settings.CELERY_TASK_DEFAULT_QUEUE, "unacked", "unacked_index")
+
+
+@pytest.fixture(scope="session")
+def _web_process(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveApp]:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        port = trial.getsockname()[1]
+    log = tmp_path_factory.mktemp("web") / "log"
+    process = LiveApp(["gunicorn", "--config", "python:config.gunicorn_conf", "config.wsgi"], {}, log, port=port)
+    yield process
+    process.stop()
+
+
+@pytest.fixture
+def live_app(_web_process: LiveApp, _collected_static: None, transactional_db: None) -> LiveApp:
+    """The application as gunicorn serves it, on this test's database, with hashed static files."""
+    _web_process.environment = {**_environment(), "PORT": str(_web_process.port), "WEB_WORKERS": "2"}
+    if not _web_process.is_running():
+        _web_process.start()
+    return _web_process
+
+
+@pytest.fixture(scope="session")
+def _collected_static() -> None:
+    """The hashed static files, made once for all xdist workers."""
+    with embedded._lock_within(_DATA / "static.lock", embedded.fcntl.LOCK_EX, READY_SECONDS):
+        command = [
+            sys.executable,
+            "-c",
+            "import django; django.setup(); from config.prepare import *; collect_static()",
+        ]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# The browser
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    from playwright.sync_api import sync_playwright
+
+    from config.browser import find_chromium
+
+    # Playwright's synchronous interface runs an event loop in this thread, and so Django refuses to use the database
+    # in it. Nothing here runs concurrently with it.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    path = find_chromium()
+    if path is None:
+        pytest.fail("No Chromium found. `make test` installs one; or set CHROMIUM to its path.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path,
+            args=[
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ],
+        )
+        yield browser
+        browser.close()
+
+
+@dataclass
+class _Faults:
+    """What no page may do, whatever a test is about: throw an uncaught exception, or need what our CSP forbids."""
+
+    found: list[str] = field(default_factory=list)
+
+    def watch(self, page: "Page") -> None:
+        page.on("pageerror", lambda error: self.found.append(f"{page.url}: {error}"))
+        page.on(
+            "console",
+            lambda message: (
+                self.found.append(f"{page.url}: {message.text}") if "Content Security Policy" in message.text else None
+            ),
+        )
+
+
+@pytest.fixture
+def new_page(browser: "Browser", live_app: LiveApp) -> "Iterator[Callable[..., Page]]":
+    """`new_page(user=None, **context_options)`: a page of a fresh browser context, logged in if a user is given."""
+    faults = _Faults()
+    contexts: list[BrowserContext] = []
+
+    def make(user: Any = None, **options: Any) -> "Page":
+        options = {"base_url": live_app.url, "viewport": {"width": 1280, "height": 800}, **options}
+        context = browser.new_context(**options)
+        contexts.append(context)
+        context.set_default_timeout(15_000)
+        if user is not None:
+            live_app.sign_in(context, user)
+        page = context.new_page()
+        faults.watch(page)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert not faults.found, "\n".join(faults.found)
+
+
+@pytest.fixture
+def page(new_page: "Callable[..., Page]") -> "Page":
+    """A page nobody is logged in to."""
+    return new_page()
