@@ -5,3 +5,10 @@ class JudgesConfig(AppConfig):
     name = "judges"
     verbose_name = "Judges"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from annotate.importing import engine
+
+        engine.register(
+            "scores", "judges.importing.ScoreImporter", claim_users_of_app="judges.importing.with_scored_claims"
+        )

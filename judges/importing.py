@@ -1,0 +1,488 @@
+"""Scores files: long (one score per row) or wide (one row per sample, one column per metric).
+
+Evaluation libraries print their result tables in the wide form. Every metric becomes a judge of that name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F, Func, Max, TextField, Value
+from django.db.models.functions import Concat
+
+from annotate.importing import copying, values
+from annotate.importing.cells import number as number_in
+from annotate.importing.copying import NULL, CopyInto
+from annotate.importing.engine import Importer, Importing
+from annotate.importing.lookup import (
+    KnownSample,
+    SampleLookup,
+    current_criteria,
+    read_unit,
+    require_unit,
+    sample_id,
+)
+from annotate.importing.mapping import IGNORE, SAMPLE_FIELDS, Fields
+from annotate.importing.problems import FileError, RowError
+from annotate.importing.sources import NumberedRow
+from annotate.models import Criterion, Project, Sample
+from annotate.units import LISTED_KINDS
+from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus
+
+SCORE_FIELDS = Fields(
+    spellings={
+        "sample_id": ("sample_id", "sample", "id", "external_id"),
+        "unit": ("unit",),
+        "criterion": ("criterion", "dimension"),
+        "judge": ("judge", "metric", "evaluator", "scorer"),
+        "score": ("score", "value"),
+        "rationale": ("rationale", "reason", "explanation"),
+        "status": ("status",),
+        "version": ("version", "judge_version"),
+        "repeat": ("repeat",),
+        "question": SAMPLE_FIELDS.spellings["question"],
+        "answer": SAMPLE_FIELDS.spellings["answer"],
+    },
+    required=(),
+    rest=IGNORE,
+)
+_COLUMNS = (
+    "version_id",
+    "run_id",
+    "sample_id",
+    "unit",
+    "dimension",
+    "repeat",
+    "status",
+    "number",
+    "label",
+    "rationale",
+)
+_OVERALL = "overall"
+_FIRST_VERSION = "1"
+_MAX_NAME = 200
+_MAX_DIMENSION = 120
+_MAX_REPEAT = 32_767
+_STATUS_SPELLINGS = {
+    "success": "ok",
+    "completed": "ok",
+    "failed": "error",
+    "refusal": "refused",
+    "timed_out": "timeout",
+}
+# How data frames write a missing number as text.
+_MISSING_WORDS = frozenset({"", "nan", "none", "null", "n/a", "na"})
+_TRUTH = {"true": 1.0, "false": 0.0}
+
+# version, dimension, sample, unit, repeat
+_Key = tuple[int, str, int, str, int]
+_Said = tuple[str, float | None, str | None, str]
+
+
+@dataclass(slots=True)
+class _Read:
+    """A score with its fields in place, before its sample was looked up."""
+
+    number: int
+    line: int | None
+    external_id: str
+    unit: str
+    kind: str
+    index: int | None
+    judge: str
+    version: str
+    dimension: str
+    repeat: int
+    said: _Said
+
+
+class ScoreImporter(Importer):
+    fields = SCORE_FIELDS
+
+    def __init__(self, importing: Importing) -> None:
+        self._importing = importing
+        self._samples = SampleLookup(importing.project)
+        self._by_words: _SamplesByWords | None = None
+        self._criteria = current_criteria(importing.project)
+        self._versions = _Versions(importing)
+        self._copy = CopyInto(Score, _COLUMNS)
+        self._metrics: list[str] | None = None
+        self._row_of: dict[_Key, int] = {}
+        self._created = self._unchanged = self._missing = 0
+
+    @classmethod
+    def preview_mapping(
+        cls, columns: list[str], rows: list[dict[str, Any]], chosen: Mapping[str, str]
+    ) -> dict[str, str]:
+        mapping = cls.fields.resolve(columns, chosen)
+        return {**mapping, **dict.fromkeys(_metric_columns(columns, rows, chosen), "score")}
+
+    def take(self, rows: list[NumberedRow]) -> None:
+        if self._metrics is None:
+            first = [row for _, _, row in rows]
+            columns = list(dict.fromkeys(key for row in first for key in row))
+            self._metrics = _metric_columns(columns, first, self._importing.mapping)
+            _require_layout(self.fields.resolve(columns, self._importing.mapping), columns, self._metrics)
+        read: list[_Read] = []
+        for number, line, row in rows:
+            try:
+                read += self._read(number, line, row)
+            except RowError as error:
+                self._importing.refuse(error, number, line)
+        # PostgreSQL took in the last chunk while this one was read; now the connection is needed.
+        self._copy.pause()
+        self._samples.load(item.external_id for item in read)
+        ready: list[tuple[_Read, _Key]] = []
+        for item in read:
+            try:
+                ready.append((item, self._key(item, self._samples.get(item.external_id, "sample_id"))))
+            except RowError as error:
+                self._importing.refuse(error, item.number, item.line)
+        self._write(self._new(ready))
+
+    def finish(self) -> dict[str, Any]:
+        self._copy.pause()
+        return {
+            "created": self._created,
+            "unchanged": self._unchanged,
+            "missing_scores": self._missing,
+            "judges": len(self._versions.judges),
+        }
+
+    def close(self) -> None:
+        self._copy.abandon()
+
+    def _read(self, number: int, line: int | None, row: dict[str, Any]) -> Iterator[_Read]:
+        of = {
+            field: column
+            for column, field in self.fields.resolve(row, self._importing.mapping).items()
+            if field != IGNORE
+        }
+        value_of = {field: row[column] for field, column in of.items()}
+        external_id = self._external_id(value_of, of)
+        if self._metrics:
+            unit = value_of.get("unit") or "answer"
+            address = read_unit(unit, of.get("unit", "unit"))
+            for column in self._metrics:
+                if column in row:
+                    said = self._said({"score": row[column]}, {"score": column}, None)
+                    yield _Read(
+                        number,
+                        line,
+                        external_id,
+                        *address,
+                        _name(column, column),
+                        self._version(value_of),
+                        _OVERALL,
+                        0,
+                        said,
+                    )
+            return
+        judge = _name(value_of.get("judge"), of.get("judge", "judge"))
+        dimension = value_of.get("criterion") or _OVERALL
+        if not isinstance(dimension, str) or len(dimension) > _MAX_DIMENSION:
+            raise RowError(
+                "type",
+                f"A criterion is a text of at most {_MAX_DIMENSION} characters.",
+                field="criterion",
+                excerpt=dimension,
+            )
+        criterion = self._criteria.get(dimension)
+        unit = value_of.get("unit") or ("sample" if criterion is not None and criterion.unit == "sample" else "answer")
+        if not value_of.get("unit") and criterion is not None and criterion.unit in LISTED_KINDS:
+            raise RowError(
+                "missing",
+                f"“{dimension}” is about each {criterion.unit}: name the unit, such as {criterion.unit}:0.",
+                field="unit",
+            )
+        address = read_unit(unit, of.get("unit", "unit"))
+        said = self._said(value_of, of, criterion)
+        repeat = _repeat(value_of.get("repeat"))
+        yield _Read(number, line, external_id, *address, judge, self._version(value_of), dimension, repeat, said)
+
+    def _external_id(self, value_of: dict[str, Any], of: dict[str, str]) -> str:
+        if "sample_id" in of:
+            return sample_id(value_of["sample_id"], of["sample_id"])
+        if "question" not in of or "answer" not in of:
+            raise RowError("missing", "Name the sample by sample_id, or by its question and answer.", field="sample_id")
+        if self._by_words is None:
+            self._copy.pause()
+            self._by_words = _SamplesByWords(self._importing.project)
+        question, answer = (values.words(value_of[field], of[field]) for field in ("question", "answer"))
+        return self._by_words.find(question, answer, of["question"])
+
+    @staticmethod
+    def _version(value_of: dict[str, Any]) -> str:
+        version = value_of.get("version")
+        return _FIRST_VERSION if version is None or version == "" else _name(version, "version")
+
+    def _said(self, value_of: dict[str, Any], of: dict[str, str], criterion: Criterion | None) -> _Said:
+        """(status, number, label, rationale). A score that failed or is missing has neither number nor label."""
+        raw = value_of.get("score")
+        status = _status(value_of.get("status"))
+        rationale = values.optional_text(value_of.get("rationale"), of.get("rationale", "rationale")) or ""
+        if raw is None or (
+            isinstance(raw, str) and raw.strip().lower() in _MISSING_WORDS and not _is_option(raw, criterion)
+        ):
+            if status == ScoreStatus.OK:
+                raise RowError("missing", "The status says ok, but there is no score.", field=of.get("score", "score"))
+            return status or ScoreStatus.ERROR.value, None, None, rationale
+        if status not in (None, ScoreStatus.OK):
+            return status, None, None, rationale
+        if isinstance(raw, str) and _is_option(raw, criterion):
+            return ScoreStatus.OK.value, None, raw, rationale
+        number = _number(raw)
+        if number is None:
+            options = (
+                f" or one of {', '.join(str(level) for level in criterion.levels)}"
+                if criterion and criterion.levels
+                else ""
+            )
+            raise RowError(
+                "not_a_number", f"A score is a finite number{options}.", field=of.get("score", "score"), excerpt=raw
+            )
+        return ScoreStatus.OK.value, number, None, rationale
+
+    def _key(self, item: _Read, sample: KnownSample) -> _Key:
+        require_unit(sample, item.unit, item.kind, item.index, "unit")
+        key = (self._versions.id_of(item.judge, item.version), item.dimension, sample.pk, item.unit, item.repeat)
+        first = self._row_of.setdefault(key, item.number)
+        if first != item.number:
+            raise RowError(
+                "duplicate",
+                f"Row {first} already has a score of “{item.judge[:80]}” for this unit; number repeats in “repeat”.",
+                field="judge",
+                excerpt=item.judge,
+            )
+        return key
+
+    def _new(self, rows: list[tuple[_Read, _Key]]) -> list[tuple[_Read, _Key]]:
+        """Scores that are not there yet. The same one again is left alone, another one is an error."""
+        old_versions = {key[0] for _, key in rows if key[0] not in self._versions.fresh}
+        if not old_versions:
+            return rows
+        known: dict[_Key, _Said] = {
+            (version, dimension, sample, unit, repeat): (status, number, label, rationale)
+            for version, dimension, sample, unit, repeat, status, number, label, rationale in Score.objects.filter(
+                version_id__in=old_versions, sample_id__in={key[2] for _, key in rows}
+            ).values_list(
+                "version_id", "dimension", "sample_id", "unit", "repeat", "status", "number", "label", "rationale"
+            )
+        }
+        new = []
+        for item, key in rows:
+            present = known.get(key)
+            if present is None:
+                new.append((item, key))
+            elif present == item.said:
+                self._unchanged += 1
+            else:
+                conflict = RowError(
+                    "conflict",
+                    f"“{item.judge[:80]}” version {item.version[:40]} has another score for {item.unit} already. Scores "
+                    "never change: a judge that was changed is a new version, so give the rows another “version”.",
+                    field="score",
+                    excerpt=item.said[1] if item.said[2] is None else item.said[2],
+                )
+                self._importing.refuse(conflict, item.number, item.line)
+        return new
+
+    def _write(self, rows: list[tuple[_Read, _Key]]) -> None:
+        if not self._importing.writing or not rows:
+            return
+        runs = {version: self._versions.run_of(version) for version in {key[0] for _, key in rows}}
+        lines = []
+        for item, (version, dimension, sample, unit, repeat) in rows:
+            status, number, label, rationale = item.said
+            lines.append(
+                b"%d\t%d\t%d\t%b\t%b\t%d\t%b\t%b\t%b\t%b"
+                % (
+                    version,
+                    runs[version],
+                    sample,
+                    unit.encode(),
+                    copying.text(dimension),
+                    repeat,
+                    status.encode(),
+                    NULL if number is None else repr(number).encode(),
+                    NULL if label is None else copying.text(label),
+                    copying.text(rationale),
+                )
+            )
+            self._missing += status != ScoreStatus.OK
+        self._copy.write(lines)
+        self._created += len(rows)
+
+
+class _Versions:
+    """Judges and versions by the names in the file, made when they are new, with one run each for this import."""
+
+    def __init__(self, importing: Importing) -> None:
+        self._project = importing.project
+        self._job = importing.job
+        self._ids: dict[tuple[str, str], int] = {}
+        self._runs: dict[int, int] = {}
+        self.fresh: set[int] = set()
+
+    @property
+    def judges(self) -> set[str]:
+        return {judge for judge, _ in self._ids}
+
+    def id_of(self, judge_name: str, label: str) -> int:
+        key = (judge_name, label)
+        if key not in self._ids:
+            self._ids[key] = self._get_or_make(judge_name, label)
+        return self._ids[key]
+
+    def run_of(self, version_id: int) -> int:
+        if version_id not in self._runs:
+            self._runs[version_id] = Run.objects.create(version_id=version_id, import_job=self._job).pk
+        return self._runs[version_id]
+
+    def _get_or_make(self, judge_name: str, label: str) -> int:
+        judge, _ = Judge.objects.get_or_create(project=self._project, name=judge_name)
+        config = {"source": "import", "version": label}
+        content_hash = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+        version = JudgeVersion.objects.filter(judge=judge, content_hash=content_hash).first()
+        if version is None:
+            last = JudgeVersion.objects.filter(judge=judge).aggregate(last=Max("number"))["last"] or 0
+            version = JudgeVersion.objects.create(
+                judge=judge, number=last + 1, label=label, config=config, content_hash=content_hash
+            )
+            self.fresh.add(version.pk)
+        return version.pk
+
+
+class _SamplesByWords:
+    """External ids of a project's samples by question and answer, for tables that carry no id."""
+
+    def __init__(self, project: Project) -> None:
+        digest = Func(Concat(F("question"), Value("\x1f"), F("answer"), output_field=TextField()), function="md5")
+        self._ids: dict[str, str | None] = {}
+        samples = Sample.objects.filter(project=project).order_by().annotate(words=digest)
+        for words, external_id in samples.values_list("words", "external_id").iterator():
+            self._ids[words] = None if words in self._ids else external_id
+
+    def find(self, question: str, answer: str, field: str) -> str:
+        words = hashlib.md5(f"{question}\x1f{answer}".encode(), usedforsecurity=False).hexdigest()
+        if words not in self._ids:
+            raise RowError(
+                "unknown_sample",
+                "The project has no sample with this question and answer.",
+                field=field,
+                excerpt=question,
+            )
+        external_id = self._ids[words]
+        if external_id is None:
+            raise RowError(
+                "ambiguous_sample",
+                "Several samples have this question and answer; name the sample by sample_id.",
+                field=field,
+                excerpt=question,
+            )
+        return external_id
+
+
+def _metric_columns(columns: Iterable[str], rows: list[dict[str, Any]], chosen: Mapping[str, str]) -> list[str]:
+    """Columns that are metrics of their own; none when the file is long.
+
+    Chosen ones if there are any, else those that hold nothing but numbers and are no field of a sample.
+    """
+    mapping = SCORE_FIELDS.resolve(columns, chosen)
+    if "judge" in mapping.values():
+        return []
+    picked = [column for column, field in chosen.items() if field == "score"]
+    if picked:
+        return picked
+    if "score" in mapping.values():
+        return []
+    of_samples = SAMPLE_FIELDS.resolve(columns, {})
+    return [
+        column
+        for column, field in mapping.items()
+        if field == IGNORE
+        and column
+        and column not in chosen
+        and of_samples[column] not in SAMPLE_FIELDS.spellings
+        and _all_numbers(row[column] for row in rows if column in row)
+    ]
+
+
+def _all_numbers(cells: Iterable[Any]) -> bool:
+    """Whether there is a number and nothing that is neither a number nor missing."""
+    found = False
+    for cell in cells:
+        if cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING_WORDS):
+            continue
+        if _number(cell) is None:
+            return False
+        found = True
+    return found
+
+
+def _require_layout(mapping: dict[str, str], columns: list[str], metrics: list[str]) -> None:
+    found = set(mapping.values())
+    if not metrics and not {"judge", "score"} <= found:
+        missing = "judge" if "judge" not in found else "score"
+        raise FileError(
+            "missing_column",
+            f"No column for “{missing}”, and none that holds only numbers. Write sample_id, judge, score in each row, or "
+            f"one row per sample with a column per metric. The file has: {', '.join(columns)[:300]}.",
+            row=1,
+            field=missing,
+            excerpt=", ".join(columns),
+        )
+
+
+def _name(value: object, field: str) -> str:
+    name = values.identifier(value, field)
+    if len(name) > _MAX_NAME:
+        raise RowError("too_long", f"Longer than {_MAX_NAME} characters.", field=field, excerpt=name)
+    return name
+
+
+def _repeat(value: object) -> int:
+    if value is None or value == "":
+        return 0
+    if isinstance(value, str) and value.isdecimal() and len(value) < 6:
+        value = int(value)
+    if type(value) is not int or not 0 <= value <= _MAX_REPEAT:
+        raise RowError("type", f"repeat: a whole number from 0 to {_MAX_REPEAT:,}.", field="repeat", excerpt=value)
+    return value
+
+
+def _status(value: object) -> str | None:
+    if value is None or value == "":
+        return None
+    name = value.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(value, str) else ""
+    name = _STATUS_SPELLINGS.get(name, name)
+    if name not in ScoreStatus.values:
+        raise RowError(
+            "unknown_status", f"status: write {', '.join(ScoreStatus.values)}.", field="status", excerpt=value
+        )
+    return name
+
+
+def _is_option(text: str, criterion: Criterion | None) -> bool:
+    return criterion is not None and text in criterion.levels
+
+
+def _number(value: object) -> float | None:
+    """true and false are 1 and 0; a number in a text counts too."""
+    if isinstance(value, str):
+        return _TRUTH.get(value.strip().lower(), number_in(value))
+    if isinstance(value, bool | int | float):
+        number = float(value)
+        return number if number - number == 0 else None
+    return None
+
+
+def with_scored_claims(sample_ids: set[int]) -> set[int]:
+    """Samples with a score on one of their claims (see annotate.importing.naming)."""
+    return set(
+        Score.objects.filter(sample_id__in=sample_ids, unit__startswith="claim:").values_list("sample_id", flat=True)
+    )

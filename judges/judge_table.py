@@ -1,0 +1,60 @@
+"""The judges of a criterion as a table of text: `align`, and what `make run` prints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotate.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
+
+_HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman", "missing"]
+
+
+def judge_table(found: Mapping[str, Any], *, markdown: bool = False) -> str:
+    """The reference in a sentence, a row per judge, and why anything that is missing is."""
+    reference = found["reference"]
+    head = f"{found['criterion']}: {reference['method']}; {reference['units']} units"
+    if reference["positives"] is not None:
+        head += f", {reference['positives']} pass, {reference['ties']} ties left out"
+    if not found["judges"]:
+        return f"{head}\n\nNo judge has scores for this criterion."
+    table = markdown_table if markdown else text_table
+    titled = list(zip(judge_titles(found["judges"]), found["judges"], strict=True))
+    parts = [head, table(_HEAD, [_row(title, row) for title, row in titled])]
+    splits = {row["at_threshold"]["split"] for row in found["judges"] if row["at_threshold"]["reason"] is None}
+    if "test" in splits:
+        parts.append("Thresholds are chosen on the dev half of the samples; figures are from the test half.")
+    parts += [
+        f"{title}: no kappa, because {row['at_threshold']['reason']}."
+        for title, row in titled
+        if row["at_threshold"]["reason"]
+    ]
+    return "\n\n".join(parts)
+
+
+def judge_titles(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A name for each row: the judge's, with its version and dimension where the name alone would not tell."""
+    often = Counter(row["judge"] for row in rows)
+    titles = []
+    for row in rows:
+        version = "" if row["version"] == "1" else f" {row['version']}"
+        dimension = f" ({row['dimension']})" if often[row["judge"]] > 1 else ""
+        titles.append(f"{row['judge']}{version}{dimension}")
+    return titles
+
+
+def _row(title: str, row: Mapping[str, Any]) -> list[object]:
+    at, coverage = row["at_threshold"], row["coverage"]
+    return [
+        title,
+        interval(at["kappa"]),
+        at["kappa"]["n"],
+        at["kappa"]["clusters"],
+        UNDEFINED if at["threshold"] is None else f"{at['threshold']:.4g}",
+        figure(at["tpr"]["value"], 2),
+        figure(at["tnr"]["value"], 2),
+        figure(row["roc_auc"]["value"]),
+        figure(row["spearman"]["value"]),
+        coverage["failed"] + coverage["missing"],
+    ]

@@ -1,0 +1,56 @@
+"""manage.py align SLUG --criterion KEY"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.errors import Refusal
+from annotate.models import Criterion
+from annotate.selectors.lookup import criterion_named, project_named
+from judges.judge_table import judge_table
+from judges.selectors.alignment import align
+
+
+class Command(BaseCommand):
+    help = "How well each judge agrees with people on a criterion (docs/statistics.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the project's short name")
+        parser.add_argument("--criterion", required=True, metavar="KEY")
+        parser.add_argument("--judge", metavar="NAME", help="this judge only")
+        parser.add_argument("--format", choices=["json", "table", "markdown", "html"], default="table")
+        parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file instead of the terminal")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            criterion = criterion_named(project_named(options["slug"]), options["criterion"])
+            text = _rendered(criterion, options["judge"], options["format"])
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        path: Path | None = options["out"]
+        if path is None:
+            self.stdout.write(text)
+            return
+        try:
+            path.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}.") from error
+        self.stdout.write(f"Wrote {path}.")
+
+
+def _rendered(criterion: Criterion, judge_name: str | None, form: str) -> str:
+    if form == "html":
+        # Loads matplotlib, which takes longer than the other formats need altogether.
+        from judges.services.report_file import report_html
+        from judges.services.reports import build_report
+
+        return report_html(build_report(criterion=criterion, judge_name=judge_name))
+    found = align(criterion, judge_name)
+    if form == "json":
+        return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False)
+    return judge_table(found, markdown=form == "markdown")

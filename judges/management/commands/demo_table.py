@@ -1,0 +1,67 @@
+"""manage.py demo_table: what `make run` prints about the demo project, made by the worker."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotate.errors import Refusal
+from annotate.models import Criterion
+from annotate.selectors.lookup import criterion_named, project_named
+from annotate.text_tables import interval, text_table
+from judges.models import AlignmentReport
+from judges.selectors.reports import ReportState, report_state
+from judges.services.report_requests import request_report
+
+WAIT_SECONDS = 60
+CRITERION = "support"
+
+
+class Command(BaseCommand):
+    help = "Has the worker make the demo's report, prints its judges and the demo's logins."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from annotate.demo import DEMO_LOGINS, DEMO_SLUG
+
+        try:
+            criterion = criterion_named(project_named(DEMO_SLUG), CRITERION)
+            report = _report_of_the_worker(criterion)
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(demo_table(report))
+        self.stdout.write("\nLog in as\n")
+        self.stdout.write(text_table(["role", "user", "password"], [list(map(str, row)) for row in DEMO_LOGINS]))
+
+
+def demo_table(report: AlignmentReport) -> str:
+    judges, people = report.result["judges"], report.result["people"]
+    named = [*((row["title"], row["kappa"]) for row in judges), ("people with each other", people)]
+    rows = [[title, interval(kappa), kappa["n"], kappa["clusters"]] for title, kappa in named]
+    head = f"{report.result['project']['name']}, criterion “{report.result['criterion']['key']}”: judges against people"
+    return "\n\n".join([head, text_table(["judge", "kappa [95% interval]", "units", "samples"], rows)])
+
+
+def _report_of_the_worker(criterion: Criterion) -> AlignmentReport:
+    """The present report when there is one, so that a second start needs no worker; else the one it makes now."""
+    report = _current(report_state(criterion))
+    if report is not None:
+        return report
+    since = timezone.now()
+    request_report(criterion=criterion)
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        report = _current(report_state(criterion))
+        if report is not None:
+            return report
+        time.sleep(0.2)
+    raise CommandError(
+        f"No worker made the report within {WAIT_SECONDS} s (asked at {since:%H:%M:%S}). "
+        "Is one running? Start it with: celery -A config worker"
+    )
+
+
+def _current(state: ReportState) -> AlignmentReport | None:
+    return None if state.is_out_of_date else state.report

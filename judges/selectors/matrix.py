@@ -1,0 +1,97 @@
+"""People and judges in one matrix of kappas: everybody is a rater."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alignment import Estimate, Ratings, mean_pairwise_kappa, pairwise
+from annotate.models import Criterion
+from annotate.scales import Value
+from annotate.selectors.agreement import generator
+from annotate.selectors.ratings import UnitKey
+from judges.selectors.alignment import Comparison
+from judges.selectors.reference import Reference
+
+MAX_PEOPLE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    title: str
+    values: dict[UnitKey, Value]
+
+
+def people_among_themselves(criterion: Criterion, reference: Reference) -> Estimate:
+    """Mean kappa of pairs of people, on pass and fail where the criterion has them, else on its labels."""
+    ratings = reference.ratings if reference.passing is None else reference.passing
+    return mean_pairwise_kappa(ratings, rng=generator(criterion.project.seed, "people", criterion.key))
+
+
+def kappa_matrix(
+    criterion: Criterion, reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]
+) -> dict[str, Any]:
+    """Kappa of every two raters with common units, as plain JSON.
+
+    With pass and fail: people's labels read so, and judges at the threshold chosen on dev, on the test part only.
+    Without: the labels themselves, and only judges that answer with labels. Of more than 20 people those with the most
+    units are shown, and `left_out` counts the others who share units with somebody.
+    """
+    base = reference.ratings if reference.passing is None else reference.passing
+    judges = [
+        _Column(title, one.labels if reference.passing is None else one.decisions)
+        for title, one in zip(titles, comparisons, strict=True)
+    ]
+    judges = [judge for judge in judges if judge.values]
+    people, left_out = _most_active(base, {unit for judge in judges for unit in judge.values})
+    names = [f"p{place}" for place in range(len(people))] + [f"j{place}" for place in range(len(judges))]
+    # Sorted by name p0, p1, p10, p2 …: the table below goes by our own order, so that doesn't matter.
+    ratings = _joined(base, people, judges)
+    cells: dict[tuple[str, str], dict[str, Any]] = {}
+    for pair in pairwise(ratings, rng=generator(criterion.project.seed, "matrix", criterion.key)):
+        cell = {"n": pair.n, **{k: getattr(pair.kappa, v) for k, v in _CELL.items()}}
+        cells[pair.a, pair.b] = cells[pair.b, pair.a] = cell
+    counts = dict(zip(*np.unique(ratings.rater, return_counts=True), strict=True))
+    units = {name: int(counts.get(code, 0)) for code, name in enumerate(ratings.raters)}
+    shown = [*((name, "person") for name in people), *((judge.title, "judge") for judge in judges)]
+    return {
+        "basis": "labels" if reference.passing is None else "pass or fail",
+        "raters": [
+            {"name": title, "kind": kind, "units": units.get(name, 0)}
+            for name, (title, kind) in zip(names, shown, strict=True)
+        ],
+        "cells": [[cells.get((a, b)) for b in names] for a in names],
+        "left_out": left_out,
+    }
+
+
+_CELL = {"kappa": "value", "low": "low", "high": "high", "reason": "reason"}
+
+
+def _most_active(base: Ratings, judged: set[UnitKey]) -> tuple[list[str], int]:
+    """People who share a unit with another person or a judge, those with the most units first."""
+    ids = base.unit_ids or ()
+    shared = np.bincount(base.unit, minlength=len(ids)) > 1
+    if judged:
+        shared |= np.array([unit in judged for unit in ids], dtype=np.bool_)
+    sharing = np.unique(base.rater[shared[base.unit]])
+    counts = np.bincount(base.rater, minlength=len(base.raters))
+    order = sorted(sharing.tolist(), key=lambda code: (-counts[code], base.raters[code]))
+    return [base.raters[code] for code in order[:MAX_PEOPLE]], max(0, len(order) - MAX_PEOPLE)
+
+
+def _joined(base: Ratings, people: Sequence[str], judges: Sequence[_Column]) -> Ratings:
+    """One table of the chosen people and the judges, under short names: a judge may be called like a person."""
+    chosen = base.select_raters(people)
+    units = [chosen.unit_id(code) for code in chosen.unit]
+    raters = [f"p{code}" for code in chosen.rater]
+    values = [code if chosen.levels is None else chosen.levels[code] for code in chosen.value.tolist()]
+    for place, judge in enumerate(judges):
+        units += judge.values.keys()
+        raters += [f"j{place}"] * len(judge.values)
+        values += judge.values.values()
+    clusters = [unit[0] for unit in units]  # type: ignore[index]
+    return Ratings.from_columns(units, raters, values, clusters, scale=base.scale, levels=base.levels)

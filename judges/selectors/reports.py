@@ -1,0 +1,83 @@
+"""Frozen reports as they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, Max, QuerySet, Sum
+from django.http import Http404
+
+from annotate.models import Criterion, Label, Project, Task, Verdict
+from annotate.models.batch import TaskStatus
+from judges.models import AlignmentReport
+from judges.selectors.scores import scores_against
+
+
+@dataclass(frozen=True, slots=True)
+class ReportState:
+    """The latest report of a criterion, whether anything changed since, and whether a new one is being made."""
+
+    report: AlignmentReport | None
+    is_out_of_date: bool
+    is_pending: bool
+
+
+def report_state(criterion: Criterion) -> ReportState:
+    report = AlignmentReport.objects.filter(criterion=criterion).select_related("criterion", "project").first()
+    return ReportState(
+        report=report,
+        is_out_of_date=report is not None and report.parameters.get("data_version") != data_version(criterion),
+        is_pending=cache.get(pending_key(criterion.pk)) is not None,
+    )
+
+
+def reports_of(project: Project) -> QuerySet[AlignmentReport]:
+    """Without the heavy columns, newest first."""
+    return (
+        AlignmentReport.objects.filter(project=project)
+        .select_related("criterion", "created_by")
+        .defer("result", "plots")
+    )
+
+
+def one_report(project: Project, number: int) -> AlignmentReport:
+    found = AlignmentReport.objects.filter(project=project, number=number).select_related("criterion", "project").first()
+    if found is None:
+        raise Http404(f"This project has no report {number}.")
+    return found
+
+
+def report_as_dict(report: AlignmentReport) -> dict[str, Any]:
+    """What one downloads: everything but the plots, which can be drawn from it."""
+    return {**report_summary(report), "parameters": report.parameters, "result": report.result}
+
+
+def report_summary(report: AlignmentReport) -> dict[str, Any]:
+    return {
+        "number": report.number,
+        "criterion": report.criterion.key,
+        "criterion_version": report.criterion.version,
+        "fingerprint": report.fingerprint,
+        "created_at": report.created_at.isoformat() if report.created_at else None,
+    }
+
+
+def data_version(criterion: Criterion) -> str:
+    """Changes whenever a rating, a verdict or a score that could count changes; a few counts, cheap on every page view.
+
+    It may change without the figures changing (a second version of a label that says the same); what a report rests on
+    exactly is its fingerprint.
+    """
+    labels = Label.objects.filter(criterion=criterion).aggregate(Count("pk"), Sum("revision"), Max("updated_at"))
+    tasks = Task.objects.filter(
+        batch__project_id=criterion.project_id, status=TaskStatus.SUBMITTED
+    ).aggregate(Count("pk"), Max("submitted_at"))
+    verdicts = Verdict.objects.filter(criterion=criterion).aggregate(Count("pk"), Sum("revision"), Max("updated_at"))
+    scores = scores_against(criterion).aggregate(Count("pk"), Max("pk"))
+    return "/".join(str(value) for counts in (labels, tasks, verdicts, scores) for value in counts.values())
+
+
+def pending_key(criterion_id: int) -> str:
+    return f"report-pending:{criterion_id}"

@@ -1,0 +1,23 @@
+"""A report as one HTML file that needs nothing else: no server, no network, no script."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from django.template.loader import render_to_string
+
+from judges.models import AlignmentReport
+from judges.selectors.report_page import report_context
+
+_STATIC = Path(__file__).resolve().parent.parent / "static" / "judges"
+
+
+def report_html(report: AlignmentReport) -> str:
+    return render_to_string("judges/report_file.html", {**report_context(report), "css": _css()})
+
+
+@cache
+def _css() -> str:
+    """The page's own rules and those of the report, which the web page links."""
+    return "\n".join((_STATIC / name).read_text(encoding="utf-8") for name in ("report_file.css", "report.css"))

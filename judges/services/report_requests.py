@@ -1,0 +1,38 @@
+"""Asking the worker for a report."""
+
+from __future__ import annotations
+
+from django.core.cache import cache
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from annotate.errors import Refusal
+from annotate.models import Criterion, User
+from judges import tasks
+from judges.selectors.reports import pending_key
+
+# Longer than a report takes. A worker that died forgets the request after this, and one may ask again.
+PENDING_SECONDS = 300
+
+
+class Unavailable(Refusal):
+    status = 503
+
+
+def request_report(*, criterion: Criterion, user: User | None = None) -> bool:
+    """Has the worker freeze a report once this transaction is in. False: one is on its way already.
+
+    Raises Unavailable when the message can't be sent (outside a transaction; within one, on commit).
+    """
+    if not cache.add(pending_key(criterion.pk), 1, timeout=PENDING_SECONDS):
+        return False
+    transaction.on_commit(lambda: _send(criterion.pk, user.pk if user else None))
+    return True
+
+
+def _send(criterion_id: int, user_id: int | None) -> None:
+    try:
+        tasks.freeze_report.delay(criterion_id, user_id)
+    except OperationalError as error:
+        cache.delete(pending_key(criterion_id))
+        raise Unavailable("no_broker", "The worker can't be reached just now; nothing was requested.") from error

@@ -1,0 +1,136 @@
+"""Projects for the tests of judges: from a few lines, or from the shared real data."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from annotate.models import Criterion, Label, Project, Rater, Sample
+from annotate.services.projects import create_project
+from judges.models import Judge, JudgeVersion, Run, Score
+
+SHARED = Path(os.environ.get("TOUCHSTONE_SHARED") or Path(__file__).resolve().parents[3] / "shared")
+
+
+def shared_data(name: str) -> Path:
+    folder = SHARED / "data" / name
+    assert folder.is_dir(), f"{folder} is missing: these tests read the shared real data (or set TOUCHSTONE_SHARED)"
+    return folder
+
+
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def make_project(slug: str = "p", *, criteria: Iterable[Mapping[str, Any] | str] = ("support",)) -> Project:
+    return create_project(slug=slug, spec={"name": slug, "criteria": list(criteria)})
+
+
+def add_samples(project: Project, names: Iterable[str], **fields: Any) -> dict[str, Sample]:
+    defaults = {"question": "q", "answer": "a", "claims": [{"text": f"claim {i}"} for i in range(4)], **fields}
+    Sample.objects.bulk_create(
+        [
+            Sample(project=project, external_id=name, content_hash=hashlib.md5(name.encode()).digest(), **defaults)
+            for name in names
+        ]
+    )
+    return {sample.external_id: sample for sample in project.samples.all()}
+
+
+def add_labels(criterion: Criterion, samples: Mapping[str, Sample], rows: Iterable[tuple[str, str, str, Any]]) -> None:
+    """rows: sample, unit, rater, value."""
+    rows = list(rows)
+    names = {name for _, _, name, _ in rows}
+    raters = {name: Rater.objects.get_or_create(project=criterion.project, name=name)[0] for name in names}
+    Label.objects.bulk_create(
+        [
+            Label(rater=raters[rater], sample=samples[sample], unit=unit, criterion=criterion, value=value)
+            for sample, unit, rater, value in rows
+        ]
+    )
+
+
+def add_judge(
+    project: Project,
+    name: str,
+    samples: Mapping[str, Sample],
+    rows: Iterable[tuple[str, str, Any]],
+    *,
+    dimension: str = "support",
+    label: str = "1",
+    **fields: Any,
+) -> JudgeVersion:
+    """rows: sample, unit, and a number, a label, or None for a failed score."""
+    judge, _ = Judge.objects.get_or_create(project=project, name=name, defaults=fields)
+    version, _ = JudgeVersion.objects.get_or_create(
+        judge=judge, label=label, defaults={"number": judge.versions.count() + 1, "content_hash": label}
+    )
+    run = Run.objects.create(version=version)
+    Score.objects.bulk_create(
+        [
+            Score(
+                version=version,
+                run=run,
+                sample=samples[sample],
+                unit=unit,
+                dimension=dimension,
+                status="error" if value is None else "ok",
+                number=None if isinstance(value, str) else value,
+                label=value if isinstance(value, str) else None,
+            )
+            for sample, unit, value in rows
+        ]
+    )
+    return version
+
+
+def shared_project(name: str, *, unit: str, passes: Mapping[str, list[Any]]) -> Project:
+    """A project with everything of one of the shared data sets."""
+    folder = shared_data(name)
+    facts = json.loads((folder / "dataset.json").read_text(encoding="utf-8"))
+    project = make_project(
+        name.replace("_", "-"),
+        criteria=[
+            {
+                "key": key,
+                "unit": unit,
+                "scale": about["scale"],
+                "prompt": key,
+                "options": [{"value": level} for level in about["levels"]],
+                "pass": passes.get(key, []),
+            }
+            for key, about in facts["dimensions"].items()
+        ],
+    )
+    human = read_jsonl(folder / "human.jsonl")
+    claims: dict[str, list[dict[str, Any]]] = {}
+    for row in human:
+        if row["unit"].startswith("claim:"):
+            listed, index = claims.setdefault(row["sample_id"], []), int(row["unit"].split(":")[1])
+            listed.extend({"text": ""} for _ in range(index + 1 - len(listed)))
+            listed[index] = {"text": row["unit_text"]}
+    Sample.objects.bulk_create(
+        [
+            Sample(
+                project=project,
+                external_id=row["id"],
+                question=row["question"],
+                answer=row["answer"],
+                claims=claims.get(row["id"], []),
+                content_hash=b"0" * 16,
+            )
+            for row in read_jsonl(folder / "samples.jsonl")
+        ]
+    )
+    samples = {sample.external_id: sample for sample in project.samples.all()}
+    for criterion in project.criteria.all():
+        rows = [row for row in human if row["dimension"] == criterion.key]
+        add_labels(criterion, samples, [(r["sample_id"], r["unit"], r["rater"], r["value"]) for r in rows])
+    scores: dict[tuple[str, str], list[tuple[str, str, Any]]] = {}
+    for row in read_jsonl(folder / "judge.jsonl"):
+        scores.setdefault((row["judge"], row["dimension"]), []).append((row["sample_id"], row["unit"], row["score"]))
+    for (judge, dimension), judged in scores.items():
+        add_judge(project, judge, samples, judged, dimension=dimension)
+    return project
