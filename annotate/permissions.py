@@ -42,6 +42,13 @@ def role_of(user: User, project: Project) -> str | None:
     return Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
 
 
+def roles_of(user: User) -> dict[int, str]:
+    """Project id -> the user's role in it, for lists. Empty for a superuser, who is an admin everywhere."""
+    if user.is_superuser:
+        return {}
+    return dict(Membership.objects.filter(user=user).values_list("project_id", "role"))
+
+
 def may(role: str | None, action: str) -> bool:
     return role is not None and role in ROLES_FOR[action]
 

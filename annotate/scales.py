@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from annotate.errors import Invalid
@@ -21,11 +22,15 @@ def is_missing(value: object) -> bool:
     return value is None or value == _EMPTY or (isinstance(value, float) and math.isnan(value))
 
 
-def _as_number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
+# Narrower than float(), which also takes "1_0", " 4 ", "٤" and "infinity".
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def as_number(text: str) -> float | None:
+    """The finite number that the text spells, if it does."""
+    if not _NUMBER.fullmatch(text):
         return None
+    number = float(text)
     return number if math.isfinite(number) else None
 
 
@@ -35,7 +40,7 @@ def _same(level: Value, value: object) -> bool:
         return level is value or (isinstance(value, str) and value.lower() == str(level).lower())
     if isinstance(level, int | float):
         if isinstance(value, str):
-            return _as_number(value) == level
+            return as_number(value) == level
         return isinstance(value, int | float) and value == level
     return isinstance(value, str) and value == level
 
@@ -51,10 +56,17 @@ def normalise(criterion: Criterion, value: object) -> Value:
                 return level
         accepted = ", ".join(str(level) for level in criterion.levels)
         raise Invalid("not_an_option", f"{_shown(value)} is not an option of “{criterion.key}”; it takes {accepted}.")
-    number = _as_number(value) if isinstance(value, str) else value
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+    number = as_number(value) if isinstance(value, str) else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or not _is_finite(number):
         raise Invalid("not_an_option", f"{_shown(value)} is not a number; “{criterion.key}” takes any finite number.")
     return float(number)
+
+
+def _is_finite(number: int | float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number beyond 64-bit floating point
+        return False
 
 
 def passes(criterion: Criterion, value: Value) -> bool:

@@ -26,8 +26,8 @@ def parse_unit(unit: str) -> tuple[str, int | None]:
 
     Raises ValueError with a sentence when it is no address.
     """
-    if not isinstance(unit, str) or not _UNIT.match(unit):
-        raise ValueError(f"{unit!r} is not a unit; write answer, sample, claim:0, context:0, fact:0 or entity:0")
+    if not isinstance(unit, str) or not _UNIT.fullmatch(unit):
+        raise ValueError(f"{str(unit)[:80]!r} is no unit; write answer, sample, claim:0, context:0, fact:0 or entity:0")
     kind, _, index = unit.partition(":")
     return kind, int(index) if index else None
 

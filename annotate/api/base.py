@@ -5,16 +5,35 @@ from __future__ import annotations
 import uuid
 from typing import Any, ClassVar
 
+from django.conf import settings
+from django.http import QueryDict
 from rest_framework import exceptions
+from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from annotate.api.schema import Schema
 from annotate.errors import Invalid, Refusal
 from annotate.models import Project
 from annotate.permissions import project_for
+from annotate.texts import check_json, is_storable
 
 
-class ProjectAPIView(APIView):
+class StrictAPIView(APIView):
+    """`params`: the query parameters that the route reads; any other is refused."""
+
+    params: ClassVar[frozenset[str]] = frozenset()
+    schema = Schema()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        unknown = sorted(set(request.query_params) - self.params)
+        if unknown:
+            known = ", ".join(sorted(self.params)) or "none"
+            raise Refusal("unknown_parameter", f"Unknown parameter “{unknown[0][:80]}”. Known here: {known}.")
+
+
+class ProjectAPIView(StrictAPIView):
     """`actions`: HTTP method -> action of annotate.permissions; a method without one is not allowed."""
 
     actions: ClassVar[dict[str, str]] = {}
@@ -29,13 +48,39 @@ class ProjectAPIView(APIView):
         self.project, self.role = project_for(request.user, kwargs["slug"], action)
 
 
+class Pages(LimitOffsetPagination):
+    """?limit=&offset= of a list route; name both in its `params`."""
+
+    max_limit = 1000
+    params: ClassVar[frozenset[str]] = frozenset({"limit", "offset"})
+
+
 class MissingPrecondition(Refusal):
     status = 428
 
 
+class TooLarge(Refusal):
+    status = 413
+
+
+def json_body(request: Request) -> Any:
+    """The request's JSON, with nothing in it that PostgreSQL could not keep."""
+    # Django's own limit guards forms only.
+    if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        raise TooLarge("too_large", f"Send at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes at once.")
+    try:
+        data = request.data
+    except RecursionError:
+        raise Invalid("too_deep", "The JSON is nested too deeply.") from None
+    if isinstance(data, QueryDict) and data:
+        raise Invalid("not_json", "Send JSON (Content-Type: application/json), not a form.")
+    check_json(data)
+    return data
+
+
 def body(request: Request, known: set[str], required: set[str] = frozenset()) -> dict[str, Any]:  # type: ignore[assignment]
     """The request's JSON object. Raises Invalid on anything else, on unknown and on missing fields."""
-    data = request.data
+    data = json_body(request)
     if not isinstance(data, dict):
         raise Invalid("not_an_object", "Send a JSON object.")
     unknown = sorted(set(data) - known)
@@ -66,6 +111,14 @@ def idempotency_key(request: Request) -> uuid.UUID:
         return uuid.UUID(header)
     except ValueError as error:
         raise Invalid("bad_key", "Idempotency-Key: a UUID.") from error
+
+
+def text_parameter(request: Request, name: str) -> str:
+    """A text of the query string; empty when it isn't given."""
+    text = request.query_params.get(name, "")
+    if not is_storable(text):
+        raise Invalid("bad_text", f"{name}: write a text.")
+    return text
 
 
 def whole_number(value: Any, name: str, *, low: int = 0, high: int = 2**31 - 1) -> int:

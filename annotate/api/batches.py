@@ -7,11 +7,12 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body
 from annotate.errors import Invalid
 from annotate.models import Criterion, Project, User
 from annotate.selectors.progress import batch_annotators, batch_criteria
-from annotate.selectors.projects import batch_as_dict, current_criteria, one_batch
+from annotate.selectors.projects import batch_as_dict, batches_of, current_criteria, one_batch, one_criterion
 from annotate.services.batches import (
     close_batch,
     create_batch,
@@ -35,9 +36,11 @@ class BatchesView(ProjectAPIView):
 
     actions = {"GET": "batches.read", "POST": "batches.change"}
 
+    @shape.describes(shape.Batch(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        return Response([batch_as_dict(batch) for batch in self.project.batches.all()])
+        return Response([batch_as_dict(batch) for batch in batches_of(self.project)])
 
+    @shape.describes(shape.Batch, request=shape.BatchCreation, status=201)
     def post(self, request: Request, slug: str) -> Response:
         known = {"name", "criteria", "annotators", "overlap", "selection", "seed", "due_date"}
         data = body(request, known, required={"name", "criteria", "annotators", "overlap"})
@@ -65,6 +68,7 @@ class BatchView(ProjectAPIView):
 
     actions = {"GET": "batches.read", "DELETE": "batches.change"}
 
+    @shape.describes(shape.BatchWithProgress)
     def get(self, request: Request, slug: str, number: int) -> Response:
         batch = one_batch(self.project, number)
         return Response(
@@ -77,6 +81,7 @@ class BatchView(ProjectAPIView):
             }
         )
 
+    @shape.describes(conflict=True)
     def delete(self, request: Request, slug: str, number: int) -> Response:
         delete_batch(batch=one_batch(self.project, number))
         return Response(status=204)
@@ -87,6 +92,7 @@ class BatchStepView(ProjectAPIView):
 
     actions = {"POST": "batches.change"}
 
+    @shape.describes(shape.Batch, conflict=True)
     def post(self, request: Request, slug: str, number: int, step: str) -> Response:
         return Response(batch_as_dict(STEPS[step](batch=one_batch(self.project, number))))
 
@@ -96,9 +102,10 @@ class SettleView(ProjectAPIView):
 
     actions = {"POST": "project.change"}
 
+    @shape.describes(shape.Settled, request=shape.Settling)
     def post(self, request: Request, slug: str, key: str) -> Response:
         data = body(request, {"needed"}, required={"needed"})
-        criterion = _criteria(self.project, [key])[0]
+        criterion = one_criterion(self.project, key)
         count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"])
         return Response({"criterion": key, "written": count})
 
@@ -114,7 +121,7 @@ def _criteria(project: Project, keys: Any) -> list[Criterion]:
 
 
 def _people(names: Any) -> list[User]:
-    if not isinstance(names, list) or not all(isinstance(name, str) and "\x00" not in name for name in names):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Invalid("bad_annotators", "annotators: a list of user names.")
     found = {user.username: user for user in User.objects.filter(username__in=names)}
     unknown = [name for name in names if name not in found]

@@ -1,1 +1,172 @@
-urlpatterns: list = []
+"""Imports over the API: upload, look, start, watch."""
+
+from __future__ import annotations
+
+import csv
+import io
+import uuid
+from dataclasses import asdict
+from typing import Any, cast
+
+from django.http import Http404, HttpResponse, QueryDict
+from django.urls import path
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.base import ProjectAPIView, body
+from annotate.errors import Invalid
+from annotate.importing.cells import guard
+from annotate.models import ImportJob, User
+from annotate.models.transfer import ImportStatus
+from annotate.services import imports
+
+_STATUS_CODES = {ImportStatus.DONE: 201, ImportStatus.FAILED: 422}
+_WAITING = 202
+_ERROR_COLUMNS = ("row", "line", "field", "code", "message", "excerpt")
+_SHOWN_CHARACTERS = 300
+
+
+class ImportsView(ProjectAPIView):
+    actions = {"GET": "import.read", "POST": "import.run"}
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """The project's imports, newest first, without their error lists."""
+        imports.notice_interrupted(self.project)
+        jobs = ImportJob.objects.filter(project=self.project).select_related("created_by")[:100]
+        return Response({"results": [{**imports.job_as_dict(job), "errors": []} for job in jobs]})
+
+    @extend_schema(
+        request={
+            "multipart/form-data": {
+                "type": "object",
+                "required": ["file", "kind"],
+                "properties": {
+                    "file": {"type": "string", "format": "binary"},
+                    "kind": {"enum": ["samples", "labels", "scores"]},
+                    "mapping": {"type": "string", "description": 'JSON, {"column": "field"}'},
+                    "preview": {"enum": ["1"]},
+                },
+            }
+        },
+        responses={
+            200: OpenApiResponse(OpenApiTypes.OBJECT, "Kept, with a preview; start it when the mapping is right"),
+            201: OpenApiResponse(OpenApiTypes.OBJECT, "Imported"),
+            202: OpenApiResponse(OpenApiTypes.OBJECT, "Waiting for the worker"),
+            422: OpenApiResponse(OpenApiTypes.OBJECT, "Nothing was written; `errors` says why"),
+        },
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Uploads a file and imports it; with `preview=1` only shows what it would be."""
+        upload = request.FILES.get("file")
+        if upload is None:
+            raise Invalid("missing_field", "Send the file as multipart form data, in the field “file”.")
+        fields = cast("QueryDict", request.data)
+        job = imports.create_job(
+            project=self.project,
+            user=cast("User", request.user),
+            kind=str(fields.get("kind", "")),
+            upload=upload,
+            mapping=fields.get("mapping"),
+        )
+        if fields.get("preview") == "1":
+            return Response({**imports.job_as_dict(job), "preview": preview_as_dict(job)})
+        return _outcome(imports.start(job))
+
+
+class ImportView(ProjectAPIView):
+    actions = {"GET": "import.read"}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+        """One import with its progress and its first 100 errors."""
+        imports.notice_interrupted(self.project)
+        return Response(imports.job_as_dict(_job(self, job_id)))
+
+
+class ImportStartView(ProjectAPIView):
+    actions = {"POST": "import.run"}
+    parser_classes = [JSONParser]
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+        """Starts an uploaded import, optionally with another mapping: {"mapping": {"column": "field"}}."""
+        data = body(request, {"mapping"})
+        return _outcome(imports.start(_job(self, job_id), data.get("mapping")))
+
+
+class ImportPreviewView(ProjectAPIView):
+    actions = {"POST": "import.run"}
+    parser_classes = [JSONParser]
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+        """What an uploaded file would be under another mapping."""
+        data = body(request, {"mapping"})
+        return Response(preview_as_dict(_job(self, job_id), data.get("mapping")))
+
+
+class ImportErrorsView(ProjectAPIView):
+    actions = {"GET": "import.read"}
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.STR})
+    def get(self, request: Request, slug: str, job_id: uuid.UUID) -> HttpResponse:
+        """The first 100 errors as CSV."""
+        return errors_as_csv(_job(self, job_id))
+
+
+def errors_as_csv(job: ImportJob) -> HttpResponse:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(_ERROR_COLUMNS)
+    for error in job.errors:
+        cells = ["" if error[column] is None else error[column] for column in _ERROR_COLUMNS]
+        writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in cells])
+    return HttpResponse(
+        text.getvalue(),
+        content_type="text/csv; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="import-errors-{job.pk}.csv"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+def preview_as_dict(job: ImportJob, mapping: dict[str, str] | None = None) -> dict[str, Any]:
+    shown = asdict(imports.preview(job, mapping))
+    shown["rows"] = [{column: _cut(value) for column, value in row.items()} for row in shown["rows"]]
+    return shown
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        value = str(value)
+    return value[:_SHOWN_CHARACTERS] + "…" if isinstance(value, str) and len(value) > _SHOWN_CHARACTERS else value
+
+
+def _outcome(job: ImportJob) -> Response:
+    reply = imports.job_as_dict(job)
+    if job.status == ImportStatus.FAILED:
+        reply["error"] = {"code": "import_failed", "message": f"Nothing was written: {job.error_count} error(s)."}
+    return Response(reply, status=_STATUS_CODES.get(ImportStatus(job.status), _WAITING))
+
+
+def _job(view: ProjectAPIView, job_id: uuid.UUID) -> ImportJob:
+    job = ImportJob.objects.filter(project=view.project, pk=job_id).select_related("created_by").first()
+    if job is None:
+        raise Http404("There is no such import in this project.")
+    return job
+
+
+_PREFIX = "projects/<slug:slug>/imports/"
+urlpatterns = [
+    path(_PREFIX, ImportsView.as_view()),
+    path(f"{_PREFIX}<uuid:job_id>/", ImportView.as_view()),
+    path(f"{_PREFIX}<uuid:job_id>/start/", ImportStartView.as_view()),
+    path(f"{_PREFIX}<uuid:job_id>/preview/", ImportPreviewView.as_view()),
+    path(f"{_PREFIX}<uuid:job_id>/errors.csv", ImportErrorsView.as_view()),
+]

@@ -4,15 +4,16 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
-from rest_framework.pagination import LimitOffsetPagination
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from annotate.api.base import ProjectAPIView, body
+from annotate.api import schema as shape
+from annotate.api.base import Pages, ProjectAPIView, StrictAPIView, body, json_body, text_parameter
 from annotate.errors import Invalid
 from annotate.models import User
-from annotate.permissions import role_of
+from annotate.models.people import Role
+from annotate.permissions import roles_of
 from annotate.selectors.projects import (
     criterion_as_dict,
     current_criteria,
@@ -25,19 +26,23 @@ from annotate.selectors.projects import (
 )
 from annotate.services.criteria import add_criteria
 from annotate.services.projects import change_project, create_project, remove_member, set_member
+from annotate.texts import is_storable
 
 
-class ProjectsView(APIView):
+class ProjectsView(StrictAPIView):
     """One's projects; creating one takes a staff account."""
 
+    @shape.describes(shape.ProjectListed(many=True))
     def get(self, request: Request) -> Response:
+        roles = roles_of(request.user)
         return Response(
             [
-                {"slug": project.slug, "name": project.name, "role": role_of(request.user, project)}
+                {"slug": project.slug, "name": project.name, "role": roles.get(project.pk, Role.ADMIN.value)}
                 for project in projects_of(request.user)
             ]
         )
 
+    @shape.describes(shape.Project, request=shape.ProjectCreation, status=201, conflict=True)
     def post(self, request: Request) -> Response:
         if not request.user.is_staff:
             raise PermissionDenied("Only staff accounts may create projects.")
@@ -50,14 +55,13 @@ class ProjectsView(APIView):
 class ProjectDetailView(ProjectAPIView):
     actions = {"GET": "project.read", "PATCH": "project.change"}
 
+    @shape.describes(shape.Project)
     def get(self, request: Request, slug: str) -> Response:
         return Response(project_as_dict(self.project, self.role))
 
+    @shape.describes(shape.Project, request=shape.ProjectChange)
     def patch(self, request: Request, slug: str) -> Response:
         data = body(request, {"name", "guidelines"})
-        for field, text in data.items():
-            if not isinstance(text, str) or "\x00" in text:
-                raise Invalid("bad_text", f"{field}: write a text.")
         change_project(
             project=self.project,
             name=data.get("name", self.project.name),
@@ -71,11 +75,13 @@ class CriteriaView(ProjectAPIView):
 
     actions = {"GET": "criteria.read", "POST": "criteria.change"}
 
+    @shape.describes(shape.Criterion(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return Response([criterion_as_dict(criterion) for criterion in current_criteria(self.project)])
 
+    @shape.describes(shape.Criterion(many=True), request=shape.CRITERIA, status=201, conflict=True)
     def post(self, request: Request, slug: str) -> Response:
-        specs: Any = request.data
+        specs: Any = json_body(request)
         if not isinstance(specs, list) or not specs:
             raise Invalid("not_a_list", "Send a list of criteria or of keys of built-in ones.")
         added = add_criteria(project=self.project, specs=specs)
@@ -85,6 +91,7 @@ class CriteriaView(ProjectAPIView):
 class MembersView(ProjectAPIView):
     actions = {"GET": "members.read"}
 
+    @shape.describes(shape.Member(many=True))
     def get(self, request: Request, slug: str) -> Response:
         return Response(
             [
@@ -99,20 +106,28 @@ class MemberView(ProjectAPIView):
 
     actions = {"PUT": "members.change", "DELETE": "members.change"}
 
+    @shape.describes(shape.Member, request=shape.Role, conflict=True)
     def put(self, request: Request, slug: str, username: str) -> Response:
         data = body(request, {"role"}, required={"role"})
-        member = set_member(project=self.project, user=_user(username), role=data["role"])
+        user = _user(username)
+        if not user.is_active:
+            raise Http404(_NO_ACCOUNT.format(username))
+        member = set_member(project=self.project, user=user, role=data["role"])
         return Response({"username": member.user.username, "name": member.user.name, "role": member.role})
 
+    @shape.describes(conflict=True)
     def delete(self, request: Request, slug: str, username: str) -> Response:
         remove_member(project=self.project, user=_user(username))
         return Response(status=204)
 
 
+_NO_ACCOUNT = "There is no active account “{:.80}”."
+
+
 def _user(username: str) -> User:
-    user = User.objects.filter(username=username, is_active=True).first()
+    user = User.objects.filter(username=username).first() if is_storable(username) else None
     if user is None:
-        raise Http404(f"There is no active account “{username}”.")
+        raise Http404(_NO_ACCOUNT.format(username))
     return user
 
 
@@ -120,12 +135,12 @@ class SamplesView(ProjectAPIView):
     """The samples in import order; `?search=` looks in id, question and answer."""
 
     actions = {"GET": "samples.read"}
+    params = Pages.params | {"search"}
 
+    @shape.describes(shape.SamplePage, params=[*shape.PAGE, OpenApiParameter("search")])
     def get(self, request: Request, slug: str) -> Response:
-        words = request.query_params.get("search", "")
-        if "\x00" in words:
-            raise Invalid("bad_text", "search: write a text.")
-        pages = LimitOffsetPagination()
+        words = text_parameter(request, "search")
+        pages = Pages()
         rows = pages.paginate_queryset(samples_matching(self.project, words), request)
         return pages.get_paginated_response([{"pk": row.pk, **sample_as_dict(row)} for row in rows or []])
 
@@ -133,6 +148,7 @@ class SamplesView(ProjectAPIView):
 class SampleView(ProjectAPIView):
     actions = {"GET": "samples.read"}
 
+    @shape.describes(shape.Sample)
     def get(self, request: Request, slug: str, sample_id: int) -> Response:
         sample = one_sample(self.project, sample_id)
         return Response({"pk": sample.pk, **sample_as_dict(sample)})

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
+from django.http import Http404
 from knox.models import get_token_model
 from rest_framework import permissions
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from annotate.api import schema as shape
 from annotate.api.auth import SessionAuthentication
+from annotate.api.base import StrictAPIView, body
+from annotate.texts import is_storable
 
 
-class TokensView(APIView):
+class TokensView(StrictAPIView):
     """A token is made from a session only, so that a token can't prolong itself."""
 
     authentication_classes = [SessionAuthentication]
     permission_classes = [permissions.IsAuthenticated]
 
+    @shape.describes(shape.TokenListed(many=True))
     def get(self, request: Request) -> Response:
         tokens = get_token_model().objects.filter(user=request.user).order_by("created")
         return Response([{"id": t.token_key, "created": t.created, "expiry": t.expiry} for t in tokens])
 
+    @shape.describes(shape.TokenCreated, status=201)
     def post(self, request: Request) -> Response:
+        body(request, set())
         instance, token = get_token_model().objects.create(request.user)
         return Response({"token": token, "expiry": instance.expiry}, status=201)
 
 
-class TokenView(APIView):
+class TokenView(StrictAPIView):
     authentication_classes = [SessionAuthentication]
     permission_classes = [permissions.IsAuthenticated]
 
+    @shape.describes()
     def delete(self, request: Request, token_id: str) -> Response:
-        get_token_model().objects.filter(user=request.user, token_key=token_id).delete()
+        tokens = get_token_model().objects.filter(user=request.user)
+        if not is_storable(token_id) or not tokens.filter(token_key=token_id).delete()[0]:
+            raise Http404("You have no such token.")
         return Response(status=204)

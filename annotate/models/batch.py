@@ -1,8 +1,15 @@
 """A batch sends samples to annotators; a task is one annotator's copy of one sample."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+
+if TYPE_CHECKING:
+    from annotate.models.project import Criterion
 
 
 class BatchStatus(models.TextChoices):
@@ -44,6 +51,10 @@ class Batch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project_id}/{self.number}"
+
+    def asked_criteria(self) -> list[Criterion]:
+        """The criteria the batch asks, in their order. One query."""
+        return [row.criterion for row in self.batch_criteria.select_related("criterion").order_by("position")]
 
 
 class BatchSample(models.Model):

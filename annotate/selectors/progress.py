@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import Count, Q, Sum
 
-from annotate.models import Batch, Label, Project, Task, Verdict
+from annotate.models import Batch, BatchCriterion, BatchSample, Label, Project, Task, Verdict
 from annotate.models.batch import BatchStatus, TaskStatus
 from annotate.models.verdict import VerdictState
 
@@ -95,13 +95,19 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         claims, contexts, facts, entities, samples = cursor.fetchone()
     units = {"claim": claims, "context": contexts, "fact": facts, "entity": entities}
     given = dict(
+        # What was said in a task that was skipped in the end counts for nothing.
         Label.objects.filter(task__batch=batch, value__isnull=False)
+        .exclude(task__status=TaskStatus.SKIPPED)
         .values_list("criterion_id")
         .annotate(n=Count("id"))
     )
     verdicts = {
         row["criterion_id"]: row
-        for row in Verdict.objects.filter(batch=batch)
+        # By sample, not by Verdict.batch: a sample can be in several batches, and its unit has one verdict.
+        for row in Verdict.objects.filter(
+            sample__in=BatchSample.objects.filter(batch=batch).values("sample"),
+            criterion__in=BatchCriterion.objects.filter(batch=batch).values("criterion"),
+        )
         .values("criterion_id")
         .annotate(
             settled=Count("id", filter=Q(state=VerdictState.SETTLED)),
@@ -117,7 +123,7 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
             settled=verdicts.get(criterion.pk, {}).get("settled", 0),
             disputed=verdicts.get(criterion.pk, {}).get("disputed", 0),
         )
-        for criterion in batch.criteria.order_by("batchcriterion__position")
+        for criterion in batch.asked_criteria()
     ]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Prefetch, Q, QuerySet, prefetch_related_objects
 from django.http import Http404
 
-from annotate.models import Batch, Criterion, Membership, Project, Sample, User
+from annotate.models import Batch, BatchCriterion, Criterion, Membership, Project, Sample, User
 
 
 def projects_of(user: User) -> QuerySet[Project]:
@@ -24,6 +24,11 @@ def one_criterion(project: Project, key: str) -> Criterion:
     if criterion is None:
         raise Http404(f"This project has no criterion “{key}”.")
     return criterion
+
+
+def batches_of(project: Project) -> QuerySet[Batch]:
+    """The latest first, with everything that `batch_as_dict` shows."""
+    return project.batches.annotate(sample_count=Count("batch_samples")).prefetch_related(*_BATCH_PARTS).order_by("-number")
 
 
 def one_batch(project: Project, number: int) -> Batch:
@@ -98,7 +103,15 @@ def sample_as_dict(sample: Sample) -> dict[str, Any]:
     }
 
 
+_BATCH_PARTS = (
+    Prefetch("batch_criteria", BatchCriterion.objects.select_related("criterion").order_by("position")),
+    Prefetch("annotators", User.objects.order_by("username")),
+)
+
+
 def batch_as_dict(batch: Batch) -> dict[str, Any]:
+    prefetch_related_objects([batch], *_BATCH_PARTS)  # asks nothing when `batches_of` did
+    samples = getattr(batch, "sample_count", None)
     return {
         "number": batch.number,
         "name": batch.name,
@@ -107,7 +120,7 @@ def batch_as_dict(batch: Batch) -> dict[str, Any]:
         "selection": batch.selection,
         "seed": batch.seed,
         "due_date": batch.due_date.isoformat() if batch.due_date else None,
-        "samples": batch.batch_samples.count(),
-        "criteria": [c.key for c in batch.criteria.order_by("batchcriterion__position")],
-        "annotators": [user.username for user in batch.annotators.order_by("username")],
+        "samples": batch.batch_samples.count() if samples is None else samples,
+        "criteria": [row.criterion.key for row in batch.batch_criteria.all()],
+        "annotators": [user.username for user in batch.annotators.all()],
     }

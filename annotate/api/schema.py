@@ -1,0 +1,430 @@
+"""The shapes of requests and replies, for the OpenAPI schema only: what is accepted is decided by the services.
+
+`describes` adds them to a view's method; a method without it gets plain objects. Every operation names the error reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
+from rest_framework import serializers as s
+
+Shape = Any
+
+NO_CONTENT = OpenApiResponse(description="Done; no content.")
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    OpenApiTypes.INT,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="The revision you saw; 0: none yet.",
+)
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    OpenApiTypes.UUID,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="A UUID of your own for this change; repeating the request with it is harmless.",
+)
+PAGE = [
+    OpenApiParameter("limit", OpenApiTypes.INT, description="At most 1000; 100 when left out."),
+    OpenApiParameter("offset", OpenApiTypes.INT),
+]
+
+
+class Problem(s.Serializer):
+    code = s.CharField(help_text="For programs.")
+    message = s.CharField(help_text="A sentence for people.")
+
+
+class Error(s.Serializer):
+    error = Problem()
+
+
+_ERRORS = {
+    "400": "Not JSON, or an unknown query parameter.",
+    "401": "Not logged in, or a token that is not valid.",
+    "403": "Your role does not allow it, or the CSRF token is missing.",
+    "404": "Not there, or not for you.",
+}
+_BODY_ERRORS = {"422": "The input can't be taken as it is; nothing was stored."}
+_PRECONDITION_ERRORS = {
+    "409": "The state of things doesn't allow it; nothing was stored.",
+    "412": "Somebody changed it since you looked; `current` and `yours` carry both versions.",
+    "428": "If-Match is missing.",
+}
+
+
+class Schema(AutoSchema):
+    """The generator's own, except that a method without a description is no error, and that error replies are named."""
+
+    def get_request_serializer(self) -> Shape:
+        return OpenApiTypes.OBJECT if self.method in ("POST", "PUT", "PATCH") else None
+
+    def get_response_serializers(self) -> Shape:
+        return _with_errors({204: NO_CONTENT} if self.method == "DELETE" else {200: OpenApiTypes.OBJECT}, self.method)
+
+
+def describes(
+    reply: Shape = None,
+    *,
+    request: Shape = None,
+    status: int = 200,
+    params: list[OpenApiParameter] | None = None,
+    conflict: bool = False,
+) -> Callable[[Any], Any]:
+    """Describes a view's method. reply None: 204 without content. conflict: 409 is among the replies."""
+
+    def decorate(method: Any) -> Any:
+        method.kwargs = {"schema": Schema}
+        verb = method.__name__.upper()
+        replies = {status: reply} if reply is not None else {204: NO_CONTENT}
+        known = _with_errors(replies, verb, conflict=conflict, versioned=IF_MATCH in (params or []))
+        return extend_schema(request=request, responses=known, parameters=params or [], filters=False)(method)
+
+    return decorate
+
+
+def _with_errors(
+    replies: dict[int, Shape], verb: str, *, conflict: bool = False, versioned: bool = False
+) -> dict[Any, Shape]:
+    errors = dict(_ERRORS)
+    if verb != "GET":
+        errors |= _BODY_ERRORS
+    if conflict or versioned:
+        errors |= {code: text for code, text in _PRECONDITION_ERRORS.items() if versioned or code == "409"}
+    return {**replies, **{code: OpenApiResponse(Error, description=text) for code, text in errors.items()}}
+
+
+@extend_schema_field({"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})
+class Value(s.JSONField):
+    """A value on a criterion's scale."""
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {}})
+class FreeObject(s.JSONField):
+    """An object whose keys are the data's own."""
+
+
+class Option(s.Serializer):
+    value = Value()
+    label = s.CharField()
+    hotkey = s.CharField(required=False)
+    help = s.CharField(required=False)
+
+
+class AskedCriterion(s.Serializer):
+    key = s.CharField()
+    name = s.CharField()
+    unit = s.CharField(help_text="claim, context, fact, entity, answer or sample")
+    scale = s.CharField(help_text="binary, nominal, ordinal or interval")
+    prompt = s.CharField()
+    help = s.CharField()
+    required = s.BooleanField()
+    options = Option(many=True)
+
+
+class Criterion(AskedCriterion):
+    version = s.IntegerField()
+
+    def get_fields(self) -> dict[str, s.Field]:
+        return {**super().get_fields(), "pass": s.ListField(child=Value())}  # a keyword of Python
+
+
+class ProjectListed(s.Serializer):
+    slug = s.CharField()
+    name = s.CharField()
+    role = s.CharField(help_text="admin, reviewer or annotator")
+
+
+class Project(ProjectListed):
+    guidelines = s.CharField(help_text="Markdown.")
+    criteria = Criterion(many=True)
+
+
+@extend_schema_field({"oneOf": [{"type": "string"}, {"type": "object", "additionalProperties": {}}]})
+class CriterionSpecification(s.JSONField):
+    """The key of a built-in criterion, or an object as in docs/formats.md."""
+
+
+class ProjectCreation(s.Serializer):
+    slug = s.CharField()
+    name = s.CharField()
+    guidelines = s.CharField(required=False)
+    criteria = s.ListField(child=CriterionSpecification(), required=False)
+
+
+class ProjectChange(s.Serializer):
+    name = s.CharField(required=False)
+    guidelines = s.CharField(required=False)
+
+
+class Role(s.Serializer):
+    role = s.CharField(help_text="admin, reviewer or annotator")
+
+
+class Member(s.Serializer):
+    username = s.CharField()
+    name = s.CharField()
+    role = s.CharField()
+
+
+class Context(s.Serializer):
+    id = s.CharField(allow_null=True)
+    text = s.CharField()
+
+
+class ScoredContext(Context):
+    score = s.FloatField(allow_null=True)
+
+
+class Claim(s.Serializer):
+    text = s.CharField()
+    start = s.IntegerField(allow_null=True, help_text="In Unicode code points of the answer.")
+    end = s.IntegerField(allow_null=True)
+
+
+class Sample(s.Serializer):
+    pk = s.IntegerField()
+    id = s.CharField(help_text="The id of the file it came from.")
+    question = s.CharField()
+    answer = s.CharField()
+    answer_b = s.CharField(allow_null=True)
+    reference = s.CharField(allow_null=True)
+    contexts = ScoredContext(many=True)
+    claims = Claim(many=True)
+    claims_source = s.CharField()
+    key_facts = s.ListField(child=s.CharField())
+    entities = s.ListField(child=s.CharField())
+    retrieved_doc_ids = s.ListField(child=s.CharField())
+    relevant_doc_ids = s.ListField(child=s.CharField())
+    pipeline_version = s.CharField()
+    metadata = FreeObject()
+
+
+class SamplePage(s.Serializer):
+    count = s.IntegerField()
+    next = s.CharField(allow_null=True)
+    previous = s.CharField(allow_null=True)
+    results = Sample(many=True)
+
+
+class Selection(s.Serializer):
+    method = s.ChoiceField(["all", "filter", "random"])
+    filter = FreeObject(required=False, help_text="Metadata keys and their values.")
+    n = s.IntegerField(required=False)
+    seed = s.IntegerField(required=False)
+
+
+class BatchCreation(s.Serializer):
+    name = s.CharField()
+    criteria = s.ListField(child=s.CharField())
+    annotators = s.ListField(child=s.CharField(), help_text="User names.")
+    overlap = s.IntegerField()
+    selection = Selection(required=False)
+    seed = s.IntegerField(required=False)
+    due_date = s.DateField(required=False, allow_null=True)
+
+
+class Batch(s.Serializer):
+    number = s.IntegerField()
+    name = s.CharField()
+    status = s.CharField(help_text="draft, open, adjudicating or closed")
+    overlap = s.IntegerField()
+    selection = Selection()
+    seed = s.IntegerField()
+    due_date = s.DateField(allow_null=True)
+    samples = s.IntegerField()
+    criteria = s.ListField(child=s.CharField())
+    annotators = s.ListField(child=s.CharField())
+
+
+class AnnotatorProgress(s.Serializer):
+    name = s.CharField()
+    total = s.IntegerField()
+    done = s.IntegerField()
+    skipped = s.IntegerField()
+    in_progress = s.IntegerField()
+    left = s.IntegerField()
+    active_seconds = s.IntegerField()
+
+
+class CriterionProgress(s.Serializer):
+    key = s.CharField()
+    name = s.CharField()
+    expected = s.IntegerField()
+    given = s.IntegerField()
+    settled = s.IntegerField()
+    disputed = s.IntegerField()
+
+
+class BatchProgress(s.Serializer):
+    annotators = AnnotatorProgress(many=True)
+    criteria = CriterionProgress(many=True)
+
+
+class BatchWithProgress(Batch):
+    progress = BatchProgress()
+
+
+class Settling(s.Serializer):
+    needed = s.IntegerField(help_text="How many labels a unit needs.")
+
+
+class Settled(s.Serializer):
+    criterion = s.CharField()
+    written = s.IntegerField()
+
+
+class Evidence(s.Serializer):
+    context = s.IntegerField()
+    start = s.IntegerField(help_text="In Unicode code points of the context.")
+    end = s.IntegerField()
+    quote = s.CharField()
+
+
+class LabelSaving(s.Serializer):
+    unit = s.CharField(help_text="answer, sample, claim:3, context:2, fact:0 or entity:1")
+    criterion = s.CharField()
+    value = Value(allow_null=True, help_text="null takes the choice back.")
+    comment = s.CharField(required=False)
+    evidence = Evidence(many=True, required=False)
+    active_seconds = s.IntegerField(required=False, help_text="Running total of the task.")
+
+
+class Label(s.Serializer):
+    unit = s.CharField()
+    criterion = s.CharField()
+    value = Value(allow_null=True)
+    comment = s.CharField()
+    evidence = Evidence(many=True)
+    revision = s.IntegerField()
+
+
+class TaskSample(s.Serializer):
+    question = s.CharField()
+    answer = s.CharField()
+    answer_b = s.CharField(allow_null=True)
+    reference = s.CharField(allow_null=True)
+    contexts = Context(many=True)
+    claims = Claim(many=True)
+    key_facts = s.ListField(child=s.CharField())
+    entities = s.ListField(child=s.CharField())
+
+
+class TaskBatch(s.Serializer):
+    number = s.IntegerField()
+    name = s.CharField()
+    due_date = s.DateField(allow_null=True)
+
+
+class Task(s.Serializer):
+    id = s.IntegerField()
+    status = s.CharField(help_text="pending, in_progress, submitted, returned or skipped")
+    position = s.IntegerField()
+    batch = TaskBatch()
+    active_seconds = s.IntegerField()
+    sample = TaskSample()
+    criteria = AskedCriterion(many=True)
+    labels = Label(many=True, help_text="Your own.")
+
+
+class WorkProgress(s.Serializer):
+    total = s.IntegerField()
+    done = s.IntegerField()
+    skipped = s.IntegerField()
+    left = s.IntegerField()
+
+
+class Work(s.Serializer):
+    task = Task(allow_null=True)
+    progress = WorkProgress()
+
+
+class OneTask(s.Serializer):
+    task = Task()
+
+
+class Submission(s.Serializer):
+    active_seconds = s.IntegerField(required=False)
+    exclude = s.ListField(child=s.IntegerField(), required=False, help_text="Tasks you hold already; at most 50.")
+
+
+class Skipping(Submission):
+    reason = s.CharField()
+
+
+class Finished(s.Serializer):
+    task_id = s.IntegerField()
+    status = s.CharField()
+    next = Task(allow_null=True, help_text="The task to prefetch.")
+
+
+class Verdict(s.Serializer):
+    id = s.IntegerField()
+    unit = s.CharField()
+    criterion = s.CharField()
+    state = s.CharField(help_text="settled, disputed or reopened")
+    value = Value(allow_null=True)
+    method = s.CharField(help_text="unanimous, majority or adjudicated; empty while disputed")
+    reason = s.CharField()
+    confidence = s.FloatField(allow_null=True, help_text="Share of the votes that gave the value.")
+    revision = s.IntegerField()
+
+
+class DisputeListed(Verdict):
+    sample_id = s.CharField()
+
+
+class DisputePage(s.Serializer):
+    count = s.IntegerField()
+    next = s.CharField(allow_null=True)
+    previous = s.CharField(allow_null=True)
+    results = DisputeListed(many=True)
+
+
+class Vote(s.Serializer):
+    who = s.CharField()
+    value = Value()
+    comment = s.CharField()
+    evidence = Evidence(many=True)
+    changed = s.BooleanField(help_text="The label was changed since the vote was counted.")
+
+
+class DisputeSample(s.Serializer):
+    external_id = s.CharField()
+    question = s.CharField()
+    answer = s.CharField()
+    reference = s.CharField(allow_null=True)
+    contexts = ScoredContext(many=True)
+
+
+class Dispute(Verdict):
+    unit_text = s.CharField()
+    sample = DisputeSample()
+    prompt = s.CharField()
+    options = Option(many=True)
+    labels = Vote(many=True)
+
+
+class Decision(s.Serializer):
+    value = Value()
+    reason = s.CharField()
+
+
+class TokenListed(s.Serializer):
+    id = s.CharField(help_text="The beginning of the token, for deleting it.")
+    created = s.DateTimeField()
+    expiry = s.DateTimeField(allow_null=True)
+
+
+class TokenCreated(s.Serializer):
+    token = s.CharField(help_text="Shown only now.")
+    expiry = s.DateTimeField(allow_null=True)
+
+
+CRITERIA = {"application/json": {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "object"}]}}}

@@ -1,0 +1,220 @@
+"""One function per format: writes the samples' verdicts to a file and returns how many rows that made."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import IO, Any
+from urllib.parse import quote
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from annotate.errors import Invalid
+from annotate.exporting.rows import COLUMNS, ExportedSample, verdict_row
+from annotate.importing.cells import guard
+from annotate.models import Sample, Verdict
+from annotate.models.project import UnitKind
+from annotate.models.verdict import VerdictState
+from annotate.units import parse_unit, units_of
+
+Writer = Callable[[Iterable[ExportedSample], IO[bytes]], int]
+
+_PARQUET_ROWS = 5000
+SUPPORT, RELEVANCE = "support", "relevance"
+
+_PARQUET_SCHEMA = pa.schema(
+    [
+        ("sample_id", pa.string()),
+        ("unit", pa.string()),
+        ("unit_text", pa.string()),
+        ("criterion", pa.string()),
+        ("criterion_version", pa.int32()),
+        ("state", pa.string()),
+        ("value", pa.string()),
+        # The same again for scales of numbers, as a column of Parquet has one type.
+        ("value_number", pa.float64()),
+        ("method", pa.string()),
+        ("confidence", pa.float64()),
+        ("votes", pa.list_(pa.struct([("rater", pa.string()), ("value", pa.string())]))),
+        ("decided_by", pa.string()),
+        ("reason", pa.string()),
+        ("labels", pa.list_(pa.struct([("label", pa.int64()), ("revision", pa.int32())]))),
+        ("updated_at", pa.timestamp("us", tz="UTC")),
+    ]
+)
+
+
+def _rows(samples: Iterable[ExportedSample]) -> Iterator[dict[str, Any]]:
+    for exported in samples:
+        for verdict in exported.verdicts:
+            yield verdict_row(exported.sample, verdict)
+
+
+def write_jsonl(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
+    count = 0
+    for row in _rows(samples):
+        file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z))
+        count += 1
+    return count
+
+
+def write_csv(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
+    """Lists are JSON in their cell; texts that a spreadsheet would run as a formula get a ' in front."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    count = 0
+    for row in _rows(samples):
+        row["updated_at"] = row["updated_at"].isoformat()
+        writer.writerow([_cell(row[column]) for column in COLUMNS])
+        count += 1
+    text.detach()
+    return count
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return guard(value)
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def write_parquet(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
+    rows = _rows(samples)
+    count = 0
+    with pq.ParquetWriter(file, _PARQUET_SCHEMA, compression="zstd") as writer:
+        while chunk := list(islice(rows, _PARQUET_ROWS)):
+            writer.write_table(pa.Table.from_pylist([_for_parquet(row) for row in chunk], schema=_PARQUET_SCHEMA))
+            count += len(chunk)
+    return count
+
+
+def _for_parquet(row: dict[str, Any]) -> dict[str, Any]:
+    value = row["value"]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return {
+        **row,
+        "value": _as_text(value),
+        "value_number": float(value) if is_number else None,
+        "votes": [{**vote, "value": _as_text(vote["value"])} for vote in row["votes"]],
+    }
+
+
+def _as_text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def write_ragas(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
+    """Samples as evaluation libraries spell them, with a column per criterion.
+
+    A criterion on the answer gives its value; one on claims, contexts, facts or entities gives a list with one entry
+    per unit, null where there is no verdict.
+    """
+    count = 0
+    for exported in samples:
+        file.write(orjson.dumps(_ragas_row(exported), option=orjson.OPT_APPEND_NEWLINE))
+        count += 1
+    return count
+
+
+def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
+    sample = exported.sample
+    row: dict[str, Any] = {
+        "sample_id": sample.external_id,
+        "user_input": sample.question,
+        "response": sample.answer,
+        "retrieved_contexts": [context["text"] for context in sample.contexts],
+        "retrieved_context_ids": [context["id"] for context in sample.contexts],
+        "reference": sample.reference,
+        "human_faithfulness": human_faithfulness(exported),
+    }
+    taken = set(row)
+    for verdict in exported.verdicts:
+        key = verdict.criterion.key
+        column = f"verdict_{key}" if key in taken else key
+        kind, index = parse_unit(verdict.unit)
+        if index is None:
+            row[column] = verdict.value
+        else:
+            values = row.setdefault(column, [None] * len(units_of(sample, kind)))
+            values[index] = verdict.value
+    return row
+
+
+def human_faithfulness(exported: ExportedSample) -> float | None:
+    """Supported claims / all claims, from verdicts on `support`; None unless every claim has one that is settled."""
+    values = _settled(exported, SUPPORT, UnitKind.CLAIM)
+    claims = units_of(exported.sample, UnitKind.CLAIM)
+    if not claims or any(unit not in values for unit in claims):
+        return None
+    passes = next(iter(values.values())).criterion.passes
+    if not passes:
+        return None
+    return sum(values[unit].value in passes for unit in claims) / len(claims)
+
+
+def _settled(exported: ExportedSample, key: str, kind: str) -> dict[str, Verdict]:
+    """Settled verdicts by unit, of the latest version of the criterion that has any."""
+    found = [
+        verdict
+        for verdict in exported.verdicts
+        if verdict.criterion.key == key and verdict.criterion.unit == kind and verdict.state == VerdictState.SETTLED
+    ]
+    latest = max((verdict.criterion.version for verdict in found), default=0)
+    return {verdict.unit: verdict for verdict in found if verdict.criterion.version == latest}
+
+
+def write_qrels(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
+    """TREC relevance judgements: topic, 0, document, grade. The topic is the sample, the grade `relevance`."""
+    count = 0
+    for exported in samples:
+        grades: dict[str, int] = {}
+        for unit, verdict in _settled(exported, RELEVANCE, UnitKind.CONTEXT).items():
+            document = _document(exported.sample, unit)
+            # One document in two places of the ranking: what it is worth is the best that was found in it.
+            grades[document] = max(grades.get(document, 0), _grade(verdict))
+        for document, grade in grades.items():
+            file.write(f"{_word(exported.sample.external_id)} 0 {document} {grade}\n".encode())
+            count += 1
+    return count
+
+
+def _document(sample: Sample, unit: str) -> str:
+    """The context's id; without one, the sample's id and the context's place, so that it is unique in the file."""
+    _, index = parse_unit(unit)
+    identity = sample.contexts[index]["id"] if index is not None else None
+    return _word(identity or f"{sample.external_id}#{unit}")
+
+
+def _grade(verdict: Verdict) -> int:
+    value = verdict.value
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 0:
+        raise Invalid(
+            "not_a_grade", f"qrels need whole grades from 0; “{RELEVANCE}” has the value “{str(value)[:40]}”."
+        )
+    return int(value)
+
+
+def _word(identity: str) -> str:
+    """Blanks separate the columns of qrels, so they are percent-encoded in ids, and so is the percent sign."""
+    return "".join(
+        quote(char) if char.isspace() or char == "%" or not char.isprintable() else char for char in identity
+    )
+
+
+WRITERS: dict[str, Writer] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "parquet": write_parquet,
+    "ragas": write_ragas,
+    "qrels": write_qrels,
+}
+SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "parquet": "parquet", "ragas": "jsonl", "qrels": "qrels"}

@@ -1,0 +1,64 @@
+"""What the three import commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotate.errors import Refusal
+from annotate.importing.problems import Problem
+from annotate.models import Project
+from annotate.models.transfer import ImportStatus
+from annotate.services.imports import import_file
+
+
+class ImportCommand(BaseCommand):
+    """One line on stdout when all is in; else one line per error on stderr, nothing written, exit code 1."""
+
+    kind: ClassVar[str]
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug", help="the project")
+        parser.add_argument("file", type=Path, help="JSONL, JSON, CSV (each also .gz) or Parquet")
+        parser.add_argument(
+            "--map",
+            action="append",
+            default=[],
+            metavar="COLUMN=FIELD",
+            help="take this column as that field, or as metadata or ignore; may be repeated",
+        )
+
+    def handle(self, *args: Any, slug: str, file: Path, **options: Any) -> None:
+        project = Project.objects.filter(slug=slug).first()
+        if project is None:
+            raise CommandError(f"There is no project “{slug}”.")
+        if not file.is_file():
+            raise CommandError(f"There is no file {file}.")
+        try:
+            job = import_file(project=project, user=None, kind=self.kind, path=file, mapping=_mapping(options["map"]))
+        except Refusal as error:
+            raise CommandError(error.message) from None
+        if job.status != ImportStatus.DONE:
+            for problem in job.errors:
+                self.stderr.write(_as_line(problem))
+            raise CommandError(f"{file}: {job.error_count} error(s), nothing was written.")
+        counts = ", ".join(f"{name} {value}" for name, value in job.result.items())
+        self.stdout.write(f"{file.name}: {counts}")
+
+
+def _mapping(pairs: list[str]) -> dict[str, str]:
+    mapping = {}
+    for pair in pairs:
+        column, equals, field = pair.rpartition("=")
+        if not equals or not column:
+            raise CommandError(f"--map {pair}: write COLUMN=FIELD.")
+        mapping[column] = field
+    return mapping
+
+
+def _as_line(problem: Problem) -> str:
+    where = [f"{name} {problem[name]}" for name in ("row", "line", "field") if problem[name] is not None]
+    excerpt = f" [{problem['excerpt']}]" if problem["excerpt"] else ""
+    return f"{', '.join(where) or 'file'}: {problem['code']}: {problem['message']}{excerpt}"

@@ -1,0 +1,312 @@
+"""Writes labels made elsewhere, each with its first entry in the log."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from annotate.errors import Invalid
+from annotate.importing import copying, values
+from annotate.importing.cells import structured
+from annotate.importing.copying import NULL, CopyInto
+from annotate.importing.engine import Importer, Importing
+from annotate.importing.lookup import (
+    KnownSample,
+    SampleLookup,
+    current_criteria,
+    read_unit,
+    require_unit,
+    sample_id,
+    sample_texts,
+)
+from annotate.importing.mapping import LABEL_FIELDS
+from annotate.importing.naming import ClaimNaming, replace_claims
+from annotate.importing.problems import RowError
+from annotate.importing.raters import RaterLookup
+from annotate.importing.sources import NumberedRow
+from annotate.models import Criterion, Label, LabelEvent
+from annotate.scales import is_missing, normalise
+from annotate.spans import check_evidence
+from annotate.units import LISTED_KINDS
+
+_LABEL_COLUMNS = (
+    "id",
+    "task_id",
+    "rater_id",
+    "sample_id",
+    "unit",
+    "criterion_id",
+    "value",
+    "comment",
+    "evidence",
+    "revision",
+)
+_EVENT_COLUMNS = ("label_id", "revision", "value", "comment", "evidence", "actor_id", "idempotency_key")
+_MAX_COMMENT = 10_000
+_MAX_RATER_NAME = 200
+
+# rater, sample, unit, criterion
+_Key = tuple[int, int, str, int]
+
+
+@dataclass(slots=True)
+class _Read:
+    """A row with its fields in place, before anything was looked up."""
+
+    number: int
+    line: int | None
+    external_id: str
+    criterion: Criterion
+    unit: str
+    kind: str
+    index: int | None
+    unit_text: str | None
+    rater: str
+    value: Any
+    comment: str
+    evidence: Any
+
+
+@dataclass(slots=True)
+class _Ready:
+    number: int
+    line: int | None
+    key: _Key
+    value: Any
+    comment: str
+    evidence: list[dict[str, Any]]
+
+
+class LabelImporter(Importer):
+    fields = LABEL_FIELDS
+
+    def __init__(self, importing: Importing) -> None:
+        self._importing = importing
+        self._samples = SampleLookup(importing.project)
+        self._criteria = current_criteria(importing.project)
+        self._raters = RaterLookup(importing.project)
+        self._naming = ClaimNaming()
+        self._labels = CopyInto(Label, _LABEL_COLUMNS)
+        self._events = CopyInto(LabelEvent, _EVENT_COLUMNS)
+        self._compare = Label.objects.filter(sample__project=importing.project, task=None).exists()
+        self._row_of: dict[_Key, int] = {}
+        self._created = self._unchanged = 0
+        actor = importing.job.created_by_id if importing.job else None
+        self._actor = NULL if actor is None else str(actor).encode()
+
+    def take(self, rows: list[NumberedRow]) -> None:
+        read: list[_Read] = []
+        for number, line, row in rows:
+            try:
+                read.append(self._read(number, line, row))
+            except RowError as error:
+                self._importing.refuse(error, number, line)
+        # PostgreSQL took in the last chunk's log while this chunk was read; now the connection is needed.
+        self._events.pause()
+        self._samples.load(item.external_id for item in read)
+        found = self._find(read)
+        self._naming.prepare(
+            (row.external_id, sample, row.number, row.line) for row, sample in found if row.kind == "claim"
+        )
+        texts = sample_texts(sample.pk for row, sample in found if row.unit_text is not None or row.evidence)
+        ready: list[_Ready] = []
+        for item, sample in found:
+            try:
+                ready.append(self._check(item, sample, texts.get(sample.pk, {})))
+            except RowError as error:
+                self._importing.refuse(error, item.number, item.line)
+        self._write(self._new(ready) if self._compare else ready)
+
+    def finish(self) -> dict[str, Any]:
+        named = self._naming.finish(self._importing.refuse)
+        if self._importing.writing:
+            self._events.pause()
+            replace_claims(named)
+        return {
+            "created": self._created,
+            "unchanged": self._unchanged,
+            "raters_created": self._raters.created,
+            "samples_with_named_claims": len(named),
+        }
+
+    def close(self) -> None:
+        self._labels.abandon()
+        self._events.abandon()
+
+    def _read(self, number: int, line: int | None, row: dict[str, Any]) -> _Read:
+        of = {field: column for column, field in self.fields.resolve(row, self._importing.mapping).items()}
+        value_of = {field: row[column] for field, column in of.items()}
+        criterion = self._criterion(value_of.get("criterion"), of.get("criterion", "criterion"))
+        unit = value_of.get("unit") or (None if criterion.unit in LISTED_KINDS else criterion.unit)
+        if unit is None:
+            raise RowError(
+                "missing",
+                f"“{criterion.key}” is asked of each {criterion.unit}: name the unit, such as {criterion.unit}:0.",
+                field="unit",
+            )
+        unit, kind, index = read_unit(unit, of.get("unit", "unit"))
+        if kind != criterion.unit:
+            raise RowError(
+                "unit_kind",
+                f"“{criterion.key}” is asked of {criterion.unit} units, not of {unit}.",
+                field="unit",
+                excerpt=unit,
+            )
+        value = value_of.get("value")
+        if is_missing(value):
+            raise RowError("missing", "A label has a value.", field=of.get("value", "value"))
+        try:
+            value = normalise(criterion, value)
+        except Invalid as error:
+            raise RowError("not_an_option", error.message, field=of["value"], excerpt=value) from None
+        evidence = value_of.get("evidence") or []
+        if isinstance(evidence, str) and not self._importing.typed:
+            evidence = structured(evidence, of["evidence"])
+        return _Read(
+            number=number,
+            line=line,
+            external_id=sample_id(value_of.get("sample_id"), of.get("sample_id", "sample_id")),
+            criterion=criterion,
+            unit=unit,
+            kind=kind,
+            index=index,
+            unit_text=values.optional_text(value_of.get("unit_text") or None, "unit_text"),
+            rater=self._rater_name(value_of.get("rater"), of.get("rater", "rater")),
+            value=value,
+            comment=self._comment(value_of.get("comment"), of.get("comment", "comment")),
+            evidence=evidence,
+        )
+
+    def _criterion(self, key: object, field: str) -> Criterion:
+        criterion = self._criteria.get(key) if isinstance(key, str) else None
+        if criterion is None:
+            name = values.words(key, field)
+            known = ", ".join(self._criteria) or "none yet"
+            raise RowError(
+                "unknown_criterion",
+                f"The project has no criterion “{name[:60]}”; it has {known}.",
+                field=field,
+                excerpt=name,
+            )
+        return criterion
+
+    @staticmethod
+    def _rater_name(value: object, field: str) -> str:
+        name = values.identifier(value, field)
+        if len(name) > _MAX_RATER_NAME:
+            raise RowError("too_long", f"Longer than {_MAX_RATER_NAME} characters.", field=field, excerpt=name)
+        return name
+
+    @staticmethod
+    def _comment(value: object, field: str) -> str:
+        comment = values.optional_text(value, field) or ""
+        if len(comment) > _MAX_COMMENT:
+            raise RowError("too_long", f"Longer than {_MAX_COMMENT:,} characters.", field=field, excerpt=comment)
+        return comment
+
+    def _find(self, rows: list[_Read]) -> list[tuple[_Read, KnownSample]]:
+        found = []
+        for row in rows:
+            try:
+                found.append((row, self._samples.get(row.external_id, "sample_id")))
+            except RowError as error:
+                self._importing.refuse(error, row.number, row.line)
+        return found
+
+    def _check(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> _Ready:
+        if row.kind == "claim" and row.index is not None and self._naming.may_name(sample):
+            self._naming.note(sample, row.index, row.unit_text, row.number, row.line)
+        else:
+            require_unit(sample, row.unit, row.kind, row.index, "unit")
+            if row.unit_text is not None:
+                _compare_text(row, texts)
+        evidence = []
+        if row.evidence:
+            try:
+                evidence = check_evidence(row.evidence, texts["contexts"])
+            except Invalid as error:
+                raise RowError("bad_evidence", error.message, field="evidence", excerpt=row.evidence) from None
+        key = (self._raters.id_of(row.rater), sample.pk, row.unit, row.criterion.pk)
+        first = self._row_of.setdefault(key, row.number)
+        if first != row.number:
+            raise RowError(
+                "duplicate",
+                f"Row {first} already says what “{row.rater[:80]}” gave to {row.unit} on “{row.criterion.key}”.",
+                field="rater",
+                excerpt=row.rater,
+            )
+        return _Ready(row.number, row.line, key, row.value, row.comment, evidence)
+
+    def _new(self, rows: list[_Ready]) -> list[_Ready]:
+        """Labels that are not there yet. The same one again is left alone, another value is an error."""
+        known = {
+            (rater, sample, unit, criterion): said
+            for rater, sample, unit, criterion, *said in Label.objects.filter(
+                task=None, sample_id__in={row.key[1] for row in rows}, rater_id__in={row.key[0] for row in rows}
+            ).values_list("rater_id", "sample_id", "unit", "criterion_id", "value", "comment", "evidence")
+        }
+        new = []
+        for row in rows:
+            present = known.get(row.key)
+            if present is None:
+                new.append(row)
+            elif present == [row.value, row.comment, row.evidence]:
+                self._unchanged += 1
+            else:
+                conflict = RowError(
+                    "conflict",
+                    f"This rater's label of {row.key[2]} is there already and says “{str(present[0])[:60]}”"
+                    f"{'' if present[0] != row.value else ' with another comment or evidence'}. Imported labels never "
+                    "change: give this one another rater name, or take it out of the file.",
+                    field="value",
+                    excerpt=row.value,
+                )
+                self._importing.refuse(conflict, row.number, row.line)
+        return new
+
+    def _write(self, rows: list[_Ready]) -> None:
+        if not self._importing.writing or not rows:
+            return
+        labels, events = [], []
+        for label_id, row in zip(_reserve_label_ids(len(rows)), rows, strict=True):
+            rater, sample, unit, criterion = row.key
+            value, comment = copying.json(row.value), copying.text(row.comment)
+            evidence = copying.json(row.evidence)
+            labels.append(
+                b"%d\t\\N\t%d\t%d\t%b\t%d\t%b\t%b\t%b\t1"
+                % (label_id, rater, sample, unit.encode(), criterion, value, comment, evidence)
+            )
+            key = str(uuid.uuid4()).encode()
+            events.append(b"%d\t1\t%b\t%b\t%b\t%b\t%b" % (label_id, value, comment, evidence, self._actor, key))
+        self._labels.write(labels)
+        self._labels.pause()
+        self._events.write(events)
+        self._created += len(rows)
+
+
+def _compare_text(row: _Read, texts: dict[str, Any]) -> None:
+    """The words that the row quotes are those of the unit, or the row is about something else."""
+    if row.index is None:
+        there = texts["answer"]
+    else:
+        member = texts[LISTED_KINDS[row.kind]][row.index]
+        there = member["text"] if isinstance(member, dict) else member
+    if there != row.unit_text:
+        raise RowError(
+            "unit_text",
+            f"{row.unit} of this sample reads “{there[:80]}”, not what unit_text says.",
+            field="unit_text",
+            excerpt=row.unit_text,
+        )
+
+
+def _reserve_label_ids(count: int) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+            ["annotate_label", count],
+        )
+        return [label_id for (label_id,) in cursor.fetchall()]

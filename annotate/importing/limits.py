@@ -1,0 +1,38 @@
+"""What a file may be. Fixed limits are constants; those an operator may change come from the settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+MAX_LINE_BYTES = 8 * MIB
+MAX_FIELD_BYTES = 1 * MIB
+MAX_DEPTH = 20
+MAX_ID_CHARACTERS = 500
+MAX_UNITS = 1000  # contexts, claims, key facts or entities of one sample
+SHOWN_ERRORS = 100
+SHOWN_EXCERPT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits that guard the machine rather than the format."""
+
+    file_bytes: int = 2 * GIB
+    decoded_bytes: int = 2 * GIB
+    # A compressed file may not grow by more than this, once it has grown past `ratio_from_bytes`.
+    ratio: int = 200
+    ratio_from_bytes: int = 64 * MIB
+    rows: int = 2_000_000
+
+    @classmethod
+    def from_settings(cls) -> Limits:
+        from django.conf import settings
+
+        standard = cls()
+        return cls(
+            file_bytes=getattr(settings, "IMPORT_MAX_FILE_BYTES", standard.file_bytes),
+            decoded_bytes=getattr(settings, "IMPORT_MAX_DECODED_BYTES", standard.decoded_bytes),
+            rows=getattr(settings, "IMPORT_MAX_ROWS", standard.rows),
+        )

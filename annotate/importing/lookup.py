@@ -1,0 +1,91 @@
+"""What rows of labels and scores refer to: samples by their id in the file, and the units that these have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F, Func, IntegerField
+
+from annotate.importing.problems import RowError
+from annotate.importing.values import identifier, wrong_type
+from annotate.models import Criterion, Project, Sample
+from annotate.units import LISTED_KINDS, parse_unit
+
+# Small, as every sample of a file may be in it.
+_KEPT_SAMPLES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSample:
+    pk: int
+    claims_source: str
+    counts: dict[str, int]
+
+
+class SampleLookup:
+    """Samples of a project by external id, fetched once per chunk."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[str, KnownSample] = {}
+
+    def load(self, external_ids: Iterable[str]) -> None:
+        if len(self._known) > _KEPT_SAMPLES:
+            self._known.clear()
+        missing = [external_id for external_id in set(external_ids) if external_id not in self._known]
+        if not missing:
+            return
+        counts = {
+            f"{kind}_count": Func(F(name), function="jsonb_array_length", output_field=IntegerField())
+            for kind, name in LISTED_KINDS.items()
+        }
+        rows = Sample.objects.filter(project=self._project, external_id__in=missing).order_by().annotate(**counts)
+        for external_id, pk, source, *numbers in rows.values_list("external_id", "pk", "claims_source", *counts):
+            self._known[external_id] = KnownSample(pk, source, dict(zip(LISTED_KINDS, numbers, strict=True)))
+
+    def get(self, external_id: str, field: str) -> KnownSample:
+        sample = self._known.get(external_id)
+        if sample is None:
+            raise RowError(
+                "unknown_sample",
+                f"The project has no sample “{external_id[:80]}”; import the samples first.",
+                field=field,
+                excerpt=external_id,
+            )
+        return sample
+
+
+def sample_id(value: object, field: str) -> str:
+    return identifier(value, field)
+
+
+def read_unit(value: object, field: str) -> tuple[str, str, int | None]:
+    """(address, kind, index)"""
+    if not isinstance(value, str):
+        raise wrong_type(field, "a unit such as answer or claim:0", value)
+    try:
+        return (value, *parse_unit(value))
+    except ValueError as error:
+        raise RowError("unknown_unit", f"{error}.", field=field, excerpt=value) from None
+
+
+def require_unit(sample: KnownSample, unit: str, kind: str, index: int | None, field: str) -> None:
+    if index is not None and index >= sample.counts[kind]:
+        raise no_such_unit(unit, kind, sample.counts[kind], field)
+
+
+def no_such_unit(unit: str, kind: str, count: int, field: str) -> RowError:
+    has = f"it has {count}, counted from 0" if count else "it has none"
+    return RowError("unknown_unit", f"The sample has no {unit}: of the kind {kind} {has}.", field=field, excerpt=unit)
+
+
+def current_criteria(project: Project) -> dict[str, Criterion]:
+    return {criterion.key: criterion for criterion in Criterion.objects.filter(project=project, is_current=True)}
+
+
+def sample_texts(pks: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """The words of samples and of their units, for rows that quote them."""
+    fields = ("pk", "answer", *LISTED_KINDS.values())
+    return {row["pk"]: row for row in Sample.objects.filter(pk__in=set(pks)).order_by().values(*fields)}

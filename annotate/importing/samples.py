@@ -1,0 +1,221 @@
+"""Rows of a samples file, checked and turned into lines of COPY: one file row is one table row."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from annotate.importing import copying, values
+from annotate.importing.cells import structured
+from annotate.importing.claims import Claim, split_into_claims
+from annotate.importing.copying import NULL
+from annotate.importing.mapping import METADATA, SAMPLE_FIELDS, squeeze
+from annotate.importing.problems import RowError
+from annotate.models.sample import ClaimsSource
+
+# The order of the columns in a line.
+COLUMNS = (
+    "project_id",
+    "external_id",
+    "content_hash",
+    "claims_source",
+    "question",
+    "answer",
+    "answer_b",
+    "reference",
+    "contexts",
+    "key_facts",
+    "entities",
+    "retrieved_doc_ids",
+    "relevant_doc_ids",
+    "pipeline_version",
+    "metadata",
+    "claims",
+)
+# Fields whose CSV cell may hold JSON.
+_STRUCTURED = frozenset({"contexts", "claims", "key_facts", "entities", "retrieved_doc_ids", "relevant_doc_ids"})
+_METADATA_SPELLINGS = frozenset({"metadata", "meta"})
+_FROM_FILE, _SPLIT = ClaimsSource.FILE.value.encode(), ClaimsSource.SPLIT.value.encode()
+_MAX_PLANS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltSample:
+    external_id: str
+    content_hash: bytes
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where the fields are in rows that have the same columns."""
+
+    column: dict[str, str]
+    rest: tuple[str, ...]
+
+
+class SampleBuilder:
+    """Knows the mapping and nothing of the database. `typed`: values are more than text (not CSV)."""
+
+    def __init__(self, project_id: int, chosen: Mapping[str, str], *, typed: bool) -> None:
+        self._project = str(project_id).encode()
+        self._chosen = chosen
+        self._typed = typed
+        self._plans: dict[tuple[str, ...], _Plan] = {}
+
+    def build(self, row: dict[str, Any]) -> BuiltSample:
+        """Raises RowError."""
+        plan = self._plan(tuple(row))
+        if not self._typed:
+            row = _from_cells(row, plan)
+        column = plan.column
+        question = values.words(_value(row, plan, "question"), column.get("question", "question"))
+        answer = values.words(_value(row, plan, "answer"), column.get("answer", "answer"))
+        metadata = _metadata(row, plan)
+        reference = self._reference(row, plan, metadata)
+        claims, claims_source = _claims(row, plan, metadata, answer)
+        content = b"\t".join(
+            (
+                claims_source,
+                copying.text(question),
+                copying.text(answer),
+                _optional(row, plan, "answer_b"),
+                NULL if reference is None else copying.text(reference),
+                copying.json(values.contexts(_value(row, plan, "contexts"), column.get("contexts", "contexts"))),
+                _json_texts(row, plan, "key_facts"),
+                _json_texts(row, plan, "entities"),
+                _array(row, plan, "retrieved_doc_ids"),
+                _array(row, plan, "relevant_doc_ids"),
+                _pipeline_version(row, plan),
+                copying.text(orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode()) if metadata else b"{}",
+            )
+        )
+        claims_json = copying.json(claims)
+        # Claims that we cut ourselves are not content: a better splitter must not make the same file a conflict.
+        hashed = content + b"\t" + claims_json if claims_source is _FROM_FILE else content
+        content_hash = hashlib.blake2b(hashed, digest_size=16).digest()
+        external_id = self._external_id(row, plan, content_hash)
+        line = b"\t".join(
+            (self._project, copying.text(external_id), b"\\\\x" + content_hash.hex().encode(), content, claims_json)
+        )
+        return BuiltSample(external_id, content_hash, line)
+
+    @staticmethod
+    def _external_id(row: dict[str, Any], plan: _Plan, content_hash: bytes) -> str:
+        """The id in the file; without such a column, one made from the content, the same at every import."""
+        column = plan.column.get("id")
+        return f"sample-{content_hash.hex()}" if column is None else values.identifier(row[column], column)
+
+    @staticmethod
+    def _reference(row: dict[str, Any], plan: _Plan, metadata: dict[str, Any]) -> str | None:
+        """A list of references (`ground_truths`) gives its first; a longer list stays in the metadata as well."""
+        value = _value(row, plan, "reference")
+        column = plan.column.get("reference", "reference")
+        if type(value) is list:
+            several = values.texts(value, column)
+            if len(several) > 1:
+                _add_metadata(metadata, column, several)
+            value = several[0] if several else None
+        return values.optional_text(value, column)
+
+    def _plan(self, columns: tuple[str, ...]) -> _Plan:
+        plan = self._plans.get(columns)
+        if plan is None:
+            mapping = SAMPLE_FIELDS.resolve(columns, self._chosen)
+            plan = _Plan(
+                column={field: column for column, field in mapping.items() if field in SAMPLE_FIELDS.spellings},
+                rest=tuple(column for column, field in mapping.items() if field == METADATA),
+            )
+            # Hostile files give every row other keys.
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            self._plans[columns] = plan
+        return plan
+
+
+def _value(row: dict[str, Any], plan: _Plan, field: str) -> Any:
+    column = plan.column.get(field)
+    return None if column is None else row[column]
+
+
+def _from_cells(row: dict[str, Any], plan: _Plan) -> dict[str, Any]:
+    """Cells of CSV: an empty one is no value; where a list belongs, JSON is read."""
+    typed: dict[str, Any] = {column: cell or None for column, cell in row.items()}
+    for field, column in plan.column.items():
+        if field in _STRUCTURED or (field == "reference" and squeeze(column) == "groundtruths"):
+            typed[column] = structured(row[column], column)
+    for column in plan.rest:
+        if squeeze(column) in _METADATA_SPELLINGS:
+            typed[column] = structured(row[column], column)
+        if typed[column] is None:
+            del typed[column]
+    return typed
+
+
+def _metadata(row: dict[str, Any], plan: _Plan) -> dict[str, Any]:
+    """The object under `metadata`, with every column that is no field beside what it holds."""
+    metadata: dict[str, Any] = {}
+    for column in plan.rest:
+        if column in row:
+            value = row[column]
+            if type(value) is dict and squeeze(column) in _METADATA_SPELLINGS:
+                for key, child in value.items():
+                    _add_metadata(metadata, key, child)
+            elif value is not None or squeeze(column) not in _METADATA_SPELLINGS:
+                _add_metadata(metadata, column, value)
+    return metadata
+
+
+def _add_metadata(metadata: dict[str, Any], key: str, value: Any) -> None:
+    if key in metadata:
+        raise RowError(
+            "duplicate_key",
+            f"“{key[:80]}” is a column and a key of the metadata as well; rename one or map the column to ignore.",
+            field=key[:80],
+            excerpt=value,
+        )
+    metadata[key] = value
+
+
+def _claims(row: dict[str, Any], plan: _Plan, metadata: dict[str, Any], answer: str) -> tuple[list[Claim], bytes]:
+    given = _value(row, plan, "claims")
+    if given is not None:
+        return values.claims(given, plan.column["claims"], answer, extras=True), _FROM_FILE
+    if "claims" in metadata and _are_claims(metadata["claims"]):
+        return values.claims(metadata["claims"], "metadata.claims", answer, extras=False), _FROM_FILE
+    return split_into_claims(answer), _SPLIT
+
+
+def _are_claims(value: object) -> bool:
+    """Whether what stands under metadata.claims can be meant as the claims of the answer."""
+    return isinstance(value, list) and all(
+        isinstance(item["text"] if isinstance(item, dict) and "text" in item else item, str) for item in value
+    )
+
+
+def _optional(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
+    value = _value(row, plan, field)
+    if value is None:
+        return NULL
+    return copying.text(values.optional_text(value, plan.column[field]) or "")
+
+
+def _json_texts(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
+    value = _value(row, plan, field)
+    return b"[]" if value is None else copying.json(values.texts(value, plan.column[field]))
+
+
+def _array(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
+    value = _value(row, plan, field)
+    return b"{}" if value is None else copying.text_array(values.texts(value, plan.column[field]))
+
+
+def _pipeline_version(row: dict[str, Any], plan: _Plan) -> bytes:
+    value = _value(row, plan, "pipeline_version")
+    if value is None:
+        return b""
+    return copying.text(values.identifier(value, plan.column["pipeline_version"]))

@@ -1,0 +1,62 @@
+"""manage.py agreement SLUG --criterion KEY"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.errors import Refusal
+from annotate.selectors.agreement import agreement
+from annotate.selectors.lookup import criterion_named, project_named
+from annotate.text_tables import figure, interval, text_table
+
+
+class Command(BaseCommand):
+    help = "How well people agree with each other on a criterion (docs/statistics.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the project's short name")
+        parser.add_argument("--criterion", required=True, metavar="KEY")
+        parser.add_argument("--format", choices=["json", "table"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            criterion = criterion_named(project_named(options["slug"]), options["criterion"])
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        found = agreement(criterion)
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False))
+        else:
+            self.stdout.write(as_table(found))
+
+
+def as_table(found: dict[str, Any]) -> str:
+    head = (
+        f"{found['criterion']} ({found['scale']}): {found['ratings']} ratings of {found['units']} units "
+        f"by {len(found['raters'])} raters"
+    )
+    estimates = text_table(
+        ["statistic", "value [95% interval]", "n", "clusters", "note"],
+        [
+            [name, interval(estimate), estimate["n"], estimate["clusters"], estimate["reason"] or ""]
+            for name, estimate in found["estimates"].items()
+        ],
+    )
+    pairs = text_table(
+        ["pair", "common units", "kappa [95% interval]", "linear", "quadratic"],
+        [
+            [
+                f"{pair['a']} – {pair['b']}",
+                pair["n"],
+                interval({"value": pair["kappa"], "low": pair["low"], "high": pair["high"]}),
+                figure(pair["linear"]),
+                figure(pair["quadratic"]),
+            ]
+            for pair in found["pairs"]
+        ],
+    )
+    return "\n\n".join([head, estimates, pairs] if found["pairs"] else [head, estimates])

@@ -1,0 +1,48 @@
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotate.errors import Refusal
+from annotate.exporting.writers import WRITERS
+from annotate.models import Project
+from annotate.services.releases import make_release, open_release
+
+
+class Command(BaseCommand):
+    help = "Makes a numbered release of ground truth and writes it, with its manifest beside it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug", help="the project")
+        parser.add_argument("--format", choices=list(WRITERS), required=True)
+        parser.add_argument("--out", type=Path, required=True)
+        parser.add_argument("--criterion", action="append", metavar="KEY", help="only this criterion; may be repeated")
+        parser.add_argument("--batch", type=int, help="only this batch")
+        parser.add_argument(
+            "--include-disputed", action="store_true", help="also units that no rule settles, without a value"
+        )
+
+    def handle(self, *args: Any, slug: str, out: Path, **options: Any) -> None:
+        project = Project.objects.filter(slug=slug).first()
+        if project is None:
+            raise CommandError(f"There is no project “{slug}”.")
+        filters = {
+            "criteria": options["criterion"],
+            "batch": options["batch"],
+            "include_disputed": options["include_disputed"],
+        }
+        try:
+            release = make_release(project=project, user=None, file_format=options["format"], filters=filters)
+            with open_release(release) as file, out.open("wb") as copy:
+                shutil.copyfileobj(file, copy)
+            manifest = json.dumps(release.manifest, ensure_ascii=False, indent=2)
+            out.with_name(out.name + ".manifest.json").write_text(manifest + "\n", encoding="utf-8")
+        except Refusal as error:
+            raise CommandError(error.message) from None
+        except OSError as error:
+            raise CommandError(f"Cannot write {out}: {error.strerror}.") from None
+        self.stdout.write(
+            f"{out}: release {release.number}, {release.manifest['rows']} rows, sha256 {release.manifest['sha256']}"
+        )

@@ -1,0 +1,6 @@
+from annotate.importing.command import ImportCommand
+
+
+class Command(ImportCommand):
+    help = "Imports labels made elsewhere; all of the file or nothing."
+    kind = "labels"

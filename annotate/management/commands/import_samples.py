@@ -1,0 +1,6 @@
+from annotate.importing.command import ImportCommand
+
+
+class Command(ImportCommand):
+    help = "Imports samples; all of the file or nothing."
+    kind = "samples"

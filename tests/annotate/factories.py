@@ -1,0 +1,191 @@
+"""Alice, Rita, Ann, Ben, Chen, Charlie and Dora, made through the services that everybody uses."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from annotate.models import Batch, Criterion, Label, LabelEvent, Project, Sample, Task, User, Verdict
+from annotate.services.batches import create_batch, open_batch
+from annotate.services.labelling import LabelInput, save_label, submit_task
+from annotate.services.projects import create_project, set_member
+from annotate.units import units_of
+
+TRISTATE = {
+    "key": "support",
+    "unit": "claim",
+    "scale": "nominal",
+    "prompt": "Supported?",
+    "options": [{"value": "yes"}, {"value": "no"}, {"value": "unsure"}],
+    "pass": ["yes"],
+}
+GRADE = {
+    "key": "grade",
+    "unit": "answer",
+    "scale": "ordinal",
+    "prompt": "How good?",
+    "options": [{"value": n} for n in range(1, 6)],
+    "pass": [4, 5],
+}
+OPTIONAL = {
+    "key": "relevance",
+    "unit": "context",
+    "scale": "interval",
+    "prompt": "How relevant, 0 to 1?",
+    "required": False,
+}
+
+
+@dataclass
+class World:
+    """A support project with its people, and Dora's project next door."""
+
+    alice: User  # admin
+    rita: User  # reviewer
+    ann: User
+    ben: User
+    chen: User
+    charlie: User  # a stranger with an account
+    dora: User  # admin of the other project
+    project: Project
+    other: Project
+
+    @property
+    def annotators(self) -> list[User]:
+        return [self.ann, self.ben, self.chen]
+
+    def criteria(self, *keys: str) -> list[Criterion]:
+        found = {criterion.key: criterion for criterion in self.project.criteria.filter(is_current=True)}
+        return [found[key] for key in keys or found]
+
+    def batch(
+        self,
+        *,
+        criteria: Sequence[str] = ("support", "grade"),
+        annotators: Sequence[User] | None = None,
+        overlap: int = 2,
+        selection: dict[str, Any] | None = None,
+        seed: int | None = 1,
+        opened: bool = True,
+    ) -> Batch:
+        batch = create_batch(
+            project=self.project,
+            name="A batch",
+            criteria=self.criteria(*criteria),
+            annotators=self.annotators if annotators is None else annotators,
+            overlap=overlap,
+            selection=selection or {"method": "all"},
+            seed=seed,
+            created_by=self.alice,
+        )
+        return open_batch(batch=batch) if opened else batch
+
+
+def make_world() -> World:
+    people = {
+        name: User.objects.create_user(name, password=f"{name}-secret-words")
+        for name in ("alice", "rita", "ann", "ben", "chen", "charlie", "dora")
+    }
+    project = create_project(
+        slug="desk",
+        spec={"name": "Support desk", "criteria": [TRISTATE, GRADE, OPTIONAL]},
+        created_by=people["alice"],
+    )
+    set_member(project=project, user=people["rita"], role="reviewer")
+    for name in ("ann", "ben", "chen"):
+        set_member(project=project, user=people[name], role="annotator")
+    other = create_project(slug="next-door", spec={"name": "Next door", "criteria": [GRADE]}, created_by=people["dora"])
+    return World(**people, project=project, other=other)
+
+
+def make_sample(project: Project, number: int = 1, **fields: Any) -> Sample:
+    content: dict[str, Any] = {
+        "question": f"Question {number}?",
+        "answer": "It opens at nine. It closes at five.",
+        "contexts": [
+            {"id": "a", "text": "Open from nine 😀 daily", "score": 0.7},
+            {"id": None, "text": "营业时间：九点", "score": None},
+        ],
+        "claims": [
+            {"text": "It opens at nine.", "start": 0, "end": 17},
+            {"text": "It closes at five.", "start": 18, "end": 36},
+        ],
+        **fields,
+    }
+    return Sample.objects.create(project=project, external_id=f"s{number}", content_hash=b"0" * 16, **content)
+
+
+def make_samples(project: Project, count: int, **fields: Any) -> list[Sample]:
+    return [make_sample(project, number, **fields) for number in range(1, count + 1)]
+
+
+def say(
+    user: User,
+    task: Task,
+    unit: str,
+    criterion: str,
+    value: Any,
+    *,
+    seen: int = 0,
+    key: uuid.UUID | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    return save_label(
+        actor=user,
+        task_id=task.pk,
+        said=LabelInput(unit=unit, criterion=criterion, value=value, **more),
+        expected_revision=seen,
+        idempotency_key=key or uuid.uuid4(),
+    )
+
+
+def label_all(task: Task, *, support: Any = "yes", grade: Any = 4) -> None:
+    """Everything that is required. A function is asked for the value of each unit."""
+    for criterion, given in (("support", support), ("grade", grade)):
+        asked = task.batch.criteria.filter(key=criterion).first()
+        for unit in units_of(task.sample, asked.unit) if asked else []:
+            say(task.annotator, task, unit, criterion, given(unit) if callable(given) else given)
+
+
+def finish(task: Task, *, support: Any = "yes", grade: Any = 4) -> None:
+    label_all(task, support=support, grade=grade)
+    submit_task(actor=task.annotator, task_id=task.pk)
+
+
+def stored() -> dict[str, Any]:
+    """Everything that labelling may change, to see that nothing did."""
+    return {
+        "labels": list(Label.objects.order_by("id").values_list("id", "value", "comment", "evidence", "revision")),
+        "events": LabelEvent.objects.count(),
+        "tasks": list(Task.objects.order_by("id").values_list("id", "status", "skip_reason", "active_seconds")),
+        "verdicts": list(Verdict.objects.order_by("id").values_list("id", "state", "value", "reason", "revision")),
+    }
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Calls everything at the same moment, each in a thread and with a connection of its own. Exceptions are results."""
+    barrier = threading.Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        try:
+            connection.ensure_connection()
+            barrier.wait(30)
+            return call()
+        except Exception as error:  # noqa: BLE001 - the test looks at it
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return list(threads.map(run, calls))
+
+
+def plain(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,192 @@
+"""The figures of progress, against counting by hand on random data."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
+
+from annotate.models import Batch, Label, Task, Verdict
+from annotate.selectors.progress import batch_annotators, batch_criteria, project_counts
+from annotate.selectors.projects import batch_as_dict, batches_of
+from annotate.selectors.tasks import following_task, next_task, work_progress
+from annotate.services.batches import close_batch
+from annotate.services.labelling import skip_task, submit_task
+from annotate.units import units_of
+from tests.annotate.factories import World, label_all, make_sample, say
+
+
+@pytest.fixture(params=[1, 2, 3])
+def busy(world: World, request: pytest.FixtureRequest) -> World:
+    """Two batches over overlapping samples, with every task somewhere on its way."""
+    rng = random.Random(request.param)
+    for number in range(8):
+        make_sample(
+            world.project,
+            number,
+            claims=[{"text": f"c{n}", "start": None, "end": None} for n in range(rng.randrange(4))],
+            contexts=[{"id": None, "text": f"x{n}", "score": None} for n in range(rng.randrange(3))],
+        )
+    for overlap, n in ((2, 8), (1, 5)):
+        world.batch(
+            criteria=("support", "grade", "relevance") if overlap == 2 else ("grade", "support"),
+            overlap=overlap,
+            selection={"method": "random", "n": n, "seed": request.param},
+            seed=request.param,
+        )
+    world.batch(opened=False)
+    for task in Task.objects.select_related("annotator", "sample", "batch"):
+        fate = rng.choice(["leave", "begin", "label", "skip", "submit", "submit"])
+        if fate == "begin":
+            say(task.annotator, task, "answer", "grade", rng.choice([1, None]), active_seconds=rng.randrange(99))
+        elif fate in ("label", "skip", "submit"):
+            label_all(task, support=lambda unit: rng.choice(["yes", "no"]), grade=lambda unit: rng.choice([1, 5]))
+        if fate == "submit":
+            submit_task(actor=task.annotator, task_id=task.pk, active_seconds=rng.randrange(99))
+        elif fate == "skip":
+            skip_task(actor=task.annotator, task_id=task.pk, reason="No.")
+    return world
+
+
+def test_annotators(busy: World) -> None:
+    for batch in Batch.objects.all():
+        rows = {row.name: row for row in batch_annotators(batch)}
+        people = {task.annotator.name for task in batch.tasks.select_related("annotator")}
+        assert list(rows) == sorted(people)
+        for name, row in rows.items():
+            mine = [task for task in batch.tasks.select_related("annotator") if task.annotator.name == name]
+            statuses = [task.status for task in mine]
+            assert row.total == len(mine)
+            assert row.done == statuses.count("submitted")
+            assert row.skipped == statuses.count("skipped")
+            assert row.in_progress == statuses.count("in_progress")
+            assert row.left == statuses.count("pending") + statuses.count("in_progress")
+            assert row.active_seconds == sum(task.active_seconds for task in mine)
+            assert row.percent == 100 * (row.done + row.skipped) // row.total
+            finished = row.done + row.skipped
+            assert row.seconds_per_task == (row.active_seconds / finished if finished else None)
+
+
+def test_criteria(busy: World) -> None:
+    for batch in Batch.objects.all():
+        rows = batch_criteria(batch)
+        assert [row.key for row in rows] == [criterion.key for criterion in batch.asked_criteria()]
+        for row, criterion in zip(rows, batch.asked_criteria(), strict=True):
+            samples = [link.sample for link in batch.batch_samples.select_related("sample")]
+            units = [(sample.pk, unit) for sample in samples for unit in units_of(sample, criterion.unit)]
+            assert row.expected == len(units) * batch.overlap
+            given = [
+                label
+                for label in Label.objects.filter(task__batch=batch, criterion=criterion).select_related("task")
+                if label.value is not None and label.task and label.task.status != "skipped"
+            ]
+            assert row.given == len(given) <= row.expected
+            verdicts = [v for v in Verdict.objects.filter(criterion=criterion) if (v.sample_id, v.unit) in units]
+            assert row.settled == sum(v.state == "settled" for v in verdicts)
+            assert row.disputed == len(verdicts) - row.settled
+            assert row.percent == (100 * row.given // row.expected if row.expected else 0)
+
+
+def test_project(busy: World) -> None:
+    counts = project_counts(busy.project)
+    tasks = list(Task.objects.filter(batch__status="open"))
+    done = sum(task.status in ("submitted", "skipped") for task in tasks)
+    states = list(Verdict.objects.values_list("state", flat=True))
+    assert counts == {
+        "samples": 8,
+        "criteria": 3,
+        "members": 5,
+        "batches": 3,
+        "open_batches": 2,
+        "draft_batches": 1,
+        "tasks": len(tasks),
+        "tasks_done": done,
+        "tasks_left": len(tasks) - done,
+        "settled": states.count("settled"),
+        "disputed": len(states) - states.count("settled"),
+    }
+    assert not any(project_counts(busy.other)[name] for name in ("samples", "batches", "tasks", "settled", "disputed"))
+
+
+def test_ones_own_work(busy: World) -> None:
+    for person in busy.annotators:
+        for number in (None, 1, 2, 3, 99):
+            mine = list(Task.objects.filter(annotator=person, batch__status="open"))
+            mine = [task for task in mine if number is None or task.batch.number == number]
+            statuses = [task.status for task in mine]
+            progress = work_progress(user=person, project=busy.project, batch_number=number)
+            assert progress == {
+                "total": len(mine),
+                "done": statuses.count("submitted"),
+                "skipped": statuses.count("skipped"),
+                "left": statuses.count("pending") + statuses.count("in_progress"),
+            }
+
+
+def test_walking_through_ones_tasks(busy: World) -> None:
+    """next_task with a growing list of tasks held gives every open task once, in order; following_task within a batch."""
+    for person in busy.annotators:
+        tasks = list(
+            Task.objects.filter(annotator=person, status__in=["pending", "in_progress"]).order_by(
+                "batch_id", "position"
+            )
+        )
+        held: list[int] = []
+        while (task := next_task(user=person, project=busy.project, exclude=held)) is not None:
+            held.append(task["id"])
+        assert held == [task.pk for task in tasks]
+        for batch in Batch.objects.filter(status="open"):
+            held = []
+            while (task := following_task(user=person, batch_id=batch.pk, exclude=held)) is not None:
+                held.append(task["id"])
+            assert held == [task.pk for task in tasks if task.batch_id == batch.pk]
+            close_batch(batch=batch)
+            assert following_task(user=person, batch_id=batch.pk, exclude=[]) is None
+            Batch.objects.filter(pk=batch.pk).update(status="open", closed_at=None)
+        assert next_task(user=person, project=busy.other) is None
+
+
+def test_a_task_carries_what_the_workspace_needs_and_nothing_else(world: World) -> None:
+    sample = make_sample(
+        world.project,
+        metadata={"model": "secret-model"},
+        contexts=[{"id": "a", "text": "t", "score": 0.123, "judge": "x"}, {"text": "no id"}],
+        claims=[{"text": "c", "start": 0, "end": 1, "verdict": "x"}],
+        pipeline_version="secret-pipeline",
+    )
+    batch = world.batch(criteria=("relevance", "grade"), annotators=[world.ann], overlap=1)
+    say(world.ann, batch.tasks.get(), "answer", "grade", 4, comment="mine")
+    task = next_task(user=world.ann, project=world.project)
+    assert task is not None
+    assert task["sample"] == {
+        "question": sample.question,
+        "answer": sample.answer,
+        "answer_b": None,
+        "reference": None,
+        "contexts": [{"id": "a", "text": "t"}, {"id": None, "text": "no id"}],
+        "claims": [{"text": "c", "start": 0, "end": 1}],
+        "key_facts": [],
+        "entities": [],
+    }
+    assert [criterion["key"] for criterion in task["criteria"]] == ["relevance", "grade"]
+    assert task["criteria"][1]["options"] == world.criteria("grade")[0].options
+    assert task["labels"] == [
+        {"unit": "answer", "criterion": "grade", "value": 4, "comment": "mine", "evidence": [], "revision": 1}
+    ]
+    assert task["batch"] == {"number": 1, "name": "A batch", "due_date": None}
+
+
+def test_listing_batches_asks_the_same_however_many(
+    world: World, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    make_sample(world.project)
+    for _ in range(6):
+        world.batch(opened=False)
+    with django_assert_max_num_queries(3) as captured:
+        listed = [batch_as_dict(batch) for batch in batches_of(world.project)]
+    assert isinstance(captured, CaptureQueriesContext)
+    assert [batch["number"] for batch in listed] == [6, 5, 4, 3, 2, 1]
+    assert listed[0] == batch_as_dict(Batch.objects.get(number=6))
+    assert (listed[0]["samples"], listed[0]["criteria"]) == (1, ["support", "grade"])

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.urls import get_resolver
+from rest_framework.test import APIClient
+
+from annotate.models import Batch, ImportJob, Release, Sample, Task, User, Verdict
+from annotate.services.batches import create_batch, open_batch
+from annotate.services.projects import set_member
+from tests.annotate.factories import World, finish, make_sample, make_world
+
+
+@pytest.fixture(scope="module")
+def _filled(django_db_setup: None, django_db_blocker: Any) -> Iterator[Both]:
+    """Made once a module, in a transaction around those of the tests: there are many tests, and they are quick."""
+    get_resolver()  # loaded before queries are counted anywhere
+    with django_db_blocker.unblock():
+        around = transaction.atomic()
+        around.__enter__()
+        try:
+            yield _both()
+        finally:
+            transaction.set_rollback(True)
+            around.__exit__(None, None, None)
+
+
+@pytest.fixture
+def both(_filled: Both, db: None) -> Both:
+    """Something of everything in Alice's project, and in Dora's next door."""
+    return _filled
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """Two empty projects."""
+    return make_world()
+
+
+def client_of(user: User | None, **options: Any) -> APIClient:
+    client = APIClient(**options)
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+@dataclass
+class Both:
+    """A world with something of everything in Alice's project, and in Dora's next door."""
+
+    world: World
+    own: dict[str, Any]  # values for the parameters of routes
+    foreign: dict[str, Any]
+
+
+NOWHERE = 77
+
+
+def _both() -> Both:
+    world = make_world()
+    set_member(project=world.other, user=world.dora, role="admin")
+    set_member(project=world.other, user=world.charlie, role="annotator")
+    User.objects.create_user("outsider")
+    return Both(
+        world,
+        own=_fill(world.project, world.ann, world.ben, criteria=["support", "grade"], number=1),
+        foreign=_fill(world.other, world.dora, world.charlie, criteria=["grade"], number=NOWHERE),
+    )
+
+
+def _fill(project: Any, first: User, second: User, *, criteria: list[str], number: int) -> dict[str, Any]:
+    sample: Sample = make_sample(project, number)
+    batch = create_batch(
+        project=project,
+        name="B",
+        criteria=list(project.criteria.filter(key__in=criteria)),
+        annotators=[first, second],
+        overlap=2,
+        selection={"method": "all"},
+        seed=1,
+    )
+    open_batch(batch=batch)
+    for person, grade in ((first, 1), (second, 5)):
+        finish(batch.tasks.get(annotator=person), grade=grade)
+    make_sample(project, number + 1)
+    waiting = create_batch(
+        project=project,
+        name="Waiting",
+        criteria=list(project.criteria.filter(key__in=criteria)),
+        annotators=[first],
+        overlap=1,
+        selection={"method": "all"},
+        seed=1,
+    )
+    open_batch(batch=waiting)
+    Batch.objects.filter(pk=batch.pk).update(number=number + 100)
+    Batch.objects.filter(pk=waiting.pk).update(number=number)
+    job = ImportJob.objects.create(
+        project=project, kind="samples", status="failed", file_name="f.jsonl", file_format="jsonl"
+    )
+    Release.objects.create(project=project, number=number, file_format="jsonl", stored_as=f"releases/{uuid.uuid4()}")
+    task: Task = waiting.tasks.get(sample__external_id=f"s{number}")
+    return {
+        "slug": project.slug,
+        "key": criteria[-1],
+        "sample_id": sample.pk,
+        "number": number,
+        "verdict_id": Verdict.objects.get(sample=sample, unit="answer").pk,
+        "task_id": task.pk,
+        "job_id": job.pk,
+        "step": "close",
+        "form": "json",
+        "username": second.username,
+        "token_id": "ts_0123456789ab",
+    }

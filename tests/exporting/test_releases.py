@@ -1,0 +1,270 @@
+"""Releases: what is in each format, that they reproduce, and that they hold one moment."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from django.core.management import CommandError, call_command
+from rest_framework.test import APIClient
+
+from annotate.errors import Conflict, Invalid
+from annotate.importing.cells import unguard
+from annotate.models import Criterion, Membership, Project, Release, Sample, User, Verdict
+from annotate.services.releases import make_release, open_release
+
+NASTY = "=cmd|' /C calc'!A0\n\t\"x\",😀"
+
+
+@pytest.fixture(autouse=True)
+def _media(tmp_path: Path, settings: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    project = Project.objects.create(slug="p", name="P")
+    criteria = {}
+    for position, (key, unit, scale, levels, passes) in enumerate(
+        [
+            ("support", "claim", "nominal", ["supported", "contradicted"], ["supported"]),
+            ("relevance", "context", "ordinal", [0, 1, 2, 3], [2, 3]),
+            ("relevancy", "answer", "ordinal", [1, 2, 3], [3]),
+        ]
+    ):
+        criteria[key] = Criterion.objects.create(
+            project=project, key=key, name=key, unit=unit, scale=scale, prompt=key, position=position, passes=passes,
+            options=[{"value": level, "label": str(level)} for level in levels],
+        )  # fmt: skip
+    reviewer = User.objects.create_user("rev")
+    for number in (1, 2):
+        sample = Sample.objects.create(
+            project=project,
+            external_id=f"s {number}",
+            question=NASTY,
+            answer="One. Two.",
+            reference="ref",
+            contexts=[{"id": "doc 1", "text": NASTY, "score": None}, {"id": None, "text": "c1", "score": 0.5}],
+            claims=[{"text": "One.", "start": 0, "end": 4}, {"text": "Two.", "start": 5, "end": 9}],
+            content_hash=b"0" * 16,
+        )
+        votes = [{"rater": "=r", "value": "supported", "revision": 2, "label": 11}]
+        said: list[tuple[str, str, Any]] = [
+            ("claim:1", "support", "contradicted"),
+            ("claim:0", "support", "supported"),
+            ("answer", "relevancy", 3),
+            ("context:0", "relevance", 3),
+            ("context:1", "relevance", 0),
+        ]
+        for unit, key, value in said:
+            Verdict.objects.create(
+                sample=sample, unit=unit, criterion=criteria[key], state="settled", value=value, method="adjudicated",
+                votes=votes, confidence=1.0, reason="-because", decided_by=reviewer,
+            )  # fmt: skip
+    Verdict.objects.filter(sample=sample, unit="claim:0").update(
+        state="disputed", value=None, method="", confidence=None, decided_by=None
+    )
+    return project
+
+
+def content(project: Project, file_format: str, **filters: Any) -> bytes:
+    with open_release(make_release(project=project, user=None, file_format=file_format, filters=filters)) as file:
+        return file.read()
+
+
+def test_jsonl(project: Project) -> None:
+    rows = [json.loads(line) for line in content(project, "jsonl").splitlines()]
+
+    assert [(row["sample_id"], row["unit"]) for row in rows[:5]] == [
+        ("s 1", unit) for unit in ("claim:0", "claim:1", "context:0", "context:1", "answer")
+    ]
+    assert len(rows) == 9
+    first = rows[0]
+    assert first.pop("updated_at").endswith("Z")
+    assert first == {
+        "sample_id": "s 1",
+        "unit": "claim:0",
+        "unit_text": "One.",
+        "criterion": "support",
+        "criterion_version": 1,
+        "state": "settled",
+        "value": "supported",
+        "method": "adjudicated",
+        "confidence": 1.0,
+        "votes": [{"rater": "=r", "value": "supported"}],
+        "decided_by": "rev",
+        "reason": "-because",
+        "labels": [{"label": 11, "revision": 2}],
+    }
+
+
+def test_csv_is_formula_safe_and_comes_back(project: Project) -> None:
+    rows = list(csv.DictReader(io.StringIO(content(project, "csv").decode(), newline="")))
+
+    assert all(not cell.startswith(("=", "+", "-", "@", "\t", "\r")) for row in rows for cell in row.values())
+    assert rows[0]["reason"] == "'-because"
+    assert unguard(rows[2]["unit_text"]) == NASTY
+    assert json.loads(rows[0]["votes"]) == [{"rater": "=r", "value": "supported"}]
+    assert [row["value"] for row in rows[:5]] == ["supported", "contradicted", "3", "0", "3"]
+
+
+def test_parquet(project: Project) -> None:
+    rows = pq.read_table(io.BytesIO(content(project, "parquet"))).to_pylist()
+
+    assert [row["value"] for row in rows[:3]] == ["supported", "contradicted", "3"]
+    assert [row["value_number"] for row in rows[:3]] == [None, None, 3.0]
+    assert rows[2]["unit_text"] == NASTY
+    assert rows[0]["labels"] == [{"label": 11, "revision": 2}]
+
+
+def test_ragas(project: Project) -> None:
+    one, two = [json.loads(line) for line in content(project, "ragas").splitlines()]
+
+    assert one == {
+        "sample_id": "s 1",
+        "user_input": NASTY,
+        "response": "One. Two.",
+        "retrieved_contexts": [NASTY, "c1"],
+        "retrieved_context_ids": ["doc 1", None],
+        "reference": "ref",
+        "human_faithfulness": 0.5,
+        "support": ["supported", "contradicted"],
+        "relevance": [3, 0],
+        "relevancy": 3,
+    }
+    assert two["human_faithfulness"] is None
+    assert two["support"] == [None, "contradicted"]
+
+
+def test_qrels(project: Project) -> None:
+    assert content(project, "qrels").decode().splitlines()[:2] == ["s%201 0 doc%201 3", "s%201 0 s%201#context:1 0"]
+
+
+def test_qrels_need_whole_grades(project: Project) -> None:
+    Verdict.objects.filter(criterion__key="relevance").update(value="high")
+    with pytest.raises(Invalid, match="whole grades"):
+        content(project, "qrels")
+    assert not Release.objects.exists()
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "csv", "parquet", "ragas", "qrels"])
+def test_same_data_same_file(file_format: str, project: Project) -> None:
+    first, second = (make_release(project=project, user=None, file_format=file_format) for _ in range(2))
+
+    assert (first.number, second.number) == (1, 2)
+    assert first.manifest["sha256"] == second.manifest["sha256"]
+    with open_release(first) as file:
+        assert hashlib.sha256(file.read()).hexdigest() == first.manifest["sha256"]
+
+
+def test_manifest(project: Project) -> None:
+    agreement = {"support": {"krippendorff_alpha": 0.8}}
+    manifest = make_release(
+        project=project, user=None, file_format="jsonl", filters={"criteria": ["support"]}, agreement=agreement
+    ).manifest
+
+    assert (manifest["rows"], manifest["samples"], manifest["verdicts"]) == (3, 2, 3)
+    assert manifest["criteria"] == [
+        {"key": "support", "version": 1, "unit": "claim", "scale": "nominal", "verdicts": 3}
+    ]
+    assert manifest["states"] == {"units": 4, "settled": 3, "disputed": 1, "reopened": 0}
+    assert manifest["percent_settled"] == 75.0
+    assert manifest["filters"] == {"criteria": ["support"]}
+    assert manifest["agreement"] == agreement
+
+
+def test_disputed_units_only_on_request(project: Project) -> None:
+    rows = [json.loads(line) for line in content(project, "jsonl", include_disputed=True).splitlines()]
+    assert [row["value"] for row in rows if row["state"] == "disputed"] == [None]
+    assert len(rows) == 10
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [[], {"criterion": "support"}, {"criteria": ["nope"]}, {"criteria": "support"}, {"criteria": []}, {"batch": "1"},
+     {"batch": 10**12}, {"methods": ["magic"]}, {"include_disputed": 1}],
+)  # fmt: skip
+def test_unknown_filters(filters: Any, project: Project) -> None:
+    with pytest.raises(Invalid):
+        make_release(project=project, user=None, file_format="jsonl", filters=filters)
+
+
+def test_nothing_to_export(project: Project, settings: Any) -> None:
+    with pytest.raises(Conflict):
+        make_release(project=project, user=None, file_format="jsonl", filters={"batch": 99})
+    assert list((settings.MEDIA_ROOT / "releases").iterdir()) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_moment(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A verdict that changes while the file is written is not half in it."""
+    import threading
+
+    from django.db import connection
+
+    from annotate.exporting import writers
+
+    def change() -> None:
+        Verdict.objects.filter(unit="answer").update(value=1)
+        connection.close()
+
+    def row_after_change(sample: Sample, verdict: Verdict, real: Any = writers.verdict_row) -> dict[str, Any]:
+        if not changed:
+            changed.append(True)
+            thread = threading.Thread(target=change)
+            thread.start()
+            thread.join()
+        return real(sample, verdict)
+
+    changed: list[bool] = []
+    monkeypatch.setattr(writers, "verdict_row", row_after_change)
+    release = make_release(project=project, user=None, file_format="jsonl")
+    with open_release(release) as file:
+        rows = [json.loads(line) for line in file]
+
+    assert changed
+    assert {row["value"] for row in rows if row["unit"] == "answer"} == {3}
+    assert set(Verdict.objects.filter(unit="answer").values_list("value", flat=True)) == {1}
+
+
+def test_command_line(project: Project, tmp_path: Path) -> None:
+    out = tmp_path / "truth.csv"
+    call_command("export", "p", "--format", "csv", "--out", str(out), stdout=io.StringIO())
+
+    manifest = json.loads((tmp_path / "truth.csv.manifest.json").read_text())
+    assert hashlib.sha256(out.read_bytes()).hexdigest() == manifest["sha256"]
+    with pytest.raises(CommandError, match="criteria"):
+        call_command("export", "p", "--format", "csv", "--out", str(out), "--criterion", "nope")
+    with pytest.raises(CommandError, match="Cannot write"):
+        call_command("export", "p", "--format", "csv", "--out", str(tmp_path / "no" / "x"))
+
+
+def test_api(project: Project) -> None:
+    admin, annotator = (User.objects.create_user(name) for name in ("ada", "ann"))
+    Membership.objects.create(project=project, user=admin, role="admin")
+    Membership.objects.create(project=project, user=annotator, role="annotator")
+    client = APIClient()
+    client.force_authenticate(admin)
+    url = "/api/projects/p/releases/"
+
+    made = client.post(url, {"format": "csv", "filters": {"criteria": ["support"]}}, format="json")
+    assert made.status_code == 201
+    assert client.post(url, {"format": "html"}, format="json").status_code == 422
+    assert client.post(url, {}, format="json").status_code == 422
+    assert [release["number"] for release in client.get(url).json()["results"]] == [1]
+    file = client.get(f"{url}1/file/")
+    assert file["Content-Disposition"].startswith("attachment")
+    assert file["X-Content-Type-Options"] == "nosniff"
+    assert hashlib.sha256(file.getvalue()).hexdigest() == made.json()["manifest"]["sha256"]
+    assert client.get(f"{url}2/file/").status_code == 404
+
+    client.force_authenticate(annotator)
+    for path in ("", "1/", "1/file/"):
+        assert client.get(url + path).status_code == 403
+    assert client.post(url, {"format": "csv"}, format="json").status_code == 403
