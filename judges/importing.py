@@ -283,8 +283,8 @@ class ScoreImporter(Importer):
             else:
                 conflict = RowError(
                     "conflict",
-                    f"“{item.judge[:80]}” version {item.version[:40]} has another score for {item.unit} already. Scores "
-                    "never change: a judge that was changed is a new version, so give the rows another “version”.",
+                    f"“{item.judge[:80]}” version {item.version[:40]} has another score for {item.unit} already. "
+                    "Scores never change: a judge that was changed is a new version, so give the rows another “version”.",
                     field="score",
                     excerpt=item.said[1] if item.said[2] is None else item.said[2],
                 )
@@ -430,8 +430,8 @@ def _require_layout(mapping: dict[str, str], columns: list[str], metrics: list[s
         missing = "judge" if "judge" not in found else "score"
         raise FileError(
             "missing_column",
-            f"No column for “{missing}”, and none that holds only numbers. Write sample_id, judge, score in each row, or "
-            f"one row per sample with a column per metric. The file has: {', '.join(columns)[:300]}.",
+            f"No column for “{missing}”, and none that holds only numbers. Write sample_id, judge, score in each row, "
+            f"or one row per sample with a column per metric. The file has: {', '.join(columns)[:300]}.",
             row=1,
             field=missing,
             excerpt=", ".join(columns),
