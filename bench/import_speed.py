@@ -2,9 +2,9 @@
 
     python bench/import_speed.py [--rows 100000] [--format jsonl|json|csv|parquet]
 
-Makes a file of samples of about 3 KB with 5 contexts and 4 claims each, imports it into an empty project in a process of
-its own, and imports it again (nothing changes). For comparison, in the same run: PostgreSQL's COPY of the same bytes into
-a table with one text column, which is what the database alone can do.
+Makes a file of samples of about 3 KB with 5 contexts and 4 claims each, imports it into an empty project in a process
+of its own, and imports it again (nothing changes). For comparison, in the same run: PostgreSQL's COPY of the same bytes
+into a table with one text column, which is what the database alone can do.
 
 Uses a database of its own in a temporary folder unless DATA_DIR or DATABASE_URL is set.
 """
@@ -150,7 +150,7 @@ def peak_mib() -> float:
 
 
 def raw_copy(path: Path) -> float:
-    """Seconds for COPY of the file's bytes, one line per row. Delimiter and quote are characters it does not contain."""
+    """Seconds for COPY of the file's bytes, one line per row. Delimiter and quote do not occur in it."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -208,8 +208,8 @@ def measure(folder: Path, count: int, file_format: str) -> None:
         )
         # On a machine that others use, the wall clock says little; processor time still does.
         print(
-            f"{'':18} processor: Python {found['python_cpu']:.1f} s, PostgreSQL {found['database_cpu']:.1f} s; with a core "
-            f"each at most {count / max(found['python_cpu'], found['database_cpu']):,.0f} rows/s"
+            f"{'':18} processor: Python {found['python_cpu']:.1f} s, PostgreSQL {found['database_cpu']:.1f} s; with a "
+            f"core each at most {count / max(found['python_cpu'], found['database_cpu']):,.0f} rows/s"
         )
         if name == "first import":
             first = seconds

@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 def prepare(annotators: int, samples_each: int) -> dict[str, str]:
     """One project: every annotator has `samples_each` samples of their own. Returns session cookies by user name."""
+    from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.cached_db import SessionStore
 
@@ -75,7 +76,7 @@ def prepare(annotators: int, samples_each: int) -> dict[str, str]:
     for user in users:
         session = SessionStore()
         session[SESSION_KEY] = str(user.pk)
-        session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+        session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
         session[HASH_SESSION_KEY] = user.get_session_auth_hash()
         session.save()
         cookies[user.username] = str(session.session_key)

@@ -165,6 +165,7 @@ TEMPLATES = [
 ]
 
 AUTH_USER_MODEL = "annotate.User"
+AUTHENTICATION_BACKENDS = ["annotate.backends.AccountBackend"]
 LOGIN_URL = "/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/login/"
@@ -202,7 +203,7 @@ if PRODUCTION:
 def _database() -> dict[str, Any]:
     url = env.url("DATABASE_URL", embedded.database_url(DATA_DIR), schemes=("postgresql", "postgres"))
     try:
-        return dict(
+        database = dict(
             dj_database_url.parse(
                 url,
                 conn_max_age=env.number("CONN_MAX_AGE", 600, low=0, high=86_400),
@@ -214,6 +215,11 @@ def _database() -> dict[str, Any]:
             "The environment variable DATABASE_URL cannot be read. It should be "
             "postgresql://user:password@host:port/database, with special characters percent-encoded."
         ) from None
+    if env.flag("PREPARED_STATEMENTS", True):
+        # A labelling request is a few statements, always the same ones: planning them costs more than running them.
+        options = database.setdefault("OPTIONS", {})
+        options |= {"server_side_binding": True, "prepare_threshold": 5}
+    return database
 
 
 DATABASES = {"default": _database()}
@@ -271,7 +277,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.Schema",
     "EXCEPTION_HANDLER": "annotate.api.errors.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "UNICODE_JSON": True,
