@@ -284,7 +284,7 @@ class ScoreImporter(Importer):
                 conflict = RowError(
                     "conflict",
                     f"“{item.judge[:80]}” version {item.version[:40]} has another score for {item.unit} already. "
-                    "Scores never change: a judge that was changed is a new version, so give the rows another “version”.",
+                    "Scores never change: a judge that was changed is a new version, so give another “version”.",
                     field="score",
                     excerpt=item.said[1] if item.said[2] is None else item.said[2],
                 )

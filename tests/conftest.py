@@ -67,6 +67,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         _forget_durability()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """A worker that inherits this would read the settings before it has chosen its Redis database, and share ours."""
+    os.environ.pop("DJANGO_SETTINGS_MODULE", None)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     if _services is not None:
         _services.close()

@@ -24,6 +24,6 @@ class SessionAuthentication(authentication.SessionAuthentication):
         try:
             # Django's request: looking for a form field in REST framework's would parse the body before we know that it
             # may be read at all, and answer for its errors instead of for the missing token.
-            super().enforce_csrf(request._request)  # noqa: SLF001
+            super().enforce_csrf(request._request)  # type: ignore[arg-type]  # noqa: SLF001
         except PermissionDenied as error:
             raise PermissionDenied("The request carries no valid CSRF token; reload the page.", code="csrf") from error

@@ -12,7 +12,6 @@ from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from annotate.api.schema import Schema
 from annotate.errors import Invalid, Refusal
 from annotate.models import Project
 from annotate.permissions import project_for
@@ -23,7 +22,6 @@ class StrictAPIView(APIView):
     """`params`: the query parameters that the route reads; any other is refused."""
 
     params: ClassVar[frozenset[str]] = frozenset()
-    schema = Schema()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

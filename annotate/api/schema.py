@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
@@ -45,6 +47,22 @@ class Error(s.Serializer):
     error = Problem()
 
 
+class MissingAnswer(s.Serializer):
+    unit = s.CharField()
+    criterion = s.CharField()
+
+
+class RefusedError(Error):
+    missing = MissingAnswer(many=True, required=False, help_text="What a task still lacks.")
+    labels = s.IntegerField(required=False, help_text="How many labels are in the way.")
+    tasks = s.IntegerField(required=False, help_text="How many open tasks are in the way.")
+
+
+class StaleError(Error):
+    current = s.DictField(allow_null=True, help_text="As it is now; null: there is none.")
+    yours = s.DictField()
+
+
 _ERRORS = {
     "400": "Not JSON, or an unknown query parameter.",
     "401": "Not logged in, or a token that is not valid.",
@@ -59,8 +77,19 @@ _PRECONDITION_ERRORS = {
 }
 
 
+class OurSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """Being defined is what registers it."""
+
+    target_class = "annotate.api.auth.SessionAuthentication"
+
+
 class Schema(AutoSchema):
     """The generator's own, except that a method without a description is no error, and that error replies are named."""
+
+    def get_operation_id(self) -> str:
+        """`get_projects_samples_sample_id`; the generator's own ids take a view without serializer for no list."""
+        words = re.findall(r"\w+", self.path.removeprefix("/api/"))
+        return "_".join([self.method.lower(), *(w for n, w in enumerate(words) if w != "slug" or n == len(words) - 1)])
 
     def get_request_serializer(self) -> Shape:
         return OpenApiTypes.OBJECT if self.method in ("POST", "PUT", "PATCH") else None
@@ -80,7 +109,6 @@ def describes(
     """Describes a view's method. reply None: 204 without content. conflict: 409 is among the replies."""
 
     def decorate(method: Any) -> Any:
-        method.kwargs = {"schema": Schema}
         verb = method.__name__.upper()
         replies = {status: reply} if reply is not None else {204: NO_CONTENT}
         known = _with_errors(replies, verb, conflict=conflict, versioned=IF_MATCH in (params or []))
@@ -97,7 +125,9 @@ def _with_errors(
         errors |= _BODY_ERRORS
     if conflict or versioned:
         errors |= {code: text for code, text in _PRECONDITION_ERRORS.items() if versioned or code == "409"}
-    return {**replies, **{code: OpenApiResponse(Error, description=text) for code, text in errors.items()}}
+    shapes = {"409": RefusedError, "412": StaleError, "422": RefusedError}
+    described = {code: OpenApiResponse(shapes.get(code, Error), description=text) for code, text in errors.items()}
+    return {**replies, **described}
 
 
 @extend_schema_field({"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})
@@ -112,7 +142,7 @@ class FreeObject(s.JSONField):
 
 class Option(s.Serializer):
     value = Value()
-    label = s.CharField()
+    label = s.CharField()  # type: ignore[assignment]
     hotkey = s.CharField(required=False)
     help = s.CharField(required=False)
 
@@ -124,7 +154,7 @@ class AskedCriterion(s.Serializer):
     scale = s.CharField(help_text="binary, nominal, ordinal or interval")
     prompt = s.CharField()
     help = s.CharField()
-    required = s.BooleanField()
+    required = s.BooleanField()  # type: ignore[assignment]
     options = Option(many=True)
 
 
@@ -281,7 +311,7 @@ class Settled(s.Serializer):
 
 
 class Evidence(s.Serializer):
-    context = s.IntegerField()
+    context = s.IntegerField()  # type: ignore[assignment]
     start = s.IntegerField(help_text="In Unicode code points of the context.")
     end = s.IntegerField()
     quote = s.CharField()

@@ -29,7 +29,8 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
     unknown = set(spec) - _FIELDS
     if unknown:
         raise Invalid(
-            "unknown_field", f"Unknown field “{min(map(str, unknown))}”. Known: {', '.join(sorted(_FIELDS - {'slug'}))}."
+            "unknown_field",
+            f"Unknown field “{min(map(str, unknown))[:80]}”. Known: {', '.join(sorted(_FIELDS - {'slug'}))}.",
         )
     if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > 60:
         raise Invalid(

@@ -170,7 +170,7 @@ def stored() -> dict[str, Any]:
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Calls everything at the same moment, each in a thread and with a connection of its own. Exceptions are results."""
+    """Calls everything at once, each in a thread with a connection of its own. Exceptions are results."""
     barrier = threading.Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:

@@ -126,7 +126,7 @@ def test_ones_own_work(busy: World) -> None:
 
 
 def test_walking_through_ones_tasks(busy: World) -> None:
-    """next_task with a growing list of tasks held gives every open task once, in order; following_task within a batch."""
+    """With a growing list of tasks held, every open task comes once, in order; following_task within a batch."""
     for person in busy.annotators:
         tasks = list(
             Task.objects.filter(annotator=person, status__in=["pending", "in_progress"]).order_by(

@@ -23,7 +23,7 @@ def form(rows: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
 
 ROWS = [
     {"value": "1", "label": "Rude", "help": "Hurts."},
-    {"value": "2", "label": "Kind", "hotkey": "g", "passes": "on"},
+    {"value": "2", "label": "Kind", "hotkey": "d", "passes": "on"},
     {"value": ""},
 ]
 
@@ -33,7 +33,7 @@ def test_makes_a_criterion_from_the_form(alice: User, project: Project, as_user:
     made = one_criterion(project, "tone")
     assert made.options == [
         {"value": 1, "label": "Rude", "help": "Hurts."},
-        {"value": 2, "label": "Kind", "hotkey": "g"},
+        {"value": 2, "label": "Kind", "hotkey": "d"},
     ]
     assert made.passes == [2]
     assert made.name == "Tone"
