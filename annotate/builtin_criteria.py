@@ -154,9 +154,7 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         "scale": "nominal",
         "prompt": "Which answer is better?",
         "help": "",
-        "options": _options(
-            ("A", "Answer A", ""), ("tie", "About the same", ""), ("B", "Answer B", "")
-        ),
+        "options": _options(("A", "Answer A", ""), ("tie", "About the same", ""), ("B", "Answer B", "")),
         "pass": ["A"],
     },
 }

@@ -54,8 +54,7 @@ def create_demo_project() -> Project:
 def label_demo_batch(project: Project) -> Batch:
     """A batch over all samples, each for all three annotators; where labels.jsonl has labels, the task is submitted."""
     annotators = [
-        member.user
-        for member in Membership.objects.filter(project=project, role=Role.ANNOTATOR).select_related("user")
+        member.user for member in Membership.objects.filter(project=project, role=Role.ANNOTATOR).select_related("user")
     ]
     batch = open_batch(
         batch=create_batch(
@@ -82,9 +81,7 @@ def label_demo_batch(project: Project) -> Batch:
     Task.objects.bulk_update(tasks, ["status", "started_at", "submitted_at", "active_seconds"])
     criterion_ids = list(batch.criteria.values_list("id", flat=True))
     for sample_id in {task.sample_id for task in tasks}:
-        settle_sample(
-            sample_id=sample_id, criterion_ids=criterion_ids, needed=batch.overlap, batch_id=batch.pk
-        )
+        settle_sample(sample_id=sample_id, criterion_ids=criterion_ids, needed=batch.overlap, batch_id=batch.pk)
     return batch
 
 

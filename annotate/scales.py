@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from annotate.errors import Invalid
 
-if TYPE_CHECKING:
-    from annotate.models import Criterion
-
 Value = str | int | float | bool
+
+
+class Scaled(Protocol):
+    """A criterion, as far as its values go: the stored one, or what the labelling loop reads of it."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def options(self) -> list[dict[str, Any]]: ...
+    @property
+    def levels(self) -> list[Any]: ...
+
 
 # Text of a spreadsheet's empty cell; nothing else is guessed to mean "missing".
 _EMPTY = ""
@@ -45,7 +54,7 @@ def _same(level: Value, value: object) -> bool:
     return isinstance(value, str) and value == level
 
 
-def normalise(criterion: Criterion, value: object) -> Value:
+def normalise(criterion: Scaled, value: object) -> Value:
     """The value as the criterion's own option spells it, or a float on an open interval scale.
 
     Raises Invalid `not_an_option` with a sentence that lists what is accepted.
@@ -67,10 +76,6 @@ def _is_finite(number: int | float) -> bool:
         return math.isfinite(number)
     except OverflowError:  # a whole number beyond 64-bit floating point
         return False
-
-
-def passes(criterion: Criterion, value: Value) -> bool:
-    return value in criterion.passes
 
 
 def _shown(value: Any) -> str:

@@ -40,7 +40,9 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     lines = [list(head), [":--", *("--:" for _ in head[1:])], *([str(cell) for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines
+    )
 
 
 def _width(text: str) -> int:

@@ -147,7 +147,9 @@ def measure(port: int, cookies: dict[str, str], slug: str, loops: int) -> None:
     seconds = time.perf_counter() - start
     merged = {key: [value for result in results for value in result[key]] for key in results[0]}
     count = len(merged["loop"])
-    print(f"{len(cookies)} annotator(s): {count / seconds:.0f} loops/s over {count} loops, {len(merged['bad'])} not 200")
+    print(
+        f"{len(cookies)} annotator(s): {count / seconds:.0f} loops/s over {count} loops, {len(merged['bad'])} not 200"
+    )
     for key in ("save", "submit", "loop"):
         print(f"  {key:6} p50 {percentile(merged[key], 50):5.1f} ms   p95 {percentile(merged[key], 95):5.1f} ms")
     if len(cookies) == 1 and count >= 400:

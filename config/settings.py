@@ -203,7 +203,7 @@ if PRODUCTION:
 def _database() -> dict[str, Any]:
     url = env.url("DATABASE_URL", embedded.database_url(DATA_DIR), schemes=("postgresql", "postgres"))
     try:
-        database = dict(
+        database: dict[str, Any] = dict(
             dj_database_url.parse(
                 url,
                 conn_max_age=env.number("CONN_MAX_AGE", 600, low=0, high=86_400),
@@ -217,8 +217,7 @@ def _database() -> dict[str, Any]:
         ) from None
     if env.flag("PREPARED_STATEMENTS", True):
         # A labelling request is a few statements, always the same ones: planning them costs more than running them.
-        options = database.setdefault("OPTIONS", {})
-        options |= {"server_side_binding": True, "prepare_threshold": 5}
+        database["OPTIONS"] = {**database.get("OPTIONS", {}), "server_side_binding": True, "prepare_threshold": 5}
     return database
 
 

@@ -38,7 +38,7 @@ class DisputeView(ProjectAPIView):
     def put(self, request: Request, slug: str, verdict_id: int) -> Response:
         data = body(request, {"value", "reason"}, required={"value", "reason"})
         verdict = decide(
-            reviewer=request.user,
+            reviewer=self.user,
             project=self.project,
             verdict_id=verdict_id,
             value=data["value"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.conf import settings
 from django.http import QueryDict
@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from annotate.errors import Invalid, Refusal
-from annotate.models import Project
+from annotate.models import Project, User
 from annotate.permissions import project_for
 from annotate.texts import check_json, is_storable
 
@@ -22,6 +22,11 @@ class StrictAPIView(APIView):
     """`params`: the query parameters that the route reads; any other is refused."""
 
     params: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def user(self) -> User:
+        """Who asks; nobody gets here without an account."""
+        return cast("User", self.request.user)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -43,7 +48,7 @@ class ProjectAPIView(StrictAPIView):
         action = self.actions.get(str(request.method))
         if action is None:
             raise exceptions.MethodNotAllowed(str(request.method))
-        self.project, self.role = project_for(request.user, kwargs["slug"], action)
+        self.project, self.role = project_for(self.user, kwargs["slug"], action)
 
 
 class Pages(LimitOffsetPagination):

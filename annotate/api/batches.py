@@ -58,7 +58,7 @@ class BatchesView(ProjectAPIView):
             selection=selection,
             seed=data.get("seed"),
             due_date=_date(data.get("due_date")),
-            created_by=request.user,
+            created_by=self.user,
         )
         return Response(batch_as_dict(batch), status=201)
 

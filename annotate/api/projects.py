@@ -34,21 +34,21 @@ class ProjectsView(StrictAPIView):
 
     @shape.describes(shape.ProjectListed(many=True))
     def get(self, request: Request) -> Response:
-        roles = roles_of(request.user)
+        roles = roles_of(self.user)
         return Response(
             [
                 {"slug": project.slug, "name": project.name, "role": roles.get(project.pk, Role.ADMIN.value)}
-                for project in projects_of(request.user)
+                for project in projects_of(self.user)
             ]
         )
 
     @shape.describes(shape.Project, request=shape.ProjectCreation, status=201, conflict=True)
     def post(self, request: Request) -> Response:
-        if not request.user.is_staff:
+        if not self.user.is_staff:
             raise PermissionDenied("Only staff accounts may create projects.")
         data = body(request, {"slug", "name", "guidelines", "criteria"}, required={"slug", "name"})
         slug = data.pop("slug")
-        project = create_project(slug=slug, spec=data, created_by=request.user)
+        project = create_project(slug=slug, spec=data, created_by=self.user)
         return Response(project_as_dict(project, "admin"), status=201)
 
 

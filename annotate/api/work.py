@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, StrictAPIView, body, expected_revision, idempotency_key, whole_number
 from annotate.errors import Invalid
+from annotate.models import User
 from annotate.selectors.tasks import following_task, next_task, own_task, work_progress
 from annotate.services.labelling import Finished, LabelInput, known_task_ids, save_label, skip_task, submit_task
 
@@ -27,8 +28,8 @@ class WorkView(ProjectAPIView):
         batch = request.query_params.get("batch")
         number = whole_number(batch, "batch", low=1) if batch else None
         exclude = [whole_number(part, "exclude") for part in request.query_params.get("exclude", "").split(",") if part]
-        task = next_task(user=request.user, project=self.project, batch_number=number, exclude=known_task_ids(exclude))
-        progress = work_progress(user=request.user, project=self.project, batch_number=number)
+        task = next_task(user=self.user, project=self.project, batch_number=number, exclude=known_task_ids(exclude))
+        progress = work_progress(user=self.user, project=self.project, batch_number=number)
         return Response({"task": task, "progress": progress})
 
 
@@ -37,7 +38,7 @@ class TaskView(StrictAPIView):
 
     @shape.describes(shape.OneTask)
     def get(self, request: Request, task_id: int) -> Response:
-        return Response({"task": own_task(user=request.user, task_id=task_id)})
+        return Response({"task": own_task(user=self.user, task_id=task_id)})
 
 
 class TaskLabelsView(StrictAPIView):
@@ -59,7 +60,7 @@ class TaskLabelsView(StrictAPIView):
             active_seconds=data.get("active_seconds"),
         )
         saved = save_label(
-            actor=request.user,
+            actor=self.user,
             task_id=task_id,
             said=said,
             expected_revision=expected_revision(request),
@@ -73,8 +74,8 @@ class TaskSubmitView(StrictAPIView):
     def post(self, request: Request, task_id: int) -> Response:
         data = body(request, {"active_seconds", "exclude"})
         held = known_task_ids(data.get("exclude", []))
-        task = submit_task(actor=request.user, task_id=task_id, active_seconds=data.get("active_seconds"))
-        return Response(_finished(request, task, held))
+        task = submit_task(actor=self.user, task_id=task_id, active_seconds=data.get("active_seconds"))
+        return Response(_finished(self.user, task, held))
 
 
 class TaskSkipView(StrictAPIView):
@@ -83,11 +84,11 @@ class TaskSkipView(StrictAPIView):
         data = body(request, {"reason", "active_seconds", "exclude"}, required={"reason"})
         held = known_task_ids(data.get("exclude", []))
         task = skip_task(
-            actor=request.user, task_id=task_id, reason=data["reason"], active_seconds=data.get("active_seconds")
+            actor=self.user, task_id=task_id, reason=data["reason"], active_seconds=data.get("active_seconds")
         )
-        return Response(_finished(request, task, held))
+        return Response(_finished(self.user, task, held))
 
 
-def _finished(request: Request, task: Finished, held: Collection[int]) -> dict[str, Any]:
-    following = following_task(user=request.user, batch_id=task.batch_id, exclude=held)
+def _finished(user: User, task: Finished, held: Collection[int]) -> dict[str, Any]:
+    following = following_task(user=user, batch_id=task.batch_id, exclude=held)
     return {"task_id": task.id, "status": task.status, "next": following}

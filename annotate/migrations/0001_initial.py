@@ -13,448 +13,875 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Criterion',
+            name="Criterion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.SlugField(max_length=60)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('is_current', models.BooleanField(default=True)),
-                ('position', models.PositiveIntegerField(default=0)),
-                ('name', models.CharField(max_length=120)),
-                ('unit', models.CharField(choices=[('claim', 'Claim'), ('context', 'Context'), ('fact', 'Key fact'), ('entity', 'Entity'), ('answer', 'Answer'), ('sample', 'Sample')], max_length=10)),
-                ('scale', models.CharField(choices=[('binary', 'Binary'), ('nominal', 'Nominal'), ('ordinal', 'Ordinal'), ('interval', 'Interval')], max_length=10)),
-                ('prompt', models.TextField()),
-                ('help', models.TextField(blank=True)),
-                ('options', models.JSONField(default=list)),
-                ('passes', models.JSONField(default=list)),
-                ('required', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.SlugField(max_length=60)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("is_current", models.BooleanField(default=True)),
+                ("position", models.PositiveIntegerField(default=0)),
+                ("name", models.CharField(max_length=120)),
+                (
+                    "unit",
+                    models.CharField(
+                        choices=[
+                            ("claim", "Claim"),
+                            ("context", "Context"),
+                            ("fact", "Key fact"),
+                            ("entity", "Entity"),
+                            ("answer", "Answer"),
+                            ("sample", "Sample"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "scale",
+                    models.CharField(
+                        choices=[
+                            ("binary", "Binary"),
+                            ("nominal", "Nominal"),
+                            ("ordinal", "Ordinal"),
+                            ("interval", "Interval"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("prompt", models.TextField()),
+                ("help", models.TextField(blank=True)),
+                ("options", models.JSONField(default=list)),
+                ("passes", models.JSONField(default=list)),
+                ("required", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['position', 'id'],
+                "ordering": ["position", "id"],
             },
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('display_name', models.CharField(blank=True, max_length=150)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                ("first_name", models.CharField(blank=True, max_length=150, verbose_name="first name")),
+                ("last_name", models.CharField(blank=True, max_length=150, verbose_name="last name")),
+                ("email", models.EmailField(blank=True, max_length=254, verbose_name="email address")),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                ("date_joined", models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined")),
+                ("display_name", models.CharField(blank=True, max_length=150)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'abstract': False,
-                'swappable': 'AUTH_USER_MODEL',
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "abstract": False,
+                "swappable": "AUTH_USER_MODEL",
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='Batch',
+            name="Batch",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('name', models.CharField(max_length=200)),
-                ('status', models.CharField(choices=[('draft', 'Draft'), ('open', 'Open'), ('adjudicating', 'Adjudicating'), ('closed', 'Closed')], default='draft', max_length=12)),
-                ('overlap', models.PositiveSmallIntegerField(default=2)),
-                ('selection', models.JSONField(default=dict)),
-                ('seed', models.BigIntegerField()),
-                ('due_date', models.DateField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('opened_at', models.DateTimeField(blank=True, null=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('annotators', models.ManyToManyField(related_name='batches', to=settings.AUTH_USER_MODEL)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("draft", "Draft"),
+                            ("open", "Open"),
+                            ("adjudicating", "Adjudicating"),
+                            ("closed", "Closed"),
+                        ],
+                        default="draft",
+                        max_length=12,
+                    ),
+                ),
+                ("overlap", models.PositiveSmallIntegerField(default=2)),
+                ("selection", models.JSONField(default=dict)),
+                ("seed", models.BigIntegerField()),
+                ("due_date", models.DateField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("opened_at", models.DateTimeField(blank=True, null=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                ("annotators", models.ManyToManyField(related_name="batches", to=settings.AUTH_USER_MODEL)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'batches',
-                'ordering': ['-number'],
+                "verbose_name_plural": "batches",
+                "ordering": ["-number"],
             },
         ),
         migrations.CreateModel(
-            name='BatchCriterion',
+            name="BatchCriterion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batch_criteria', to='annotate.batch')),
-                ('criterion', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.criterion')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="batch_criteria", to="annotate.batch"
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.criterion"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.AddField(
-            model_name='batch',
-            name='criteria',
-            field=models.ManyToManyField(related_name='batches', through='annotate.BatchCriterion', to='annotate.criterion'),
+            model_name="batch",
+            name="criteria",
+            field=models.ManyToManyField(
+                related_name="batches", through="annotate.BatchCriterion", to="annotate.criterion"
+            ),
         ),
         migrations.CreateModel(
-            name='Label',
+            name="Label",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('unit', models.CharField(max_length=20)),
-                ('value', models.JSONField(blank=True, null=True)),
-                ('comment', models.TextField(blank=True)),
-                ('evidence', models.JSONField(default=list)),
-                ('revision', models.PositiveIntegerField(default=1)),
-                ('updated_at', models.DateTimeField(auto_now=True, db_default=django.db.models.functions.datetime.Now())),
-                ('criterion', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='labels', to='annotate.criterion')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("unit", models.CharField(max_length=20)),
+                ("value", models.JSONField(blank=True, null=True)),
+                ("comment", models.TextField(blank=True)),
+                ("evidence", models.JSONField(default=list)),
+                ("revision", models.PositiveIntegerField(default=1)),
+                (
+                    "updated_at",
+                    models.DateTimeField(auto_now=True, db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotate.criterion"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='LabelEvent',
+            name="LabelEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('revision', models.PositiveIntegerField()),
-                ('value', models.JSONField(blank=True, null=True)),
-                ('comment', models.TextField(blank=True)),
-                ('evidence', models.JSONField(default=list)),
-                ('idempotency_key', models.UUIDField(default=uuid.uuid4, unique=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now())),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('label', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='events', to='annotate.label')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("revision", models.PositiveIntegerField()),
+                ("value", models.JSONField(blank=True, null=True)),
+                ("comment", models.TextField(blank=True)),
+                ("evidence", models.JSONField(default=list)),
+                ("idempotency_key", models.UUIDField(default=uuid.uuid4, unique=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "label",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="events", to="annotate.label"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('admin', 'Admin'), ('reviewer', 'Reviewer'), ('annotator', 'Annotator')], max_length=10)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("admin", "Admin"), ("reviewer", "Reviewer"), ("annotator", "Annotator")],
+                        max_length=10,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Project',
+            name="Project",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=60, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('guidelines', models.TextField(blank=True)),
-                ('seed', models.BigIntegerField(default=20260901)),
-                ('created_at', models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now())),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('members', models.ManyToManyField(related_name='projects', through='annotate.Membership', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(max_length=60, unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("guidelines", models.TextField(blank=True)),
+                ("seed", models.BigIntegerField(default=20260901)),
+                (
+                    "created_at",
+                    models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "members",
+                    models.ManyToManyField(
+                        related_name="projects", through="annotate.Membership", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.AddField(
-            model_name='membership',
-            name='project',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to='annotate.project'),
+            model_name="membership",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="memberships", to="annotate.project"
+            ),
         ),
         migrations.CreateModel(
-            name='ImportJob',
+            name="ImportJob",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('samples', 'Samples'), ('labels', 'Labels'), ('scores', 'Judge scores')], max_length=10)),
-                ('status', models.CharField(choices=[('uploaded', 'Uploaded'), ('waiting', 'Waiting for the worker'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed')], default='uploaded', max_length=10)),
-                ('file_name', models.CharField(max_length=255)),
-                ('file_format', models.CharField(max_length=10)),
-                ('stored_as', models.CharField(blank=True, max_length=100)),
-                ('size', models.BigIntegerField(default=0)),
-                ('mapping', models.JSONField(default=dict)),
-                ('result', models.JSONField(default=dict)),
-                ('errors', models.JSONField(default=list)),
-                ('error_count', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='imports', to='annotate.project')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("samples", "Samples"), ("labels", "Labels"), ("scores", "Judge scores")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("uploaded", "Uploaded"),
+                            ("waiting", "Waiting for the worker"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                        ],
+                        default="uploaded",
+                        max_length=10,
+                    ),
+                ),
+                ("file_name", models.CharField(max_length=255)),
+                ("file_format", models.CharField(max_length=10)),
+                ("stored_as", models.CharField(blank=True, max_length=100)),
+                ("size", models.BigIntegerField(default=0)),
+                ("mapping", models.JSONField(default=dict)),
+                ("result", models.JSONField(default=dict)),
+                ("errors", models.JSONField(default=list)),
+                ("error_count", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="imports", to="annotate.project"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.AddField(
-            model_name='criterion',
-            name='project',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='criteria', to='annotate.project'),
+            model_name="criterion",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="criteria", to="annotate.project"
+            ),
         ),
         migrations.AddField(
-            model_name='batch',
-            name='project',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='batches', to='annotate.project'),
+            model_name="batch",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="batches", to="annotate.project"
+            ),
         ),
         migrations.CreateModel(
-            name='Rater',
+            name="Rater",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='raters', to='annotate.project')),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='raters', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="raters", to="annotate.project"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="raters",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='label',
-            name='rater',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='labels', to='annotate.rater'),
+            model_name="label",
+            name="rater",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotate.rater"
+            ),
         ),
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('file_format', models.CharField(max_length=10)),
-                ('filters', models.JSONField(default=dict)),
-                ('manifest', models.JSONField(default=dict)),
-                ('stored_as', models.CharField(max_length=100)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='annotate.project')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("file_format", models.CharField(max_length=10)),
+                ("filters", models.JSONField(default=dict)),
+                ("manifest", models.JSONField(default=dict)),
+                ("stored_as", models.CharField(max_length=100)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="releases", to="annotate.project"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-number'],
+                "ordering": ["-number"],
             },
         ),
         migrations.CreateModel(
-            name='Sample',
+            name="Sample",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('external_id', models.TextField()),
-                ('question', models.TextField()),
-                ('answer', models.TextField()),
-                ('answer_b', models.TextField(blank=True, null=True)),
-                ('reference', models.TextField(blank=True, null=True)),
-                ('contexts', models.JSONField(default=list)),
-                ('claims', models.JSONField(default=list)),
-                ('claims_source', models.CharField(choices=[('file', 'Given in the file'), ('split', 'Split by sentence'), ('labels', 'Named by imported labels')], default='file', max_length=10)),
-                ('key_facts', models.JSONField(default=list)),
-                ('entities', models.JSONField(default=list)),
-                ('retrieved_doc_ids', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
-                ('relevant_doc_ids', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
-                ('pipeline_version', models.TextField(blank=True, default='')),
-                ('metadata', models.JSONField(default=dict)),
-                ('content_hash', models.BinaryField(max_length=16)),
-                ('created_at', models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now())),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='samples', to='annotate.project')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("external_id", models.TextField()),
+                ("question", models.TextField()),
+                ("answer", models.TextField()),
+                ("answer_b", models.TextField(blank=True, null=True)),
+                ("reference", models.TextField(blank=True, null=True)),
+                ("contexts", models.JSONField(default=list)),
+                ("claims", models.JSONField(default=list)),
+                (
+                    "claims_source",
+                    models.CharField(
+                        choices=[
+                            ("file", "Given in the file"),
+                            ("split", "Split by sentence"),
+                            ("labels", "Named by imported labels"),
+                        ],
+                        default="file",
+                        max_length=10,
+                    ),
+                ),
+                ("key_facts", models.JSONField(default=list)),
+                ("entities", models.JSONField(default=list)),
+                (
+                    "retrieved_doc_ids",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None),
+                ),
+                (
+                    "relevant_doc_ids",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None),
+                ),
+                ("pipeline_version", models.TextField(blank=True, default="")),
+                ("metadata", models.JSONField(default=dict)),
+                ("content_hash", models.BinaryField(max_length=16)),
+                (
+                    "created_at",
+                    models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="samples", to="annotate.project"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.AddField(
-            model_name='label',
-            name='sample',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='labels', to='annotate.sample'),
+            model_name="label",
+            name="sample",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotate.sample"
+            ),
         ),
         migrations.CreateModel(
-            name='BatchSample',
+            name="BatchSample",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batch_samples', to='annotate.batch')),
-                ('sample', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.sample')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="batch_samples", to="annotate.batch"
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.sample"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.AddField(
-            model_name='batch',
-            name='samples',
-            field=models.ManyToManyField(related_name='batches', through='annotate.BatchSample', to='annotate.sample'),
+            model_name="batch",
+            name="samples",
+            field=models.ManyToManyField(related_name="batches", through="annotate.BatchSample", to="annotate.sample"),
         ),
         migrations.CreateModel(
-            name='Task',
+            name="Task",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('status', models.CharField(choices=[('pending', 'Pending'), ('in_progress', 'In progress'), ('submitted', 'Submitted'), ('returned', 'Returned'), ('skipped', 'Skipped')], default='pending', max_length=12)),
-                ('skip_reason', models.TextField(blank=True)),
-                ('active_seconds', models.PositiveIntegerField(default=0)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('submitted_at', models.DateTimeField(blank=True, null=True)),
-                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to=settings.AUTH_USER_MODEL)),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to='annotate.batch')),
-                ('sample', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to='annotate.sample')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("pending", "Pending"),
+                            ("in_progress", "In progress"),
+                            ("submitted", "Submitted"),
+                            ("returned", "Returned"),
+                            ("skipped", "Skipped"),
+                        ],
+                        default="pending",
+                        max_length=12,
+                    ),
+                ),
+                ("skip_reason", models.TextField(blank=True)),
+                ("active_seconds", models.PositiveIntegerField(default=0)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("submitted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "annotator",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="tasks", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="tasks", to="annotate.batch"
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="tasks", to="annotate.sample"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position', 'id'],
+                "ordering": ["position", "id"],
             },
         ),
         migrations.AddField(
-            model_name='label',
-            name='task',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='labels', to='annotate.task'),
+            model_name="label",
+            name="task",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="labels",
+                to="annotate.task",
+            ),
         ),
         migrations.CreateModel(
-            name='Verdict',
+            name="Verdict",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('unit', models.CharField(max_length=20)),
-                ('state', models.CharField(choices=[('settled', 'Settled'), ('disputed', 'Disputed'), ('reopened', 'Reopened')], max_length=10)),
-                ('value', models.JSONField(blank=True, null=True)),
-                ('method', models.CharField(blank=True, choices=[('unanimous', 'Unanimous'), ('majority', 'Majority'), ('adjudicated', 'Adjudicated')], max_length=12)),
-                ('votes', models.JSONField(default=list)),
-                ('confidence', models.FloatField(blank=True, null=True)),
-                ('reason', models.TextField(blank=True)),
-                ('revision', models.PositiveIntegerField(default=1)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('batch', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotate.batch')),
-                ('criterion', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotate.criterion')),
-                ('decided_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('sample', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotate.sample')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("unit", models.CharField(max_length=20)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("settled", "Settled"), ("disputed", "Disputed"), ("reopened", "Reopened")],
+                        max_length=10,
+                    ),
+                ),
+                ("value", models.JSONField(blank=True, null=True)),
+                (
+                    "method",
+                    models.CharField(
+                        blank=True,
+                        choices=[("unanimous", "Unanimous"), ("majority", "Majority"), ("adjudicated", "Adjudicated")],
+                        max_length=12,
+                    ),
+                ),
+                ("votes", models.JSONField(default=list)),
+                ("confidence", models.FloatField(blank=True, null=True)),
+                ("reason", models.TextField(blank=True)),
+                ("revision", models.PositiveIntegerField(default=1)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="verdicts",
+                        to="annotate.batch",
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="verdicts", to="annotate.criterion"
+                    ),
+                ),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="verdicts", to="annotate.sample"
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='batchcriterion',
-            constraint=models.UniqueConstraint(fields=('batch', 'criterion'), name='batch_criterion_once'),
+            model_name="batchcriterion",
+            constraint=models.UniqueConstraint(fields=("batch", "criterion"), name="batch_criterion_once"),
         ),
         migrations.AddConstraint(
-            model_name='labelevent',
-            constraint=models.UniqueConstraint(fields=('label', 'revision'), name='label_event_revision_once'),
+            model_name="labelevent",
+            constraint=models.UniqueConstraint(fields=("label", "revision"), name="label_event_revision_once"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('project', 'user'), name='membership_once_per_project'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['admin', 'reviewer', 'annotator'])), name='membership_role_known'),
+            model_name="membership",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", ["admin", "reviewer", "annotator"])), name="membership_role_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='importjob',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['samples', 'labels', 'scores'])), name='import_kind_known'),
+            model_name="importjob",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["samples", "labels", "scores"])), name="import_kind_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='importjob',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['uploaded', 'waiting', 'running', 'done', 'failed'])), name='import_status_known'),
+            model_name="importjob",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["uploaded", "waiting", "running", "done", "failed"])),
+                name="import_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.UniqueConstraint(fields=('project', 'key', 'version'), name='criterion_version_once'),
+            model_name="criterion",
+            constraint=models.UniqueConstraint(fields=("project", "key", "version"), name="criterion_version_once"),
         ),
         migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('project', 'key'), name='criterion_one_current_version'),
+            model_name="criterion",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)),
+                fields=("project", "key"),
+                name="criterion_one_current_version",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.CheckConstraint(condition=models.Q(('unit__in', ['claim', 'context', 'fact', 'entity', 'answer', 'sample'])), name='criterion_unit_known'),
+            model_name="criterion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("unit__in", ["claim", "context", "fact", "entity", "answer", "sample"])),
+                name="criterion_unit_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='criterion',
-            constraint=models.CheckConstraint(condition=models.Q(('scale__in', ['binary', 'nominal', 'ordinal', 'interval'])), name='criterion_scale_known'),
+            model_name="criterion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("scale__in", ["binary", "nominal", "ordinal", "interval"])),
+                name="criterion_scale_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='rater_name_once_per_project'),
+            model_name="rater",
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="rater_name_once_per_project"),
         ),
         migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.UniqueConstraint(fields=('project', 'user'), name='rater_once_per_member'),
+            model_name="rater",
+            constraint=models.UniqueConstraint(fields=("project", "user"), name="rater_once_per_member"),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='release_number_once_per_project'),
+            model_name="release",
+            constraint=models.UniqueConstraint(fields=("project", "number"), name="release_number_once_per_project"),
         ),
         migrations.AddConstraint(
-            model_name='sample',
-            constraint=models.UniqueConstraint(fields=('project', 'external_id'), name='sample_external_id_once_per_project'),
+            model_name="sample",
+            constraint=models.UniqueConstraint(
+                fields=("project", "external_id"), name="sample_external_id_once_per_project"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='batchsample',
-            constraint=models.UniqueConstraint(fields=('batch', 'sample'), name='batch_sample_once'),
+            model_name="batchsample",
+            constraint=models.UniqueConstraint(fields=("batch", "sample"), name="batch_sample_once"),
         ),
         migrations.AddConstraint(
-            model_name='batch',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='batch_number_once_per_project'),
+            model_name="batch",
+            constraint=models.UniqueConstraint(fields=("project", "number"), name="batch_number_once_per_project"),
         ),
         migrations.AddConstraint(
-            model_name='batch',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'open', 'adjudicating', 'closed'])), name='batch_status_known'),
+            model_name="batch",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["draft", "open", "adjudicating", "closed"])),
+                name="batch_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='batch',
-            constraint=models.CheckConstraint(condition=models.Q(('overlap__gte', 1)), name='batch_overlap_at_least_one'),
+            model_name="batch",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("overlap__gte", 1)), name="batch_overlap_at_least_one"
+            ),
         ),
         migrations.AddIndex(
-            model_name='task',
-            index=models.Index(condition=models.Q(('status__in', ['pending', 'in_progress', 'returned'])), fields=['annotator', 'batch', 'position'], name='task_open_by_annotator'),
+            model_name="task",
+            index=models.Index(
+                condition=models.Q(("status__in", ["pending", "in_progress", "returned"])),
+                fields=["annotator", "batch", "position"],
+                name="task_open_by_annotator",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='task',
-            constraint=models.UniqueConstraint(fields=('batch', 'sample', 'annotator'), name='task_once_per_annotator'),
+            model_name="task",
+            constraint=models.UniqueConstraint(fields=("batch", "sample", "annotator"), name="task_once_per_annotator"),
         ),
         migrations.AddConstraint(
-            model_name='task',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'in_progress', 'submitted', 'returned', 'skipped'])), name='task_status_known'),
+            model_name="task",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["pending", "in_progress", "submitted", "returned", "skipped"])),
+                name="task_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='task',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'skipped'), _negated=True), models.Q(('skip_reason', ''), _negated=True), _connector='OR'), name='task_skipped_with_reason'),
+            model_name="task",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("status", "skipped"), _negated=True),
+                    models.Q(("skip_reason", ""), _negated=True),
+                    _connector="OR",
+                ),
+                name="task_skipped_with_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='task',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'submitted'), _negated=True), ('submitted_at__isnull', False), _connector='OR'), name='task_submitted_has_time'),
+            model_name="task",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("status", "submitted"), _negated=True), ("submitted_at__isnull", False), _connector="OR"
+                ),
+                name="task_submitted_has_time",
+            ),
         ),
         migrations.AddIndex(
-            model_name='label',
-            index=models.Index(fields=['criterion', 'sample', 'unit'], name='label_by_criterion_unit'),
+            model_name="label",
+            index=models.Index(fields=["criterion", "sample", "unit"], name="label_by_criterion_unit"),
         ),
         migrations.AddConstraint(
-            model_name='label',
-            constraint=models.UniqueConstraint(condition=models.Q(('task__isnull', False)), fields=('task', 'unit', 'criterion'), name='label_once_per_task'),
+            model_name="label",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("task__isnull", False)),
+                fields=("task", "unit", "criterion"),
+                name="label_once_per_task",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='label',
-            constraint=models.UniqueConstraint(condition=models.Q(('task__isnull', True)), fields=('rater', 'sample', 'unit', 'criterion'), name='label_imported_once_per_rater'),
+            model_name="label",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("task__isnull", True)),
+                fields=("rater", "sample", "unit", "criterion"),
+                name="label_imported_once_per_rater",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='label',
-            constraint=models.CheckConstraint(condition=models.Q(('unit__regex', '^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$')), name='label_unit_is_address'),
+            model_name="label",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
+                ),
+                name="label_unit_is_address",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='label',
-            constraint=models.CheckConstraint(condition=models.Q(('revision__gte', 1)), name='label_revision_at_least_one'),
+            model_name="label",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("revision__gte", 1)), name="label_revision_at_least_one"
+            ),
         ),
         migrations.AddIndex(
-            model_name='verdict',
-            index=models.Index(condition=models.Q(('state__in', ['disputed', 'reopened'])), fields=['criterion', 'sample', 'unit'], name='verdict_queue'),
+            model_name="verdict",
+            index=models.Index(
+                condition=models.Q(("state__in", ["disputed", "reopened"])),
+                fields=["criterion", "sample", "unit"],
+                name="verdict_queue",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.UniqueConstraint(fields=('sample', 'unit', 'criterion'), name='verdict_once_per_unit'),
+            model_name="verdict",
+            constraint=models.UniqueConstraint(fields=("sample", "unit", "criterion"), name="verdict_once_per_unit"),
         ),
         migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.CheckConstraint(condition=models.Q(('unit__regex', '^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$')), name='verdict_unit_is_address'),
+            model_name="verdict",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
+                ),
+                name="verdict_unit_is_address",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['settled', 'disputed', 'reopened'])), name='verdict_state_known'),
+            model_name="verdict",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["settled", "disputed", "reopened"])), name="verdict_state_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('method', ''), ('state', 'disputed'), ('value__isnull', True)), models.Q(models.Q(('state', 'disputed'), _negated=True), ('value__isnull', False), models.Q(('method', ''), _negated=True)), _connector='OR'), name='verdict_has_value_unless_disputed'),
+            model_name="verdict",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("method", ""), ("state", "disputed"), ("value__isnull", True)),
+                    models.Q(
+                        models.Q(("state", "disputed"), _negated=True),
+                        ("value__isnull", False),
+                        models.Q(("method", ""), _negated=True),
+                    ),
+                    _connector="OR",
+                ),
+                name="verdict_has_value_unless_disputed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('method', 'adjudicated'), _negated=True), ('decided_by__isnull', False), _connector='OR'), name='verdict_adjudicated_by_someone'),
+            model_name="verdict",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("method", "adjudicated"), _negated=True), ("decided_by__isnull", False), _connector="OR"
+                ),
+                name="verdict_adjudicated_by_someone",
+            ),
         ),
     ]

@@ -33,15 +33,13 @@ def agreement(criterion: Criterion, ratings: Ratings | None = None) -> dict[str,
         "units": ratings.n_units,
         "ratings": len(ratings),
         "raters": list(ratings.raters),
-        "estimates": {
-            name: estimate.as_dict() for name, estimate in cast("Mapping[str, Estimate]", summary).items()
-        },
+        "estimates": {name: estimate.as_dict() for name, estimate in cast("Mapping[str, Estimate]", summary).items()},
         "pairs": [_pair(pair) for pair in pairs],
     }
 
 
 def _pair(pair: Pair) -> dict[str, Any]:
-    """Plain numbers; `low` and `high` are the interval of the unweighted kappa, and `reason` says why one is missing."""
+    """Plain numbers. `low` and `high`: the interval of the unweighted kappa; `reason`: why one is missing."""
     return {
         "a": pair.a,
         "b": pair.b,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, Sum
 
-from annotate.models import Batch, BatchCriterion, BatchSample, Label, Project, Task, Verdict
-from annotate.models.batch import BatchStatus, TaskStatus
+from annotate.models import Batch, BatchCriterion, BatchSample, Label, Task, Verdict
+from annotate.models.batch import TaskStatus
 from annotate.models.verdict import VerdictState
 
 
@@ -101,50 +100,25 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         .values_list("criterion_id")
         .annotate(n=Count("id"))
     )
-    verdicts = {
-        row["criterion_id"]: row
-        # By sample, not by Verdict.batch: a sample can be in several batches, and its unit has one verdict.
-        for row in Verdict.objects.filter(
+    # By sample, not by Verdict.batch: a sample can be in several batches, and its unit has one verdict.
+    verdicts = (
+        Verdict.objects.filter(
             sample__in=BatchSample.objects.filter(batch=batch).values("sample"),
             criterion__in=BatchCriterion.objects.filter(batch=batch).values("criterion"),
         )
-        .values("criterion_id")
-        .annotate(
-            settled=Count("id", filter=Q(state=VerdictState.SETTLED)),
-            disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
-        )
-    }
+        .values_list("criterion_id")
+        .annotate(n=Count("id"))
+    )
+    settled = dict(verdicts.filter(state=VerdictState.SETTLED))
+    disputed = dict(verdicts.exclude(state=VerdictState.SETTLED))
     return [
         CriterionProgress(
             key=criterion.key,
             name=criterion.name,
             expected=units.get(criterion.unit, samples) * batch.overlap,
             given=given.get(criterion.pk, 0),
-            settled=verdicts.get(criterion.pk, {}).get("settled", 0),
-            disputed=verdicts.get(criterion.pk, {}).get("disputed", 0),
+            settled=settled.get(criterion.pk, 0),
+            disputed=disputed.get(criterion.pk, 0),
         )
         for criterion in batch.asked_criteria()
     ]
-
-
-def project_counts(project: Project) -> dict[str, Any]:
-    """What the project holds and what waits, for its front page."""
-    tasks = Task.objects.filter(batch__project=project, batch__status=BatchStatus.OPEN).aggregate(
-        total=Count("id"), done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED]))
-    )
-    verdicts = Verdict.objects.filter(criterion__project=project).aggregate(
-        settled=Count("id", filter=Q(state=VerdictState.SETTLED)),
-        disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
-    )
-    return {
-        "samples": project.samples.count(),
-        "criteria": project.criteria.filter(is_current=True).count(),
-        "members": project.memberships.count(),
-        "batches": project.batches.count(),
-        "open_batches": project.batches.filter(status=BatchStatus.OPEN).count(),
-        "draft_batches": project.batches.filter(status=BatchStatus.DRAFT).count(),
-        "tasks": tasks["total"],
-        "tasks_done": tasks["done"],
-        "tasks_left": tasks["total"] - tasks["done"],
-        **verdicts,
-    }

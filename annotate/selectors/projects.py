@@ -28,7 +28,11 @@ def one_criterion(project: Project, key: str) -> Criterion:
 
 def batches_of(project: Project) -> QuerySet[Batch]:
     """The latest first, with everything that `batch_as_dict` shows."""
-    return project.batches.annotate(sample_count=Count("batch_samples")).prefetch_related(*_BATCH_PARTS).order_by("-number")
+    return (
+        project.batches.annotate(sample_count=Count("batch_samples"))
+        .prefetch_related(*_BATCH_PARTS)
+        .order_by("-number")
+    )
 
 
 def one_batch(project: Project, number: int) -> Batch:

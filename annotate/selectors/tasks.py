@@ -44,17 +44,23 @@ _PAYLOAD = """
       JOIN annotate_sample s ON s.id = t.sample_id
 """
 # The order of work: earlier batches first, each in its own order.
-_NEXT = _PAYLOAD + """
+_NEXT = (
+    _PAYLOAD
+    + """
      WHERE t.id = (
         SELECT o.id FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
          WHERE o.annotator_id = %(annotator)s AND o.status IN ('pending', 'in_progress', 'returned')
            AND ob.status = 'open' AND NOT o.id = ANY(%(exclude)s) AND {scope}
          ORDER BY o.batch_id, o.position, o.id LIMIT 1)
 """
-_OWN = _PAYLOAD + """
+)
+_OWN = (
+    _PAYLOAD
+    + """
       JOIN annotate_membership m ON m.project_id = b.project_id AND m.user_id = t.annotator_id
      WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s AND b.status <> 'draft'
 """
+)
 
 
 def open_tasks(*, user: User, project: Project) -> QuerySet[Task]:

@@ -114,8 +114,16 @@ def read_task(
     if row is None:
         return None
     contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[12:])
+    _, status, sample_id, batch_id, batch_name, batch_status, overlap, rater_id = row[:8]
     return TaskRow(
-        *row[:8],
+        id=task_id,
+        status=status,
+        sample_id=sample_id,
+        batch_id=batch_id,
+        batch_name=batch_name,
+        batch_status=batch_status,
+        overlap=overlap,
+        rater_id=rater_id,
         unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[8:12], strict=True)),
         contexts=contexts,
         criteria=[AskedCriterion(*fields) for fields in criteria or []],

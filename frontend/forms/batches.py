@@ -7,9 +7,9 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Criterion, Membership, Project, User
+from annotate.selectors.metadata import KnownKey, known_metadata
 from annotate.selectors.projects import current_criteria, members_of
 from annotate.services.batches import MAX_SEED
-from frontend.views.samples_read import KnownKey, known_metadata
 
 METHODS = (
     ("all", _("All samples")),

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from annotate.api.releases import as_download
 from annotate.errors import Refusal
-from annotate.models import Criterion, Label, Project
-from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.selectors.ground_truth import ground_truth, imported_labels
 from annotate.services.consensus import settle_imported
 from annotate.services.releases import make_release
 from frontend.forms.exports import ReleaseForm, SettleForm
@@ -76,29 +73,3 @@ def _show(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse
         "settle_form": SettleForm(page.project),
     }
     return page.render("frontend/exports.html", {**context, **forms}, status=status)
-
-
-def ground_truth(project: Project) -> list[dict[str, Any]]:
-    """Verdicts per criterion and version: settled by each method, and still disputed."""
-    settled = Q(verdicts__state=VerdictState.SETTLED)
-    by_method = {
-        method.value: Count("verdicts", filter=settled & Q(verdicts__method=method)) for method in VerdictMethod
-    }
-    rows = (
-        Criterion.objects.filter(project=project)
-        .annotate(waiting=Count("verdicts", filter=~settled), **by_method)
-        .order_by("position", "-version")
-        .values("key", "name", "version", "is_current", "waiting", *by_method)
-    )
-    counted = [{**row, "settled": sum(row[method] for method in by_method)} for row in rows]
-    return [row for row in counted if row["is_current"] or row["settled"] or row["waiting"]]
-
-
-def imported_labels(project: Project) -> Sequence[Mapping[str, Any]]:
-    """Labels that were made elsewhere, per criterion."""
-    return list(
-        Label.objects.filter(criterion__project=project, criterion__is_current=True, task__isnull=True)
-        .values("criterion__name")
-        .annotate(labels=Count("id"), raters=Count("rater", distinct=True))
-        .order_by("criterion__position")
-    )

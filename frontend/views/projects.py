@@ -11,12 +11,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.errors import Refusal
+from annotate.selectors.campaign import counts_of, own_batches
 from annotate.selectors.projects import current_criteria
 from annotate.services.projects import change_project, create_project
 from frontend.forms.projects import NewProjectForm, ProjectFileForm, SettingsForm
 from frontend.markdown import render_markdown
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
-from frontend.views.campaign import counts_of, own_batches, steps_of
+from frontend.views.campaign import steps_of
 
 RECENT_BATCHES = 5
 

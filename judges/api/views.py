@@ -84,7 +84,7 @@ class ReportsView(ProjectAPIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         key = body(request, {"criterion"}, required={"criterion"})["criterion"]
-        requested = request_report(criterion=criterion_named(self.project, str(key)), user=request.user)
+        requested = request_report(criterion=criterion_named(self.project, str(key)), user=self.user)
         return Response({"requested": requested}, status=202)
 
 
@@ -106,6 +106,4 @@ class ReportFileView(ProjectAPIView):
     def get(self, request: Request, slug: str, number: int) -> HttpResponse:
         report = one_report(self.project, number)
         name = f"{slug}-{report.criterion.key}-report-{number}.html"
-        return HttpResponse(
-            report_html(report), headers={"Content-Disposition": f'attachment; filename="{name}"'}
-        )
+        return HttpResponse(report_html(report), headers={"Content-Disposition": f'attachment; filename="{name}"'})

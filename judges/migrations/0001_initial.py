@@ -6,119 +6,231 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('annotate', '0001_initial'),
+        ("annotate", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Judge',
+            name="Judge",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('kind', models.CharField(choices=[('imported', 'Imported'), ('llm', 'LLM'), ('ragas', 'RAGAS'), ('lexical', 'Lexical'), ('embedding', 'Embedding'), ('ensemble', 'Ensemble')], default='imported', max_length=10)),
-                ('description', models.TextField(blank=True)),
-                ('higher_is_better', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judges', to='annotate.project')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("imported", "Imported"),
+                            ("llm", "LLM"),
+                            ("ragas", "RAGAS"),
+                            ("lexical", "Lexical"),
+                            ("embedding", "Embedding"),
+                            ("ensemble", "Ensemble"),
+                        ],
+                        default="imported",
+                        max_length=10,
+                    ),
+                ),
+                ("description", models.TextField(blank=True)),
+                ("higher_is_better", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="judges", to="annotate.project"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='JudgeVersion',
+            name="JudgeVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('label', models.CharField(max_length=200)),
-                ('config', models.JSONField(default=dict)),
-                ('content_hash', models.CharField(max_length=64)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='judges.judge')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("label", models.CharField(max_length=200)),
+                ("config", models.JSONField(default=dict)),
+                ("content_hash", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "judge",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="versions", to="judges.judge"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
+                "ordering": ["number"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('import_job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='annotate.importjob')),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='judges.judgeversion')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "import_job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="annotate.importjob",
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="judges.judgeversion"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Score',
+            name="Score",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('unit', models.CharField(max_length=20)),
-                ('dimension', models.CharField(max_length=120)),
-                ('repeat', models.PositiveSmallIntegerField(default=0)),
-                ('status', models.CharField(choices=[('ok', 'OK'), ('refused', 'Refused'), ('parse_error', 'Reply not understood'), ('timeout', 'Timed out'), ('error', 'Failed')], default='ok', max_length=12)),
-                ('number', models.FloatField(blank=True, null=True)),
-                ('label', models.TextField(blank=True, null=True)),
-                ('rationale', models.TextField(blank=True, default='')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='scores', to='judges.run')),
-                ('sample', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='scores', to='annotate.sample')),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='scores', to='judges.judgeversion')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("unit", models.CharField(max_length=20)),
+                ("dimension", models.CharField(max_length=120)),
+                ("repeat", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("ok", "OK"),
+                            ("refused", "Refused"),
+                            ("parse_error", "Reply not understood"),
+                            ("timeout", "Timed out"),
+                            ("error", "Failed"),
+                        ],
+                        default="ok",
+                        max_length=12,
+                    ),
+                ),
+                ("number", models.FloatField(blank=True, null=True)),
+                ("label", models.TextField(blank=True, null=True)),
+                ("rationale", models.TextField(blank=True, default="")),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="scores", to="judges.run"
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="scores", to="annotate.sample"
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="scores", to="judges.judgeversion"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AlignmentReport',
+            name="AlignmentReport",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('parameters', models.JSONField(default=dict)),
-                ('result', models.JSONField(default=dict)),
-                ('plots', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('criterion', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reports', to='annotate.criterion')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reports', to='annotate.project')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("fingerprint", models.CharField(max_length=64)),
+                ("parameters", models.JSONField(default=dict)),
+                ("result", models.JSONField(default=dict)),
+                ("plots", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="reports", to="annotate.criterion"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="reports", to="annotate.project"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-number'],
-                'constraints': [models.UniqueConstraint(fields=('project', 'number'), name='report_number_once_per_project'), models.UniqueConstraint(fields=('criterion', 'fingerprint'), name='report_once_per_criterion_and_data')],
+                "ordering": ["-number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "number"), name="report_number_once_per_project"),
+                    models.UniqueConstraint(
+                        fields=("criterion", "fingerprint"), name="report_once_per_criterion_and_data"
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='judge_name_once_per_project'),
+            model_name="judge",
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="judge_name_once_per_project"),
         ),
         migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['imported', 'llm', 'ragas', 'lexical', 'embedding', 'ensemble'])), name='judge_kind_known'),
+            model_name="judge",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["imported", "llm", "ragas", "lexical", "embedding", "ensemble"])),
+                name="judge_kind_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='judgeversion',
-            constraint=models.UniqueConstraint(fields=('judge', 'number'), name='judge_version_number_once'),
+            model_name="judgeversion",
+            constraint=models.UniqueConstraint(fields=("judge", "number"), name="judge_version_number_once"),
         ),
         migrations.AddConstraint(
-            model_name='judgeversion',
-            constraint=models.UniqueConstraint(fields=('judge', 'content_hash'), name='judge_version_content_once'),
+            model_name="judgeversion",
+            constraint=models.UniqueConstraint(fields=("judge", "content_hash"), name="judge_version_content_once"),
         ),
         migrations.AddConstraint(
-            model_name='score',
-            constraint=models.UniqueConstraint(fields=('version', 'dimension', 'sample', 'unit', 'repeat'), name='score_once_per_unit_and_repeat'),
+            model_name="score",
+            constraint=models.UniqueConstraint(
+                fields=("version", "dimension", "sample", "unit", "repeat"), name="score_once_per_unit_and_repeat"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='score',
-            constraint=models.CheckConstraint(condition=models.Q(('unit__regex', '^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$')), name='score_unit_is_address'),
+            model_name="score",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
+                ),
+                name="score_unit_is_address",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='score',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['ok', 'refused', 'parse_error', 'timeout', 'error'])), name='score_status_known'),
+            model_name="score",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["ok", "refused", "parse_error", "timeout", "error"])),
+                name="score_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='score',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('label__isnull', True), ('number__isnull', False), ('status', 'ok')), models.Q(('label__isnull', False), ('number__isnull', True), ('status', 'ok')), models.Q(models.Q(('status', 'ok'), _negated=True), ('label__isnull', True), ('number__isnull', True)), _connector='OR'), name='score_has_one_value_if_ok'),
+            model_name="score",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("label__isnull", True), ("number__isnull", False), ("status", "ok")),
+                    models.Q(("label__isnull", False), ("number__isnull", True), ("status", "ok")),
+                    models.Q(
+                        models.Q(("status", "ok"), _negated=True), ("label__isnull", True), ("number__isnull", True)
+                    ),
+                    _connector="OR",
+                ),
+                name="score_has_one_value_if_ok",
+            ),
         ),
     ]

@@ -17,7 +17,9 @@ _LINES = (("kappa", "kappa", JUDGE, "-"), ("tpr", "TPR", TPR, "--"), ("tnr", "TN
 def sweep_plot(name: str, judge: str, curve: dict[str, list[float | None]], chosen: float | None, best: float) -> str:
     """`curve`: thresholds ascending, with kappa, tpr and tnr at each. `chosen`: the threshold of the dev part."""
     at = curve["thresholds"].index(best)
-    description = f"Kappa is highest, {number(curve['kappa'][at], 2)}, at threshold {best:.4g} on all data (optimistic)."
+    description = (
+        f"Kappa is highest, {number(curve['kappa'][at], 2)}, at threshold {best:.4g} on all data (optimistic)."
+    )
     if chosen is not None:
         description += f" On the dev part alone the threshold {chosen:.4g} was chosen."
     return draw(

@@ -7,8 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from alignment import Estimate, Ratings, Sweep, at_threshold, gwet_ac1, judge_label_kappa, sweep
-from alignment import kendall, paradox_note, pearson, roc_auc, spearman
+from alignment import (
+    Estimate,
+    Ratings,
+    Sweep,
+    at_threshold,
+    gwet_ac1,
+    judge_label_kappa,
+    kendall,
+    paradox_note,
+    pearson,
+    roc_auc,
+    spearman,
+    sweep,
+)
 from annotate.errors import Invalid
 from annotate.models import Criterion
 from annotate.scales import Value, normalise

@@ -45,7 +45,9 @@ def most_disagreed(
 def _furthest(criterion: Criterion, reference: Reference, one: Comparison) -> list[_Distant]:
     people, judge = _people(criterion, reference, one), _judge(criterion, reference, one)
     human = reference.human or people
-    rows = [_Distant(one, unit, abs(people[unit] - judge[unit]), human.get(unit)) for unit in people.keys() & judge.keys()]
+    rows = [
+        _Distant(one, unit, abs(people[unit] - judge[unit]), human.get(unit)) for unit in people.keys() & judge.keys()
+    ]
     apart = [row for row in rows if row.distance > 0]
     return nsmallest(PER_JUDGE, apart, key=lambda row: (-row.distance, row.unit[0], unit_sort_key(row.unit[1])))
 

@@ -106,9 +106,7 @@ def _means(ratings: Ratings) -> dict[UnitKey, float]:
     return dict(zip(cast("tuple[UnitKey, ...]", means.unit_ids), means.value.tolist(), strict=True))
 
 
-def _divided(
-    criterion: Criterion, positive: Mapping[UnitKey, bool], names: Mapping[int, str]
-) -> dict[UnitKey, bool]:
+def _divided(criterion: Criterion, positive: Mapping[UnitKey, bool], names: Mapping[int, str]) -> dict[UnitKey, bool]:
     """Dev and test. By the samples' own ids, so that another installation divides the same data the same way."""
     units = list(positive)
     is_dev = dev_test_split(

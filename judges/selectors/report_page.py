@@ -63,8 +63,10 @@ def report_context(report: AlignmentReport, sample_url: SampleUrl | None = None)
         "has_passes": bool(result["criterion"]["passes"]),
         "people": shown(result["people"]),
         "judges": judges,
-        "uses_test": any(row["at_threshold"]["split"] == "test" and row["at_threshold"]["threshold"] is not None
-                         for row in result["judges"]),
+        "uses_test": any(
+            row["at_threshold"]["split"] == "test" and row["at_threshold"]["threshold"] is not None
+            for row in result["judges"]
+        ),
         "forest": report.plots.get("forest", ""),
         "statistics": [(title, shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
         "prevalence": [{**row, "percent": _percent(row["share"])} for row in result["prevalence"]],

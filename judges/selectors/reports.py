@@ -43,7 +43,9 @@ def reports_of(project: Project) -> QuerySet[AlignmentReport]:
 
 
 def one_report(project: Project, number: int) -> AlignmentReport:
-    found = AlignmentReport.objects.filter(project=project, number=number).select_related("criterion", "project").first()
+    found = (
+        AlignmentReport.objects.filter(project=project, number=number).select_related("criterion", "project").first()
+    )
     if found is None:
         raise Http404(f"This project has no report {number}.")
     return found
@@ -71,9 +73,9 @@ def data_version(criterion: Criterion) -> str:
     exactly is its fingerprint.
     """
     labels = Label.objects.filter(criterion=criterion).aggregate(Count("pk"), Sum("revision"), Max("updated_at"))
-    tasks = Task.objects.filter(
-        batch__project_id=criterion.project_id, status=TaskStatus.SUBMITTED
-    ).aggregate(Count("pk"), Max("submitted_at"))
+    tasks = Task.objects.filter(batch__project_id=criterion.project_id, status=TaskStatus.SUBMITTED).aggregate(
+        Count("pk"), Max("submitted_at")
+    )
     verdicts = Verdict.objects.filter(criterion=criterion).aggregate(Count("pk"), Sum("revision"), Max("updated_at"))
     scores = scores_against(criterion).aggregate(Count("pk"), Max("pk"))
     return "/".join(str(value) for counts in (labels, tasks, verdicts, scores) for value in counts.values())

@@ -62,9 +62,9 @@ def series_for(criterion: Criterion, judge_name: str | None = None) -> list[Seri
 def scores_against(criterion: Criterion) -> QuerySet[Score]:
     """Every score that could be held against the criterion, of all versions and repeats."""
     others = Criterion.objects.filter(project_id=criterion.project_id).exclude(key=criterion.key).values("key")
-    return Score.objects.filter(
-        _on_kind(criterion.unit), version__judge__project_id=criterion.project_id
-    ).exclude(dimension__in=others)
+    return Score.objects.filter(_on_kind(criterion.unit), version__judge__project_id=criterion.project_id).exclude(
+        dimension__in=others
+    )
 
 
 def rationales(wanted: Iterable[tuple[Series, UnitKey]]) -> dict[tuple[int, str, UnitKey], str]:

@@ -9,7 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from annotate.models import Batch, Label, Task, Verdict
-from annotate.selectors.progress import batch_annotators, batch_criteria, project_counts
+from annotate.selectors.campaign import Counts, counts_of
+from annotate.selectors.progress import batch_annotators, batch_criteria
 from annotate.selectors.projects import batch_as_dict, batches_of
 from annotate.selectors.tasks import following_task, next_task, work_progress
 from annotate.services.batches import close_batch
@@ -90,24 +91,22 @@ def test_criteria(busy: World) -> None:
 
 
 def test_project(busy: World) -> None:
-    counts = project_counts(busy.project)
+    counts = counts_of([busy.project, busy.other])
     tasks = list(Task.objects.filter(batch__status="open"))
     done = sum(task.status in ("submitted", "skipped") for task in tasks)
     states = list(Verdict.objects.values_list("state", flat=True))
-    assert counts == {
-        "samples": 8,
-        "criteria": 3,
-        "members": 5,
-        "batches": 3,
-        "open_batches": 2,
-        "draft_batches": 1,
-        "tasks": len(tasks),
-        "tasks_done": done,
-        "tasks_left": len(tasks) - done,
-        "settled": states.count("settled"),
-        "disputed": len(states) - states.count("settled"),
-    }
-    assert not any(project_counts(busy.other)[name] for name in ("samples", "batches", "tasks", "settled", "disputed"))
+    assert counts[busy.project.pk] == Counts(
+        samples=8,
+        criteria=3,
+        batches=3,
+        open_batches=2,
+        draft_batches=1,
+        tasks=len(tasks),
+        tasks_done=done,
+        settled=states.count("settled"),
+        disputed=len(states) - states.count("settled"),
+    )
+    assert counts[busy.other.pk] == Counts(criteria=1)
 
 
 def test_ones_own_work(busy: World) -> None:

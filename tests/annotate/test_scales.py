@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from annotate.errors import Invalid
 from annotate.models import Criterion
-from annotate.scales import is_missing, normalise, passes
+from annotate.scales import is_missing, normalise
 
 
 def criterion(*values: Any, scale: str = "ordinal") -> Criterion:
@@ -97,9 +97,3 @@ def test_missing(value: Any) -> None:
 @pytest.mark.parametrize("value", [0, False, " ", "NA", "null", 0.0, [], math.inf])
 def test_not_missing(value: Any) -> None:
     assert not is_missing(value)
-
-
-def test_passes() -> None:
-    GRADES.passes = [3, 4]
-    assert passes(GRADES, 4)
-    assert not passes(GRADES, 2)

@@ -55,9 +55,7 @@ def _ben_labels_everything(desk: Desk) -> None:
     for task in Task.objects.filter(annotator=desk.ben):
         for unit in ("claim:0", "claim:1"):
             said = LabelInput(unit=unit, criterion="support", value="contradicted", comment=BENS_WORDS)
-            save_label(
-                actor=desk.ben, task_id=task.pk, said=said, expected_revision=0, idempotency_key=uuid.uuid4()
-            )
+            save_label(actor=desk.ben, task_id=task.pk, said=said, expected_revision=0, idempotency_key=uuid.uuid4())
         submit_task(actor=desk.ben, task_id=task.pk)
 
 

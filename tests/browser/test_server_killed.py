@@ -97,7 +97,8 @@ def test_two_windows_on_one_label_end_in_a_choice_and_not_in_an_overwrite(
     pages[1].keyboard.press("2")
     dialog = pages[1].locator("#conflict-dialog[open]")
     dialog.wait_for()
-    assert "Contradicted" in dialog.inner_text() and "Supported" in dialog.inner_text()
+    assert "Contradicted" in dialog.inner_text()
+    assert "Supported" in dialog.inner_text()
     assert Label.objects.get().value == "supported"
 
     pages[1].keyboard.press("Enter")  # "Keep mine" has the focus
