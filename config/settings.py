@@ -316,6 +316,9 @@ for _folder in (STATIC_ROOT, MEDIA_ROOT, FILE_UPLOAD_TEMP_DIR):
 # Bounds a request body that is read into memory; uploaded files stream to disk and are bounded by the importer.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
+IMPORT_MAX_FILE_BYTES = env.number("IMPORT_MAX_FILE_BYTES", 2 * 1024**3, low=1, high=2**40)
+IMPORT_MAX_DECODED_BYTES = env.number("IMPORT_MAX_DECODED_BYTES", 2 * 1024**3, low=1, high=2**40)
+IMPORT_MAX_ROWS = env.number("IMPORT_MAX_ROWS", 2_000_000, low=1, high=10**9)
 
 
 LOGGING = {

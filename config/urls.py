@@ -1,8 +1,9 @@
 """Every URL: pages at the root, the API below /api/, and one health check."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from config.api_fallback import no_such_route
 from config.health import healthz
 
 urlpatterns = [
@@ -15,5 +16,6 @@ urlpatterns = [
     ),
     path("api/", include("annotate.api.urls")),
     path("api/", include("judges.api.urls")),
+    re_path(r"^api/", no_such_route),
     path("", include("frontend.urls")),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+KIB, MIB = 1 << 10, 1 << 20
 
 MAX_LINE_BYTES = 8 * MIB
 MAX_FIELD_BYTES = 1 * MIB
@@ -19,20 +19,19 @@ SHOWN_EXCERPT = 80
 class Limits:
     """Limits that guard the machine rather than the format."""
 
-    file_bytes: int = 2 * GIB
-    decoded_bytes: int = 2 * GIB
+    file_bytes: int
+    decoded_bytes: int
+    rows: int
     # A compressed file may not grow by more than this, once it has grown past `ratio_from_bytes`.
     ratio: int = 200
     ratio_from_bytes: int = 64 * MIB
-    rows: int = 2_000_000
 
     @classmethod
     def from_settings(cls) -> Limits:
         from django.conf import settings
 
-        standard = cls()
         return cls(
-            file_bytes=getattr(settings, "IMPORT_MAX_FILE_BYTES", standard.file_bytes),
-            decoded_bytes=getattr(settings, "IMPORT_MAX_DECODED_BYTES", standard.decoded_bytes),
-            rows=getattr(settings, "IMPORT_MAX_ROWS", standard.rows),
+            file_bytes=settings.IMPORT_MAX_FILE_BYTES,
+            decoded_bytes=settings.IMPORT_MAX_DECODED_BYTES,
+            rows=settings.IMPORT_MAX_ROWS,
         )

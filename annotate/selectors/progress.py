@@ -80,6 +80,12 @@ def batch_annotators(batch: Batch) -> list[AnnotatorProgress]:
     ]
 
 
+def batch_skips(batch: Batch) -> list[Task]:
+    """The tasks that were skipped, each with its reason: what nobody labelled, somebody has to look at."""
+    skipped = Task.objects.filter(batch=batch, status=TaskStatus.SKIPPED).select_related("sample", "annotator")
+    return list(skipped.order_by("sample_id", "annotator__username"))
+
+
 # The units of a listed kind are the entries of a JSON array of the sample; the others exist once a sample.
 _UNIT_COUNTS = """
     SELECT coalesce(sum(jsonb_array_length(s.claims)), 0), coalesce(sum(jsonb_array_length(s.contexts)), 0),

@@ -23,6 +23,7 @@ from annotate.exporting.rows import ExportedSample, Filters, exported_samples, s
 from annotate.exporting.writers import RELEVANCE, SUFFIXES, WRITERS
 from annotate.models import Project, Release, User
 from annotate.models.verdict import VerdictState
+from annotate.selectors.agreement import agreement
 
 _FOLDER = "releases"
 
@@ -63,9 +64,8 @@ def make_release(
     user: User | None,
     file_format: str,
     filters: object = None,
-    agreement: dict[str, Any] | None = None,
 ) -> Release:
-    """Writes the file from one snapshot and numbers it. `agreement`: figures of this moment, for the manifest.
+    """Writes the file from one snapshot and numbers it; the manifest holds the agreement of the same moment.
 
     Raises Invalid for an unknown format or filter and Conflict when there is nothing to export.
     """
@@ -81,7 +81,6 @@ def make_release(
         with path.open("xb") as file:
             manifest = _write(file, project, file_format, chosen)
         manifest["sha256"], manifest["bytes"] = _digest(path), path.stat().st_size
-        manifest["agreement"] = agreement or {}
         return _number(project, user, file_format, chosen, manifest, stored_as)
     except BaseException:
         path.unlink(missing_ok=True)
@@ -93,6 +92,7 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
     with snapshot():
         rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file)
         states = _states(project, filters)
+        agreed = _agreement(project, tally)
     if not rows:
         raise Conflict(
             "nothing_to_export", "No verdict is settled yet within these filters, so there is nothing to export."
@@ -103,6 +103,7 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
         "verdicts": tally.verdicts,
         "criteria": [tally.criteria[name] for name in sorted(tally.criteria)],
         "methods": dict(sorted(tally.methods.items())),
+        "agreement": agreed,
         **states,
     }
 
@@ -118,6 +119,16 @@ def _states(project: Project, filters: Filters) -> dict[str, Any]:
     )
     share = counts["settled"] / counts["units"] if counts["units"] else None
     return {"states": counts, "percent_settled": None if share is None else round(100 * share, 2)}
+
+
+def _agreement(project: Project, tally: _Tally) -> dict[str, Any]:
+    """How well the people agreed on what is exported: for each criterion all the figures of `manage.py agreement`."""
+    found = {}
+    for name, counted in sorted(tally.criteria.items()):
+        criterion = project.criteria.get(key=counted["key"], version=counted["version"])
+        figures = agreement(criterion)
+        found[name] = {field: figures[field] for field in ("units", "ratings", "raters", "estimates")}
+    return found
 
 
 def _only_relevance(filters: Filters) -> Filters:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotate.errors import Refusal
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus, TaskStatus
-from annotate.selectors.progress import batch_annotators, batch_criteria
+from annotate.selectors.progress import batch_annotators, batch_criteria, batch_skips
 from annotate.selectors.projects import one_batch
 from annotate.services.batches import (
     close_batch,
@@ -77,6 +77,7 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
         "batch": found,
         "samples": found.batch_samples.count(),
         "annotators": batch_annotators(found),
+        "skips": batch_skips(found),
         "people": found.annotators.order_by("username") if found.status == BatchStatus.DRAFT else [],
         "criteria": batch_criteria(found),
         "may_change": page.may("batches.change"),

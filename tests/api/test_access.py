@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from django.test import Client
 from knox.models import get_token_model
 from rest_framework.test import APIClient
 
@@ -16,7 +17,8 @@ from tests.annotate.factories import stored
 from tests.api.conftest import Both, client_of
 from tests.api.routes import API, Route
 
-PUBLIC = {"/api/schema/", "/api/docs/"}
+# The last one is the answer to a route that does not exist.
+PUBLIC = {"/api/schema/", "/api/docs/", "/api/"}
 # These show a person nothing but their own: projects they are in, their tasks, their tokens.
 SELF_SCOPED = {
     projects.ProjectsView,
@@ -224,3 +226,9 @@ def test_a_superuser_is_an_admin_everywhere_but_no_annotator(both: Both) -> None
     assert [p["role"] for p in client.get("/api/projects/").json()] == ["admin", "admin"]
     assert client.get("/api/projects/desk/members/").status_code == 200
     assert client.get(f"/api/tasks/{both.own['task_id']}/").status_code == 404
+
+
+def test_a_route_that_does_not_exist_says_so_in_json(client: Client) -> None:
+    reply = client.get("/api/nothing/here")
+    assert reply.status_code == 404
+    assert reply.json()["error"]["code"] == "not_found"

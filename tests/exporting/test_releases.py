@@ -17,6 +17,7 @@ from rest_framework.test import APIClient
 from annotate.errors import Conflict, Invalid
 from annotate.importing.cells import unguard
 from annotate.models import Criterion, Membership, Project, Release, Sample, User, Verdict
+from annotate.selectors.agreement import agreement
 from annotate.services.releases import make_release, open_release
 
 NASTY = "=cmd|' /C calc'!A0\n\t\"x\",😀"
@@ -164,10 +165,7 @@ def test_same_data_same_file(file_format: str, project: Project) -> None:
 
 
 def test_manifest(project: Project) -> None:
-    agreement = {"support": {"krippendorff_alpha": 0.8}}
-    manifest = make_release(
-        project=project, user=None, file_format="jsonl", filters={"criteria": ["support"]}, agreement=agreement
-    ).manifest
+    manifest = make_release(project=project, user=None, file_format="jsonl", filters={"criteria": ["support"]}).manifest
 
     assert (manifest["rows"], manifest["samples"], manifest["verdicts"]) == (3, 2, 3)
     assert manifest["criteria"] == [
@@ -176,7 +174,9 @@ def test_manifest(project: Project) -> None:
     assert manifest["states"] == {"units": 4, "settled": 3, "disputed": 1, "reopened": 0}
     assert manifest["percent_settled"] == 75.0
     assert manifest["filters"] == {"criteria": ["support"]}
-    assert manifest["agreement"] == agreement
+    figures = agreement(project.criteria.get(key="support"))
+    assert list(manifest["agreement"]) == ["support v1"]
+    assert manifest["agreement"]["support v1"]["estimates"] == figures["estimates"]
 
 
 def test_disputed_units_only_on_request(project: Project) -> None:

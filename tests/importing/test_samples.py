@@ -171,7 +171,7 @@ def test_bad_mapping(pair: str, project: Project, write: Write) -> None:
         (
             "a.ndjson.gz",
             gzip.compress(
-                b'{"id": "a", "question": "q", "answer": "x"}\n{"id": "b", "question": "q", "answer": "y"}\n'
+                b'{"id": "a", "question": "q", "answer": "x"}\n{"id": "b", "question": "q", "answer": "y"}\n', mtime=0
             ),
         ),
         ("a.json", b'[{"id": "a", "question": "q", "answer": "x"},\n {"id": "b", "question": "q", "answer": "y"}]'),
