@@ -36,7 +36,7 @@ class Judge(models.Model):
 
 
 class JudgeVersion(models.Model):
-    """One configuration of a judge. Never changes; `label` is the name a scores file gave it ("1" when it gave none)."""
+    """One configuration of a judge. Never changes; `label`: the name that a scores file gave it, else "1"."""
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()

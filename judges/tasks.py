@@ -13,4 +13,6 @@ def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
     from judges.services import reports
 
     criterion = Criterion.objects.select_related("project").get(pk=criterion_id)
-    reports.freeze_report(criterion=criterion, user=User.objects.filter(pk=user_id).first())
+    reports.freeze_report(
+        criterion=criterion, user=None if user_id is None else User.objects.filter(pk=user_id).first()
+    )

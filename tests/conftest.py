@@ -174,20 +174,25 @@ class AppProcess:
 
 @dataclass
 class Worker(AppProcess):
-    """A real Celery worker. `wait_idle()` returns once everything sent so far has been worked off."""
+    """A real Celery worker. `wait_for(condition)` returns once what it was sent to do is done."""
 
-    def wait_idle(self, seconds: float = READY_SECONDS) -> None:
+    def wait_for(self, condition: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if not self.is_running():
+                self.fail("The worker has ended while there is work.")
+            if time.monotonic() > deadline:
+                self.fail(f"The worker is not done after {seconds} s.")
+            time.sleep(0.02)
+
+    def wait_idle(self) -> None:
+        """Until the queue is empty. A message on its way from the queue to a process is seen by nobody for a moment, so
+        a test that needs a result waits for that; this is for clearing up."""
         import redis
 
-        deadline = time.monotonic() + seconds
         with redis.Redis.from_url(settings.REDIS_URL) as client:
             # With late acknowledgement a message is in `unacked` until its task is done.
-            while client.llen(settings.CELERY_TASK_DEFAULT_QUEUE) or client.hlen("unacked"):
-                if not self.is_running():
-                    self.fail("The worker has ended while there is work.")
-                if time.monotonic() > deadline:
-                    self.fail(f"The worker still has work after {seconds} s.")
-                time.sleep(0.02)
+            self.wait_for(lambda: not client.llen(settings.CELERY_TASK_DEFAULT_QUEUE) and not client.hlen("unacked"))
 
 
 @dataclass

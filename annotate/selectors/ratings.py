@@ -67,4 +67,4 @@ def verdict_values(criterion: Criterion) -> dict[UnitKey, Value]:
         .order_by("sample_id", "unit")
         .values_list("sample_id", "unit", "value")
     )
-    return {(sample, unit): value for sample, unit, value in rows}
+    return {(sample, unit): cast("Value", value) for sample, unit, value in rows}

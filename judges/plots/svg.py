@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ _INK = re.compile(r"^(#000000|#000|black)$")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 
-_SETTINGS: dict[str, Any] = {
+_SETTINGS: Any = {
     "svg.fonttype": "none",  # text stays text: searchable, in the page's font
     "svg.hashsalt": "touchstone",  # the same figures give the same bytes
     "text.parse_math": False,  # a "$" in a judge's name is a "$"
@@ -38,11 +38,11 @@ _SETTINGS: dict[str, Any] = {
 def draw(name: str, title: str, description: str, size: tuple[float, float], paint: Callable[[Figure], None]) -> str:
     """An SVG element as text. `name` keeps its ids apart from those of other plots on the page."""
     # Here, not above: matplotlib takes half a second to load, and only the worker draws.
-    import matplotlib
+    import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
         # It measures text with a font that may lack Chinese characters; the reader's browser draws them with its own.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained")
@@ -62,8 +62,8 @@ def plain(text: str, limit: int = 40) -> str:
 
 def embeddable(source: str, *, name: str, title: str, description: str) -> str:
     # Registered for the writer: the default would be ns0: prefixes, which HTML doesn't understand.
-    ElementTree.register_namespace("", SVG)
-    root = ElementTree.fromstring(source)  # noqa: S314 - matplotlib wrote it a moment ago
+    ET.register_namespace("", SVG)
+    root = ET.fromstring(source)  # noqa: S314 - matplotlib wrote it a moment ago
     _drop(root, {"metadata", "style"})
     for element in root.iter():
         _flatten_style(element)
@@ -80,20 +80,20 @@ def embeddable(source: str, *, name: str, title: str, description: str) -> str:
         }
     )
     for position, (tag, text) in enumerate((("title", title), ("desc", description))):
-        element = ElementTree.Element(f"{{{SVG}}}{tag}", {"id": f"{name}-{'description' if tag == 'desc' else tag}"})
+        element = ET.Element(f"{{{SVG}}}{tag}", {"id": f"{name}-{'description' if tag == 'desc' else tag}"})
         element.text = _CONTROL.sub("", text)
         root.insert(position, element)
-    return ElementTree.tostring(root, encoding="unicode")
+    return ET.tostring(root, encoding="unicode")
 
 
-def _drop(root: ElementTree.Element, tags: set[str]) -> None:
+def _drop(root: ET.Element, tags: set[str]) -> None:
     for parent in root.iter():
         for child in list(parent):
             if child.tag.rsplit("}", 1)[-1] in tags:
                 parent.remove(child)
 
 
-def _flatten_style(element: ElementTree.Element) -> None:
+def _flatten_style(element: ET.Element) -> None:
     style = element.attrib.pop("style", "")
     for declaration in filter(None, (part.strip() for part in style.split(";"))):
         attribute, _, value = (part.strip() for part in declaration.partition(":"))
@@ -113,7 +113,7 @@ def _flatten_style(element: ElementTree.Element) -> None:
         element.set("fill", "currentColor")
 
 
-def _rename(element: ElementTree.Element, name: str) -> None:
+def _rename(element: ET.Element, name: str) -> None:
     """Ids and what refers to them, so that two plots in one page don't clip each other."""
     if "id" in element.attrib:
         element.set("id", f"{name}-{element.attrib['id']}")

@@ -42,7 +42,7 @@ class Comparison:
 
     row: the figures as plain JSON. scores: the judge's scores as numbers, of the units people said something about.
     labels: its labels, for a judge that answers with the criterion's options. decisions: pass or fail by the judge, of
-    the units it may be judged by (the test part, once a threshold was chosen on dev). curve: all thresholds on all data.
+    the units it may be judged by (the test part, once a threshold was chosen on dev). curve: all thresholds on all.
     note: the sentence on the kappa paradox, where it applies.
     """
 

@@ -42,7 +42,7 @@ def kappa_matrix(
     """
     base = reference.ratings if reference.passing is None else reference.passing
     judges = [
-        _Column(title, one.labels if reference.passing is None else one.decisions)
+        _Column(title, {**(one.labels if reference.passing is None else one.decisions)})
         for title, one in zip(titles, comparisons, strict=True)
     ]
     judges = [judge for judge in judges if judge.values]

@@ -62,7 +62,7 @@ def report_summary(report: AlignmentReport) -> dict[str, Any]:
         "criterion": report.criterion.key,
         "criterion_version": report.criterion.version,
         "fingerprint": report.fingerprint,
-        "created_at": report.created_at.isoformat() if report.created_at else None,
+        "created_at": report.created_at.isoformat(),
     }
 
 

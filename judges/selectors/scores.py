@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from django.db.models import Q, QuerySet
 
@@ -107,5 +108,5 @@ def _load(criterion: Criterion, version: JudgeVersion, dimension: str) -> Series
         elif number is not None:
             series.numbers[sample, unit] = number
         else:
-            series.labels[sample, unit] = label
+            series.labels[sample, unit] = cast("str", label)
     return series

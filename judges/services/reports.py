@@ -6,7 +6,7 @@ import platform
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib
+import matplotlib as mpl
 import numpy as np
 import scipy
 from django.core.cache import cache
@@ -88,7 +88,7 @@ def _parameters(criterion: Criterion) -> dict[str, Any]:
             "python": platform.python_version(),
             "numpy": np.__version__,
             "scipy": scipy.__version__,
-            "matplotlib": matplotlib.__version__,
+            "matplotlib": mpl.__version__,
         },
     }
 
@@ -133,8 +133,8 @@ def _result(criterion: Criterion, reference: Reference, comparisons: Sequence[Co
 def _headline(one: Comparison, reference: Reference) -> dict[str, Any]:
     """The kappa a judge is known by: on pass and fail, or on the labels where the criterion has no passes."""
     if reference.passing is None and one.row["labels"] is not None:
-        return one.row["labels"]["kappa"]  # type: ignore[no-any-return]
-    return one.row["at_threshold"]["kappa"]  # type: ignore[no-any-return]
+        return one.row["labels"]["kappa"]
+    return one.row["at_threshold"]["kappa"]
 
 
 def _paradox(estimates: dict[str, dict[str, Any]]) -> str | None:

@@ -12,7 +12,7 @@ def test_the_worker_works_and_becomes_idle(worker: Worker) -> None:
     from config.celery import app
 
     app.send_task("celery.backend_cleanup")
-    worker.wait_idle(seconds=60)
+    worker.wait_idle()
     assert worker.is_running()
 
 

@@ -15,6 +15,7 @@ from rest_framework.test import APIClient
 from annotate.importing import engine
 from annotate.models import ImportJob, Membership, Project, Sample, User
 from annotate.services import imports
+from tests.conftest import Worker
 
 URL = "/api/projects/p/imports/"
 GOOD = b'{"id": "a", "q": "what?", "answer": "x"}\n'
@@ -160,7 +161,7 @@ def test_running_job_of_another_session_is_left_alone(api: APIClient, project: P
         assert not Sample.objects.exists()
 
 
-def test_large_file_is_done_by_the_worker(worker: object, api: APIClient, settings: object) -> None:
+def test_large_file_is_done_by_the_worker(worker: Worker, api: APIClient, settings: object) -> None:
     from config.settings import MEDIA_ROOT
 
     settings.MEDIA_ROOT = MEDIA_ROOT  # type: ignore[attr-defined]
@@ -169,9 +170,10 @@ def test_large_file_is_done_by_the_worker(worker: object, api: APIClient, settin
 
     reply = api.post(URL, {"file": upload(content), "kind": "samples"}, format="multipart")
     assert (reply.status_code, reply.json()["status"]) == (202, "waiting")
-    worker.wait_idle()  # type: ignore[attr-defined]
+    address = f"{URL}{reply.json()['id']}/"
+    worker.wait_for(lambda: api.get(address).json()["status"] not in ("waiting", "running"))
 
-    job = api.get(f"{URL}{reply.json()['id']}/").json()
+    job = api.get(address).json()
     assert (job["status"], job["result"]["created"], job["progress"]) == ("done", 3000, 1.0)
     assert Sample.objects.count() == 3000
 
