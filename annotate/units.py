@@ -59,6 +59,11 @@ def unit_text(sample: Sample, unit: str) -> str:
     return member["text"] if isinstance(member, dict) else member
 
 
+def unit_anchor(unit: str) -> str:
+    """The unit's place on its sample's page, as an id: `claim-3`."""
+    return unit.replace(":", "-")
+
+
 def unit_sort_key(unit: str) -> tuple[int, int]:
     """Sorts addresses in the order in which a person goes through them."""
     kind, index = parse_unit(unit)

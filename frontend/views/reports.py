@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from annotate.errors import Refusal
 from annotate.models import Criterion
 from annotate.selectors.projects import current_criteria, one_criterion
+from annotate.units import unit_anchor
 from frontend.views.base import ProjectPage, project_view
 from judges.models import AlignmentReport
 from judges.selectors.report_page import report_context
@@ -85,7 +86,9 @@ def download(page: ProjectPage, key: str, number: int, form: str) -> HttpRespons
 def _shown(page: ProjectPage, criterion: Criterion, state: ReportState) -> dict[str, Any]:
     context: dict[str, Any] = {"criterion": criterion, "state": state, "report": state.report}
     if state.report is not None:
-        context |= report_context(state.report, lambda sample_id: page.url("sample", sample_id))
+        context |= report_context(
+            state.report, lambda sample, unit: f"{page.url('sample', sample)}#{unit_anchor(unit)}"
+        )
     return context
 
 

@@ -13,7 +13,7 @@ from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.selectors.counting import counting_labels
 from annotate.selectors.projects import samples_matching
 from annotate.selectors.tasks import open_tasks
-from annotate.units import KIND_ORDER, unit_sort_key, units_of
+from annotate.units import KIND_ORDER, unit_anchor, unit_sort_key, units_of
 from judges.models import Score
 
 
@@ -52,7 +52,7 @@ class UnitView:
 
     @property
     def anchor(self) -> str:
-        return self.unit.replace(":", "-")
+        return unit_anchor(self.unit)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ _SWEEP_ROWS = 20
 # Upper ends of the shades of a matrix cell.
 _SHADES = (0.0, 0.2, 0.4, 0.6, 0.8)
 
-SampleUrl = Callable[[int], str]
+# From a sample and one of its units to the page where they are seen.
+SampleUrl = Callable[[int, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def shown(estimate: Mapping[str, Any], digits: int = 2) -> Shown:
 
 
 def report_context(report: AlignmentReport, sample_url: SampleUrl | None = None) -> dict[str, Any]:
-    """The context of `judges/report_fragment.html`. `sample_url` makes the links to samples; a file has none."""
+    """The context of `judges/report_fragment.html`. `sample_url` makes the links to units; a file has none."""
     result = report.result
     judges = [_judge(row, report.plots, place, sample_url) for place, row in enumerate(result["judges"], start=1)]
     return {
@@ -103,7 +104,7 @@ def _judge(row: dict[str, Any], plots: Mapping[str, str], place: int, sample_url
 def _disagreement(row: dict[str, Any], sample_url: SampleUrl | None) -> dict[str, Any]:
     return {
         **row,
-        "url": sample_url(row["sample"]) if sample_url else "",
+        "url": sample_url(row["sample"], row["unit"]) if sample_url else "",
         "human": figure(row["human"], 2),
         "verdict": {True: "pass", False: "fail", None: "split in half"}[row["passes"]],
         "said": _number(row["score"]) if row["label"] is None else str(row["label"]),
