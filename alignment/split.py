@@ -1,4 +1,4 @@
-"""Dev and locked test: samples are divided once, before anything is fitted."""
+"""Dev and test: a stratified division of samples, to be made once, before anything is fitted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence

@@ -117,6 +117,25 @@ class Score(models.Model):
         return f"{self.unit} of {self.sample_id}: {self.number if self.label is None else self.label}"
 
 
+class SplitMember(models.Model):
+    """On which side a sample is for a criterion: dev, where thresholds are chosen, or test, where they are measured.
+
+    Written once, when people have said something about the sample; it never changes sides.
+    """
+
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="split_members")
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="split_members")
+    is_dev = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["criterion", "sample"], name="split_member_once_per_criterion"),
+        ]
+
+    def __str__(self) -> str:
+        return f"sample {self.sample_id}: {'dev' if self.is_dev else 'test'}"
+
+
 class AlignmentReport(models.Model):
     """A frozen comparison of people and judges on one criterion.
 

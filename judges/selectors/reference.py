@@ -9,12 +9,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import cast
 
-from alignment import Ratings, dev_test_split, mean_value, reference_majority
+from alignment import Ratings, mean_value, reference_majority
 from annotate.models import Criterion, Sample
 from annotate.scales import Value
 from annotate.selectors.ratings import RatingColumns, UnitKey, rating_columns, ratings_from, verdict_values
-
-DEV_SHARE = 0.5
+from judges.services.split import divide
 
 METHOD = "verdict where there is one, else the majority of the labels; ties left out"
 NO_PASSES = "the criterion says nowhere which values pass"
@@ -107,12 +106,8 @@ def _means(ratings: Ratings) -> dict[UnitKey, float]:
 
 
 def _divided(criterion: Criterion, positive: Mapping[UnitKey, bool], names: Mapping[int, str]) -> dict[UnitKey, bool]:
-    """Dev and test. By the samples' own ids, so that another installation divides the same data the same way."""
-    units = list(positive)
-    is_dev = dev_test_split(
-        [names[sample] for sample, _ in units],
-        [positive[unit] for unit in units],
-        seed=abs(criterion.project.seed),
-        dev_share=DEV_SHARE,
-    )
-    return dict(zip(units, is_dev.tolist(), strict=True))
+    votes: dict[int, list[bool]] = {}
+    for (sample, _), passes in positive.items():
+        votes.setdefault(sample, []).append(passes)
+    sides = divide(criterion, {sample: 2 * sum(said) >= len(said) for sample, said in votes.items()}, names)
+    return {(sample, unit): sides[sample] for sample, unit in positive}

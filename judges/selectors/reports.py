@@ -25,10 +25,13 @@ class ReportState:
 
 
 def report_state(criterion: Criterion) -> ReportState:
-    report = AlignmentReport.objects.filter(criterion=criterion).select_related("criterion", "project").first()
+    reports = AlignmentReport.objects.filter(criterion=criterion).select_related("criterion", "project")
+    # Data can come back to what they were (a verdict is taken back): then an earlier report is the present one.
+    current = reports.filter(parameters__data_version=data_version(criterion)).first()
+    report = current or reports.first()
     return ReportState(
         report=report,
-        is_out_of_date=report is not None and report.parameters.get("data_version") != data_version(criterion),
+        is_out_of_date=report is not None and current is None,
         is_pending=cache.get(pending_key(criterion.pk)) is not None,
     )
 

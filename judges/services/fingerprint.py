@@ -32,6 +32,7 @@ def fingerprint_of(
     # Sorted, so that neither the database's order nor the order of import matters.
     add(sorted(zip(map(named, columns.units), columns.raters, map(json.dumps, columns.values), strict=True)))
     add(sorted((named(unit), json.dumps(value)) for unit, value in reference.verdicts.items()))
+    add(sorted((named(unit), is_dev) for unit, is_dev in reference.is_dev.items()))
     for one in series:
         add([*one.name, one.judge.higher_is_better])
         for values in (one.numbers, one.labels, one.failed):
