@@ -78,6 +78,7 @@ def reference_as_dict(reference: Reference) -> dict[str, Any]:
         "positives": sum(reference.positive.values()),
         "ties": reference.ties,
         "verdicts": len(reference.verdicts),
+        "single_labels": reference.single_labels,
     }
 
 

@@ -49,6 +49,12 @@ class Reference:
         return sorted({*self.columns.units, *self.verdicts})
 
     @property
+    def single_labels(self) -> int:
+        """How many units rest on one person's word alone: one label and no verdict."""
+        votes = Counter(self.columns.units)
+        return sum(votes[unit] == 1 and unit not in self.verdicts for unit in self.positive)
+
+    @property
     def human(self) -> Mapping[UnitKey, float] | None:
         """What scores are correlated with: the mean value, or the share that passes when values are no numbers."""
         return self.mean if self.mean is not None else (self.share if self.passing is not None else None)

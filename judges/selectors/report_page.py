@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.text_tables import UNDEFINED, figure
+from annotate.units import unit_title
 from judges.models import AlignmentReport
 
 STATISTICS = (
@@ -23,6 +24,8 @@ STATISTICS = (
 )
 # Rows of the table beside a sweep plot.
 _SWEEP_ROWS = 20
+# A kappa on fewer common units says little: the same number that a pair needs to count in the means.
+FEW_UNITS = 10
 # Upper ends of the shades of a matrix cell.
 _SHADES = (0.0, 0.2, 0.4, 0.6, 0.8)
 
@@ -62,6 +65,7 @@ def report_context(report: AlignmentReport, sample_url: SampleUrl | None = None)
         "report": report,
         "result": result,
         "has_passes": bool(result["criterion"]["passes"]),
+        "human_is_share": _human_is_share(result["criterion"]),
         "people": shown(result["people"]),
         "judges": judges,
         "uses_test": any(
@@ -72,9 +76,15 @@ def report_context(report: AlignmentReport, sample_url: SampleUrl | None = None)
         "statistics": [(title, shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
         "prevalence": [{**row, "percent": _percent(row["share"])} for row in result["prevalence"]],
         "matrix": _matrix(result["matrix"]),
+        "few_units": FEW_UNITS,
         "libraries": ", ".join(f"{name} {version}" for name, version in report.parameters["libraries"].items()),
         "parameters": report.parameters,
     }
+
+
+def _human_is_share(criterion: Mapping[str, Any]) -> bool:
+    """Whether people's figure for a unit is the share that passes; else it is the mean of their values."""
+    return bool(criterion["passes"]) and criterion["scale"] in ("binary", "nominal")
 
 
 def _judge(row: dict[str, Any], plots: Mapping[str, str], place: int, sample_url: SampleUrl | None) -> dict[str, Any]:
@@ -105,6 +115,7 @@ def _disagreement(row: dict[str, Any], sample_url: SampleUrl | None) -> dict[str
     return {
         **row,
         "url": sample_url(row["sample"], row["unit"]) if sample_url else "",
+        "unit_title": unit_title(row["unit"]),
         "human": figure(row["human"], 2),
         "verdict": {True: "pass", False: "fail", None: "split in half"}[row["passes"]],
         "said": _number(row["score"]) if row["label"] is None else str(row["label"]),
@@ -125,18 +136,22 @@ def _matrix(matrix: dict[str, Any]) -> dict[str, Any]:
         {**rater, "cells": [None if i == j else _cell(cell) for j, cell in enumerate(cells)]}
         for i, (rater, cells) in enumerate(zip(matrix["raters"], matrix["cells"], strict=True))
     ]
-    return {**matrix, "rows": rows}
+    few = any(cell and cell["few"] for row in rows for cell in row["cells"])
+    return {**matrix, "rows": rows, "has_few": few}
 
 
 def _cell(cell: dict[str, Any] | None) -> dict[str, Any]:
     if cell is None:
-        return {"text": "", "shade": "none", "title": "no common units"}
+        return {"text": "", "shade": "none", "title": "no common units", "n": "", "few": False}
+    n, few = cell["n"], cell["n"] < FEW_UNITS
     if cell["kappa"] is None:
-        return {"text": UNDEFINED, "shade": "none", "title": f"{cell['reason']}; {cell['n']} common units"}
-    title = f"{cell['n']} common units"
+        title = f"{cell['reason']}; {n} common units"
+        return {"text": UNDEFINED, "shade": "none", "title": title, "n": n, "few": few}
+    title = f"{n} common units"
     if cell["low"] is not None:
         title = f"{figure(cell['low'], 2)} to {figure(cell['high'], 2)}, {title}"
-    return {"text": figure(cell["kappa"], 2), "shade": sum(cell["kappa"] > end for end in _SHADES), "title": title}
+    shade = "few" if few else sum(cell["kappa"] > end for end in _SHADES)
+    return {"text": figure(cell["kappa"], 2), "shade": shade, "title": title, "n": n, "few": few}
 
 
 def _number(value: float | None) -> str:

@@ -1,0 +1,42 @@
+"""Which report is the present one, also when data come back to what they were."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.models import Criterion, User, Verdict
+from annotate.services.adjudication import decide
+from judges.selectors.reports import report_state
+from judges.services.reports import freeze_report
+from tests.judges.building import add_judge, add_labels, add_samples, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_decision_taken_back_makes_the_earlier_report_the_present_one() -> None:
+    project = make_project()
+    criterion = Criterion.objects.get(project=project)
+    samples = add_samples(project, ["a", "b"])
+    add_labels(criterion, samples, [("a", "claim:0", "ana", "supported"), ("b", "claim:0", "ana", "contradicted")])
+    add_judge(project, "judge", samples, [("a", "claim:0", 0.9), ("b", "claim:0", 0.2)])
+    remy = User.objects.create_user("remy")
+    dispute = Verdict.objects.create(sample=samples["a"], unit="claim:0", criterion=criterion, state="disputed")
+
+    numbers = []
+    for value in ("supported", "contradicted", "supported"):
+        dispute.refresh_from_db()
+        decide(
+            reviewer=remy,
+            project=project,
+            verdict_id=dispute.pk,
+            value=value,
+            reason="So it is.",
+            expected_revision=dispute.revision,
+        )
+        assert report_state(criterion).is_out_of_date == bool(numbers)
+        numbers.append(freeze_report(criterion=criterion).number)
+        state = report_state(criterion)
+        assert not state.is_out_of_date
+        assert state.report is not None
+        assert state.report.number == numbers[-1]
+    assert numbers == [1, 2, 1]
