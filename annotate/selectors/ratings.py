@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
-from alignment import Ratings
-from alignment.ratings import Scale
 from annotate.models import Criterion, Verdict
 from annotate.models.verdict import VerdictState
 from annotate.scales import Value
 from annotate.selectors.counting import counting_labels, latest_per_rater
+
+if TYPE_CHECKING:
+    from alignment import Ratings
+    from alignment.ratings import Scale
 
 # A unit as every table of figures names it: primary key of the sample, and the address within it.
 UnitKey = tuple[int, str]
@@ -49,6 +51,9 @@ def rating_columns(criterion: Criterion) -> RatingColumns:
 
 def ratings_from(criterion: Criterion, columns: RatingColumns) -> Ratings:
     """The columns as the alignment module's table, on the criterion's own scale."""
+    # Here, not above: it takes a second to load, and most processes never count anything.
+    from alignment import Ratings
+
     return Ratings.from_columns(
         columns.units,
         columns.raters,

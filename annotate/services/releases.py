@@ -23,7 +23,6 @@ from annotate.exporting.rows import ExportedSample, Filters, exported_samples, s
 from annotate.exporting.writers import RELEVANCE, SUFFIXES, WRITERS
 from annotate.models import Project, Release, User
 from annotate.models.verdict import VerdictState
-from annotate.selectors.agreement import agreement
 
 _FOLDER = "releases"
 
@@ -123,6 +122,9 @@ def _states(project: Project, filters: Filters) -> dict[str, Any]:
 
 def _agreement(project: Project, tally: _Tally) -> dict[str, Any]:
     """How well the people agreed on what is exported: for each criterion all the figures of `manage.py agreement`."""
+    # Here, not above: the statistics take a second to load, and most processes never need them.
+    from annotate.selectors.agreement import agreement
+
     found = {}
     for name, counted in sorted(tally.criteria.items()):
         criterion = project.criteria.get(key=counted["key"], version=counted["version"])

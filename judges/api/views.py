@@ -11,10 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.base import Pages, ProjectAPIView, body, text_parameter
-from annotate.selectors.agreement import agreement
 from annotate.selectors.lookup import criterion_named
 from annotate.selectors.projects import one_criterion
-from judges.selectors.alignment import align
 from judges.selectors.reports import one_report, report_as_dict, report_state, report_summary, reports_of
 from judges.services.report_file import report_html
 from judges.services.report_requests import request_report
@@ -27,6 +25,9 @@ class AgreementView(ProjectAPIView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, key: str) -> Response:
+        # Here and below, not above: the statistics take a second to load, which every start would pay.
+        from annotate.selectors.agreement import agreement
+
         return Response(agreement(one_criterion(self.project, key)))
 
 
@@ -40,6 +41,8 @@ class AlignmentView(ProjectAPIView):
         parameters=[OpenApiParameter("judge", str, description="this judge only")], responses=OpenApiTypes.OBJECT
     )
     def get(self, request: Request, slug: str, key: str) -> Response:
+        from judges.selectors.alignment import align
+
         return Response(align(one_criterion(self.project, key), text_parameter(request, "judge") or None))
 
 
