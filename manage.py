@@ -4,6 +4,8 @@
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
+
 from config import embedded
 
 # These never touch the database, so they should not wait for it either.
@@ -27,4 +29,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ImproperlyConfigured as error:
+        sys.exit(f"manage.py: {error}")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 if TYPE_CHECKING:
     from annotate.models import Sample
 
@@ -57,6 +59,22 @@ def unit_text(sample: Sample, unit: str) -> str:
         return sample.answer
     member = getattr(sample, LISTED_KINDS[kind])[index]
     return member["text"] if isinstance(member, dict) else member
+
+
+def unit_title(unit: str) -> str:
+    """What people call the unit; they count from one: `Claim 2` for `claim:1`."""
+    kind, index = parse_unit(unit)
+    if kind == "answer":
+        return _("Answer")
+    if kind == "sample":
+        return _("Sample")
+    titles = {
+        "claim": _("Claim %(n)d"),
+        "context": _("Context %(n)d"),
+        "fact": _("Key fact %(n)d"),
+        "entity": _("Entity %(n)d"),
+    }
+    return titles[kind] % {"n": (index or 0) + 1}
 
 
 def unit_anchor(unit: str) -> str:

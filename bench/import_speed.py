@@ -1,12 +1,10 @@
 """How fast samples come in, and how much memory that takes.
 
-    python bench/import_speed.py [--rows 100000] [--format jsonl|json|csv|parquet]
+    python -m bench.import_speed [--rows 100000] [--format jsonl|json|csv|parquet]
 
 Makes a file of samples of about 3 KB with 5 contexts and 4 claims each, imports it into an empty project in a process
 of its own, and imports it again (nothing changes). For comparison, in the same run: PostgreSQL's COPY of the same bytes
 into a table with one text column, which is what the database alone can do.
-
-Uses a database of its own in a temporary folder unless DATA_DIR or DATABASE_URL is set.
 """
 
 from __future__ import annotations
@@ -14,17 +12,18 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+import psutil
+
+from bench.stage import ROOT, figure, heading, own_services, processor_seconds, same_services
+
 BLOCK = 1 << 20
 
 
@@ -99,22 +98,8 @@ def write_file(path: Path, file_format: str, count: int) -> None:
                 writer.writerow([json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in row.values()])
 
 
-def start_django() -> object:
-    """Returns this process's claim on the embedded services, which holds as long as it is referred to."""
-    sys.path.insert(0, str(ROOT))
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from config import embedded
-
-    services = embedded.ensure_services()
-    import django
-
-    django.setup()
-    return services
-
-
 def import_once(path: Path, slug: str) -> None:
     """Runs in a process of its own, and prints what it took as JSON."""
-    services = start_django()
     from django.db import connection
 
     from annotate.models import Project
@@ -123,24 +108,20 @@ def import_once(path: Path, slug: str) -> None:
 
     project = Project.objects.get(slug=slug)
     before = peak_mib()
-    backend = connection.connection.info.backend_pid
-    database_before, python_before = cpu_seconds(backend), time.process_time()
+    database = psutil.Process(connection.connection.info.backend_pid)
+    database_before, python_before = processor_seconds(database), time.process_time()
     began = time.perf_counter()
     job = import_file(project=project, user=None, kind="samples", path=path, mapping={})
     seconds = time.perf_counter() - began
     assert job.status == ImportStatus.DONE, job.errors[:3]
-    cpu = {"python_cpu": time.process_time() - python_before, "database_cpu": cpu_seconds(backend) - database_before}
-    print(json.dumps({**job.result, **cpu, "seconds": seconds, "peak_mib": peak_mib(), "before_mib": before}))
-    del services
-
-
-def cpu_seconds(pid: int) -> float:
-    """Processor time of another process so far; 0 when the database runs elsewhere."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    found = {
+        "seconds": seconds,
+        "peak_mib": peak_mib(),
+        "before_mib": before,
+        "python_cpu": time.process_time() - python_before,
+        "database_cpu": processor_seconds(database) - database_before,
+    }
+    print(json.dumps(found))
 
 
 def peak_mib() -> float:
@@ -168,6 +149,33 @@ def raw_copy(path: Path) -> float:
     return seconds
 
 
+def measure(folder: Path, count: int, file_format: str) -> None:
+    from annotate.models import Project
+
+    path = folder / f"samples.{file_format}"
+    write_file(path, file_format, count)
+    Project.objects.create(slug="bench", name="Bench")
+    mib = path.stat().st_size / BLOCK
+    heading(f"{count:,} samples, {file_format}, {mib:,.0f} MiB ({mib * 1024 / count:.1f} KiB each)")
+    for name in ("first import", "again, unchanged"):
+        command = [sys.executable, "-m", "bench.import_speed", "--import-once", str(path), "bench"]
+        found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout)
+        seconds = found["seconds"]
+        speed = f"{count / seconds:,.0f} rows/s, {mib / seconds:.1f} MiB/s, {seconds:.2f} s"
+        figure(name, speed, "≥ 10,000 rows/s" if name == "first import" else "")
+        figure("  peak memory", f"{found['peak_mib']:.0f} MiB ({found['before_mib']:.0f} before)", "≤ 300 MB")
+        # On a machine that others use, the wall clock says little; processor time still does.
+        slowest = count / max(found["python_cpu"], found["database_cpu"])
+        used = f"Python {found['python_cpu']:.1f} s, PostgreSQL {found['database_cpu']:.1f} s"
+        figure("  processor time", f"{used}; with a core each at most {slowest:,.0f} rows/s")
+        if name == "first import":
+            first = seconds
+    if file_format != "parquet":
+        raw = raw_copy(path)
+        figure("raw COPY", f"{count / raw:,.0f} rows/s, {mib / raw:.1f} MiB/s, {raw:.2f} s")
+        figure("import against COPY alone", f"{first / raw:.2f} times as long")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rows", type=int, default=100_000)
@@ -175,49 +183,11 @@ def main() -> None:
     parser.add_argument("--import-once", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.import_once:
-        import_once(Path(options.import_once[0]), options.import_once[1])
-        return
-    with tempfile.TemporaryDirectory(prefix="ts-") as folder:
-        if "DATABASE_URL" not in os.environ:
-            os.environ.setdefault("DATA_DIR", folder)
-        measure(Path(folder), options.rows, options.format)
-
-
-def measure(folder: Path, count: int, file_format: str) -> None:
-    path = folder / f"samples.{file_format}"
-    write_file(path, file_format, count)
-    services = start_django()
-    from django.core.management import call_command
-
-    from annotate.models import Project
-
-    call_command("migrate", verbosity=0)
-    slug = f"bench-{time.time_ns()}"
-    Project.objects.create(slug=slug, name=slug)
-    mib = path.stat().st_size / BLOCK
-    print(
-        f"{count:,} samples, {file_format}, {mib:,.0f} MiB ({mib * 1024 / count:.1f} KiB each), {os.cpu_count()} cores"
-    )
-    for name in ("first import", "again, unchanged"):
-        command = [sys.executable, __file__, "--import-once", str(path), slug]
-        found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        seconds = found["seconds"]
-        print(
-            f"{name:18} {seconds:6.2f} s  {count / seconds:8,.0f} rows/s  {mib / seconds:6.1f} MiB/s  "
-            f"peak memory {found['peak_mib']:.0f} MiB ({found['before_mib']:.0f} before)"
-        )
-        # On a machine that others use, the wall clock says little; processor time still does.
-        print(
-            f"{'':18} processor: Python {found['python_cpu']:.1f} s, PostgreSQL {found['database_cpu']:.1f} s; with a "
-            f"core each at most {count / max(found['python_cpu'], found['database_cpu']):,.0f} rows/s"
-        )
-        if name == "first import":
-            first = seconds
-    if file_format != "parquet":
-        raw = raw_copy(path)
-        print(f"{'raw COPY':18} {raw:6.2f} s  {count / raw:8,.0f} rows/s  {mib / raw:6.1f} MiB/s")
-        print(f"the import takes {first / raw:.2f} times as long as COPY alone")
-    del services
+        with same_services():
+            import_once(Path(options.import_once[0]), options.import_once[1])
+    else:
+        with own_services() as folder:
+            measure(folder, options.rows, options.format)
 
 
 if __name__ == "__main__":

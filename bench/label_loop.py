@@ -1,204 +1,214 @@
 """Label loops against gunicorn on this machine: save one label, submit, receive the next task.
 
-    .venv/bin/python bench/label_loop.py [--loops 2000] [--port 8123]
+    python -m bench.label_loop [--loops 2000]
 
-Starts its own services in a temporary folder, so it disturbs nothing. Prints, for 1 and for 8 annotators at once:
-loops per second, p50/p95 of saving, of submitting and of the whole loop, the count of replies that were not 200, and
-for one annotator the p50 of the first and of the last 200 loops (flat: a history of labels costs nothing).
+For 1 and for 8 annotators at once, none of whom ever pauses: loops per second; p50 and p95 of saving, of submitting and
+of the whole loop; the count of replies that were not 200; who used the processors. For one annotator also the p50 of
+the last 200 loops against that of the first 200 (flat: a history of labels costs nothing).
 """
 
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
-import os
-import statistics
-import subprocess
-import sys
-import tempfile
+import re
+import socket
 import time
 import uuid
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from bench.stage import (
+    Annotator,
+    Processors,
+    Web,
+    demo_samples,
+    figure,
+    heading,
+    make_project,
+    median,
+    own_services,
+    percentile,
+    web,
+)
 
-
-def prepare(annotators: int, samples_each: int) -> dict[str, str]:
-    """One project: every annotator has `samples_each` samples of their own. Returns session cookies by user name."""
-    from django.conf import settings
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.cached_db import SessionStore
-
-    from annotate.models import Sample, User
-    from annotate.models.people import Role
-    from annotate.services.batches import create_batch, open_batch
-    from annotate.services.projects import create_project, set_member
-
-    slug = f"bench-{annotators}"
-    project = create_project(slug=slug, spec={"name": slug, "criteria": ["relevancy"]})
-    users = []
-    for index in range(annotators):
-        user = User.objects.create_user(f"{slug}-{index}")
-        set_member(project=project, user=user, role=Role.ANNOTATOR)
-        users.append(user)
-    contexts = [{"id": f"d{n}", "text": "The parcel is sent within two days. " * 12} for n in range(5)]
-    Sample.objects.bulk_create(
-        (
-            Sample(
-                project=project,
-                external_id=f"s{n}",
-                question="When is my parcel sent?",
-                answer="Within two days. " * 12,
-                contexts=contexts,
-                claims=[{"text": "Within two days.", "start": 17 * k, "end": 17 * k + 16} for k in range(4)],
-                content_hash=b"0" * 16,
-            )
-            for n in range(annotators * samples_each)
-        ),
-        batch_size=2000,
-    )
-    open_batch(
-        batch=create_batch(
-            project=project,
-            name="bench",
-            criteria=list(project.criteria.all()),
-            annotators=users,
-            overlap=1,
-            selection={"method": "all"},
-            seed=1,
-        )
-    )
-    cookies = {}
-    for user in users:
-        session = SessionStore()
-        session[SESSION_KEY] = str(user.pk)
-        session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-        session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-        session.save()
-        cookies[user.username] = str(session.session_key)
-    return cookies
+# Loops per annotator that are not counted: they open the server's database connections and prepare its statements.
+WARM_UP = 30
+# What Chromium sends with each request of the workspace. The server has to read it all, so it gets it all.
+HEADERS = """\
+Host: localhost:{port}\r
+Connection: keep-alive\r
+sec-ch-ua-platform: "Linux"\r
+X-CSRFToken: {csrf}\r
+User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36\r
+Accept: application/json\r
+sec-ch-ua: "Chromium";v="140", "Not=A?Brand";v="24"\r
+Content-Type: application/json\r
+sec-ch-ua-mobile: ?0\r
+X-Expected-User: {user_id}\r
+Origin: http://localhost:{port}\r
+Sec-Fetch-Site: same-origin\r
+Sec-Fetch-Mode: cors\r
+Sec-Fetch-Dest: empty\r
+Referer: http://localhost:{port}/p/{slug}/label/\r
+Accept-Encoding: gzip, deflate, br, zstd\r
+Accept-Language: en-US,en;q=0.9\r
+Cookie: touchstone-session={session}; touchstone-csrf={csrf}\r
+"""
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class Client:
-    """One browser: a kept-alive connection with session and CSRF cookie."""
+    """A browser's connection and headers without the browser. It shares the processors with the server it measures, so
+    it does nothing per request that can be done before, and reads of a reply only status, length and body."""
 
-    def __init__(self, port: int, session: str) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", port)
-        token = "a" * 32
-        self.headers = {
-            "Cookie": f"touchstone-session={session}; touchstone-csrf={token}",
-            "X-CSRFToken": token,
-            "Content-Type": "application/json",
-        }
+    def __init__(self, port: int, slug: str, annotator: Annotator) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        who = {"session": annotator.session, "user_id": annotator.user_id, "csrf": "a" * 32}
+        self._headers = HEADERS.format(port=port, slug=slug, **who)
 
-    def send(self, method: str, path: str, data: Any = None, **headers: str) -> tuple[int, Any, float]:
-        payload = json.dumps(data) if data is not None else None
-        start = time.perf_counter()
-        self.connection.request(method, path, payload, {**self.headers, **headers})
-        reply = self.connection.getresponse()
-        text = reply.read()
-        seconds = time.perf_counter() - start
-        if reply.getheader("Content-Type") != "application/json":
-            raise SystemExit(f"{method} {path} answered {reply.status}: {text[:500]!r}")
-        return reply.status, json.loads(text), seconds
+    def send(self, method: str, path: str, data: Any = None, headers: str = "") -> tuple[int, bytes, float]:
+        """Status, body, and the seconds from the first byte sent to the last byte received."""
+        body = b"" if data is None else json.dumps(data).encode()
+        head = f"{method} {path} HTTP/1.1\r\n{self._headers}{headers}Content-Length: {len(body)}\r\n\r\n"
+        message = head.encode() + body
+        began = time.perf_counter()
+        self._socket.sendall(message)
+        status, reply = self._receive()
+        return status, reply, time.perf_counter() - began
 
+    def _receive(self) -> tuple[int, bytes]:
+        received = b""
+        while (end := received.find(b"\r\n\r\n")) < 0:
+            received += self._more()
+        length = _LENGTH.search(received, 0, end)
+        assert length is not None, received[:end]
+        whole = end + 4 + int(length[1])
+        while len(received) < whole:
+            received += self._more()
+        return int(received[9:12]), received[end + 4 :]
 
-def work(port: int, session: str, slug: str, loops: int) -> dict[str, list[float]]:
-    """The browser's loop: the current task and the prefetched one are held; each submit brings the one after."""
-    client = Client(port, session)
-    status, reply, _ = client.send("GET", f"/api/projects/{slug}/work/")
-    task = reply["task"]
-    _, reply, _ = client.send("GET", f"/api/projects/{slug}/work/?exclude={task['id']}")
-    following = reply["task"]
-    times: dict[str, list[float]] = {"save": [], "submit": [], "loop": [], "bad": []}
-    for _ in range(loops):
-        label = {"unit": "answer", "criterion": "relevancy", "value": 4, "active_seconds": 3}
-        saved, _, save = client.send(
-            "PUT",
-            f"/api/tasks/{task['id']}/labels/",
-            label,
-            **{"If-Match": '"0"', "Idempotency-Key": str(uuid.uuid4())},
-        )
-        held = [following["id"]] if following else []
-        submitted, reply, submit = client.send("POST", f"/api/tasks/{task['id']}/submit/", {"exclude": held})
-        times["save"].append(save)
-        times["submit"].append(submit)
-        times["loop"].append(save + submit)
-        times["bad"] += [float(code) for code in (saved, submitted) if code != 200]
-        if following is None:
-            break
-        task, following = following, reply["next"]
-    return times
+    def _more(self) -> bytes:
+        received = self._socket.recv(1 << 16)
+        if not received:
+            raise ConnectionError("The server closed the connection.")
+        return received
 
 
-def percentile(values: list[float], percent: int) -> float:
-    return statistics.quantiles(values, n=100)[percent - 1] * 1000
+@dataclass
+class Run:
+    """What one annotator measured, in seconds. `began` and `ends` are on the clock that all processes share."""
+
+    began: float
+    ends: list[float] = field(default_factory=list)
+    save: list[float] = field(default_factory=list)
+    submit: list[float] = field(default_factory=list)
+    refused: list[int] = field(default_factory=list)
+
+    @property
+    def loop(self) -> list[float]:
+        return [save + submit for save, submit in zip(self.save, self.submit, strict=True)]
 
 
-def measure(port: int, cookies: dict[str, str], slug: str, loops: int) -> None:
-    start = time.perf_counter()
-    with ProcessPoolExecutor(len(cookies)) as pool:
-        runs = [pool.submit(work, port, session, slug, loops) for session in cookies.values()]
+def work(port: int, slug: str, annotator: Annotator, loops: int) -> Run:
+    """The browser's loop: the task in hand and the next one are held, and each submit brings the one after."""
+    client = Client(port, slug, annotator)
+    task, following = _ask_for_work(client, slug)
+    run = Run(began=0.0)
+    for number in range(-WARM_UP, loops):
+        if number == 0:
+            run = Run(began=time.perf_counter())
+        label = {"unit": "answer", "criterion": "relevancy", "value": 4, "comment": "", "evidence": []}
+        versions = f'If-Match: "0"\r\nIdempotency-Key: {uuid.uuid4()}\r\n'
+        saved, _, save = client.send("PUT", f"/api/tasks/{task}/labels/", {**label, "active_seconds": 3}, versions)
+        finish = {"active_seconds": 5, "exclude": [following]}
+        submitted, reply, submit = client.send("POST", f"/api/tasks/{task}/submit/", finish)
+        run.save.append(save)
+        run.submit.append(submit)
+        run.ends.append(time.perf_counter())
+        if saved == submitted == 200:
+            task, following = following, json.loads(reply)["next"]["id"]
+        else:
+            run.refused += [status for status in (saved, submitted) if status != 200]
+            task, following = _ask_for_work(client, slug)
+    return run
+
+
+def _ask_for_work(client: Client, slug: str) -> tuple[int, int]:
+    """The ids of the next two tasks."""
+    ids: list[int] = []
+    while len(ids) < 2:
+        status, reply, _ = client.send("GET", f"/api/projects/{slug}/work/?exclude={','.join(map(str, ids))}")
+        if status != 200:
+            raise SystemExit(f"Asked for work, the server answered {status}: {reply[:500]!r}")
+        ids.append(json.loads(reply)["task"]["id"])
+    return ids[0], ids[1]
+
+
+def measure(running: Web, folder: Path, slug: str, annotators: list[Annotator], loops: int) -> list[Run]:
+    processors = Processors(running, folder)
+    with ProcessPoolExecutor(len(annotators)) as pool:
+        runs = [pool.submit(work, running.port, slug, annotator, loops) for annotator in annotators]
         results = [run.result() for run in runs]
-    seconds = time.perf_counter() - start
-    merged = {key: [value for result in results for value in result[key]] for key in results[0]}
-    count = len(merged["loop"])
-    print(
-        f"{len(cookies)} annotator(s): {count / seconds:.0f} loops/s over {count} loops, {len(merged['bad'])} not 200"
-    )
-    for key in ("save", "submit", "loop"):
-        print(f"  {key:6} p50 {percentile(merged[key], 50):5.1f} ms   p95 {percentile(merged[key], 95):5.1f} ms")
-    if len(cookies) == 1 and count >= 400:
-        first, last = statistics.median(merged["loop"][:200]), statistics.median(merged["loop"][-200:])
-        print(f"  last 200 loops against the first 200: {last / first:.2f} x")
+    heading(f"{len(annotators)} annotator(s), {loops * len(annotators):,} loops")
+    print_runs(results)
+    print_processors(processors.used(), loops=(loops + WARM_UP) * len(annotators))
+    return results
+
+
+def print_runs(runs: list[Run]) -> None:
+    alone = len(runs) == 1
+    figure("loops per second", f"{loops_per_second(runs):.0f}", "" if alone else "≥ 200")
+    aims = {"submit": "p50 ≤ 6 ms"} if alone else {"loop": "p95 ≤ 60 ms"}
+    for name in ("save", "submit", "loop"):
+        times = [one * 1000 for run in runs for one in getattr(run, name)]
+        shown = f"p50 {median(times):5.1f} ms   p95 {percentile(times, 95):5.1f} ms"
+        figure(name, shown, aims.get(name, ""))
+    refused = [status for run in runs for status in run.refused]
+    figure("replies other than 200", f"{len(refused)} {sorted(set(refused)) or ''}", "0")
+
+
+def loops_per_second(runs: list[Run]) -> float:
+    """While all are at work: from when the last one began until the first one is through."""
+    began, ended = max(run.began for run in runs), min(run.ends[-1] for run in runs)
+    return sum(began < end <= ended for run in runs for end in run.ends) / (ended - began)
+
+
+def print_processors(used: dict[str, float], *, loops: int) -> None:
+    """The time per loop hardly depends on how busy the machine is, unlike everything that a clock says."""
+    total, others = used.pop("total"), used.pop("others")
+    figure("processor time per loop", ", ".join(f"{name} {s / loops * 1000:.1f} ms" for name, s in used.items()))
+    shares = ", ".join(f"{name} {seconds / total:.0%}" for name, seconds in used.items())
+    figure("processors", f"{shares}, other programs {others / total:.0%}")
+
+
+def print_flatness(run: Run) -> None:
+    ends = 200
+    if len(run.submit) >= 2 * ends:
+        ratio = median(run.loop[-ends:]) / median(run.loop[:ends])
+        figure(f"last {ends} loops against the first", f"{ratio:.2f} times as long", "flat")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--loops", type=int, default=2000)
-    parser.add_argument("--port", type=int, default=8123)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="ts-") as folder:
-        os.chmod(folder, 0o755)  # run as root, PostgreSQL works as another user and must pass
-        os.environ["DATA_DIR"] = folder
-        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        from config import embedded
-
-        with embedded.ensure_services():
-            run(options)
-
-
-def run(options: argparse.Namespace) -> None:
-    import django
-    from django.core.management import call_command
-
-    django.setup()
-    call_command("migrate", verbosity=0)
-    from config.supervisor import WEB
-
-    server = subprocess.Popen([sys.executable, "-m", *WEB], cwd=ROOT, env={**os.environ, "PORT": str(options.port)})
-    try:
-        one, eight = prepare(1, options.loops + 1), prepare(8, options.loops // 4 + 1)
-        from django.db import connection
-
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
-        connection.close()
-        for _ in range(100):
-            try:
-                http.client.HTTPConnection("127.0.0.1", options.port, timeout=1).request("GET", "/healthz")
-                break
-            except OSError:
-                time.sleep(0.1)
-        measure(options.port, one, "bench-1", options.loops)
-        measure(options.port, eight, "bench-8", options.loops // 4)
-    finally:
-        server.terminate()
-        server.wait()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--loops", type=int, default=2000, help="of one annotator alone; of eight, a quarter each")
+    loops = parser.parse_args().loops
+    with own_services() as folder:
+        projects = {}
+        for annotators, each in ((1, loops), (8, loops // 4)):
+            slug = f"bench-{annotators}"
+            # Two more than are finished: the loop always holds the task in hand and the next one.
+            samples = demo_samples(annotators * (each + WARM_UP + 2))
+            people = make_project(slug, samples=samples, criteria=["relevancy"], annotators=annotators, folder=folder)
+            projects[slug] = (people, each)
+        with web() as running:
+            for slug, (people, each) in projects.items():
+                runs = measure(running, folder, slug, people, each)
+                if len(people) == 1:
+                    print_flatness(runs[0])
 
 
 if __name__ == "__main__":

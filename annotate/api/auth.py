@@ -18,7 +18,8 @@ class SessionAuthentication(authentication.SessionAuthentication):
         return found
 
     def authenticate_header(self, request: Request) -> str:
-        return "Session"
+        """The scheme a client without a browser can use."""
+        return "Token"
 
     def enforce_csrf(self, request: Request) -> None:
         try:

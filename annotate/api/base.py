@@ -13,6 +13,8 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from annotate.errors import Invalid, Refusal
+from annotate.importing.problems import RowError
+from annotate.importing.strictjson import parse_document
 from annotate.models import Project, User
 from annotate.permissions import project_for
 from annotate.texts import check_json, is_storable
@@ -66,8 +68,8 @@ class TooLarge(Refusal):
     status = 413
 
 
-def json_body(request: Request) -> Any:
-    """The request's JSON, with nothing in it that PostgreSQL could not keep."""
+def json_body(request: Request, *, or_file: bool = False) -> Any:
+    """The request's JSON, with nothing in it that PostgreSQL could not keep. or_file: or that of a form's one file."""
     # Django's own limit guards forms only.
     if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
         raise TooLarge("too_large", f"Send at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes at once.")
@@ -75,6 +77,11 @@ def json_body(request: Request) -> Any:
         data = request.data
     except RecursionError:
         raise Invalid("too_deep", "The JSON is nested too deeply.") from None
+    if or_file and isinstance(data, QueryDict) and set(data) == {"file"} and "file" in request.FILES:
+        try:
+            return parse_document(request.FILES["file"].read())
+        except RowError as error:
+            raise Invalid("not_json", f"file: {error.message}") from error
     if isinstance(data, QueryDict) and data:
         raise Invalid("not_json", "Send JSON (Content-Type: application/json), not a form.")
     check_json(data)

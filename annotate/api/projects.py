@@ -5,6 +5,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -71,9 +72,11 @@ class ProjectDetailView(ProjectAPIView):
 
 
 class CriteriaView(ProjectAPIView):
-    """The current criteria; POST adds some (a list of specifications or of keys of built-in ones)."""
+    """The current criteria; POST adds some: a list of specifications or of keys of built-in ones, or {"criteria": […]}
+    as in project.json, or either as a file."""
 
     actions = {"GET": "criteria.read", "POST": "criteria.change"}
+    parser_classes = [JSONParser, MultiPartParser]
 
     @shape.describes(shape.Criterion(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -81,11 +84,18 @@ class CriteriaView(ProjectAPIView):
 
     @shape.describes(shape.Criterion(many=True), request=shape.CRITERIA, status=201, conflict=True)
     def post(self, request: Request, slug: str) -> Response:
-        specs: Any = json_body(request)
-        if not isinstance(specs, list) or not specs:
-            raise Invalid("not_a_list", "Send a list of criteria or of keys of built-in ones.")
+        specs = _criteria_sent(request)
         added = add_criteria(project=self.project, specs=specs)
         return Response([criterion_as_dict(criterion) for criterion in added], status=201)
+
+
+def _criteria_sent(request: Request) -> list[Any]:
+    sent: Any = json_body(request, or_file=True)
+    if isinstance(sent, dict) and set(sent) == {"criteria"}:
+        sent = sent["criteria"]
+    if not isinstance(sent, list) or not sent:
+        raise Invalid("not_a_list", 'Send a list of criteria or of keys of built-in ones, or {"criteria": […]}.')
+    return sent
 
 
 class MembersView(ProjectAPIView):

@@ -457,4 +457,13 @@ class TokenCreated(s.Serializer):
     expiry = s.DateTimeField(allow_null=True)
 
 
-CRITERIA = {"application/json": {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "object"}]}}}
+_CRITERIA_LIST = {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "object"}]}}
+_CRITERIA_OBJECT = {"type": "object", "required": ["criteria"], "properties": {"criteria": _CRITERIA_LIST}}
+CRITERIA = {
+    "application/json": {"oneOf": [_CRITERIA_LIST, _CRITERIA_OBJECT]},
+    "multipart/form-data": {
+        "type": "object",
+        "required": ["file"],
+        "properties": {"file": {"type": "string", "format": "binary"}},
+    },
+}

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from annotate.errors import Invalid
-from annotate.models import Criterion, Project, Sample, Verdict
+from annotate.models import Batch, Criterion, Project, Sample, Verdict
 from annotate.models.verdict import VerdictMethod, VerdictState
 from annotate.units import unit_sort_key, unit_text
 
@@ -43,6 +43,8 @@ class Filters:
         batch, disputed = given.get("batch"), given.get("include_disputed", False)
         if batch is not None and (isinstance(batch, bool) or not isinstance(batch, int) or not 0 < batch < 2**31):
             raise Invalid("bad_filters", "filters: batch is the number of a batch.")
+        if batch is not None and not Batch.objects.filter(project=project, number=batch).exists():
+            raise Invalid("bad_filters", f"filters: this project has no batch {batch}.")
         if not isinstance(disputed, bool):
             raise Invalid("bad_filters", "filters: include_disputed is true or false.")
         return cls(

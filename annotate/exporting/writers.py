@@ -70,7 +70,7 @@ def write_csv(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
     writer.writerow(COLUMNS)
     count = 0
     for row in _rows(samples):
-        row["updated_at"] = row["updated_at"].isoformat()
+        row["updated_at"] = row["updated_at"].isoformat().replace("+00:00", "Z")  # as JSONL spells it
         writer.writerow([_cell(row[column]) for column in COLUMNS])
         count += 1
     text.detach()

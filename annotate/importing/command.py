@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotate.errors import Refusal
 from annotate.importing.problems import Problem
-from annotate.models import Project
+from annotate.management.base import OneLineCommand
 from annotate.models.transfer import ImportStatus
+from annotate.selectors.lookup import project_named
 from annotate.services.imports import import_file
 
 
-class ImportCommand(BaseCommand):
+class ImportCommand(OneLineCommand):
     """One line on stdout when all is in; else one line per error on stderr, nothing written, exit code 1."""
 
     kind: ClassVar[str]
@@ -31,12 +32,12 @@ class ImportCommand(BaseCommand):
         )
 
     def handle(self, *args: Any, slug: str, file: Path, **options: Any) -> None:
-        project = Project.objects.filter(slug=slug).first()
-        if project is None:
-            raise CommandError(f"There is no project “{slug}”.")
-        if not file.is_file():
-            raise CommandError(f"There is no file {file}.")
         try:
+            project = project_named(slug)
+            if file.is_dir():
+                raise CommandError(f"{file} is a folder; name one file.")
+            if not file.is_file():
+                raise CommandError(f"There is no file {file}.")
             job = import_file(project=project, user=None, kind=self.kind, path=file, mapping=_mapping(options["map"]))
         except Refusal as error:
             raise CommandError(error.message) from None

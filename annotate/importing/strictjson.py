@@ -69,6 +69,22 @@ def _count_keys(node: Any, depth: int) -> int:
 
 def parse_exactly(raw: bytes, offset: int = 0) -> Row:
     """As `parse_object`, by the standard library, with a precise error."""
+    value = _parse(raw, offset, "row")
+    if not isinstance(value, dict):
+        excerpt = raw.decode()
+        raise RowError("not_object", 'A row is a JSON object: {"question": …, "answer": …}.', excerpt=excerpt)
+    _check_strings(value)
+    return value
+
+
+def parse_document(raw: bytes) -> Any:
+    """A small file of any JSON, such as project.json, as strictly as a row. Raises RowError."""
+    value = _parse(raw.removeprefix(b"\xef\xbb\xbf"), 0, "file")
+    _check_strings(value)
+    return value
+
+
+def _parse(raw: bytes, offset: int, what: str) -> Any:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -80,7 +96,7 @@ def parse_exactly(raw: bytes, offset: int = 0) -> Row:
     if _depth(text) > MAX_DEPTH:
         raise RowError("depth", f"Nested more than {MAX_DEPTH} levels deep.", excerpt=text)
     try:
-        value = json.loads(
+        return json.loads(
             text,
             object_pairs_hook=_unique_keys,
             parse_int=_integer,
@@ -90,13 +106,9 @@ def parse_exactly(raw: bytes, offset: int = 0) -> Row:
     except json.JSONDecodeError as error:
         raise RowError(
             "json",
-            f"Not JSON: {error.msg} at character {error.pos + 1} of this row.",
+            f"Not JSON: {error.msg} at character {error.pos + 1} of this {what}.",
             excerpt=text[max(0, error.pos - 30) :],
         ) from None
-    if not isinstance(value, dict):
-        raise RowError("not_object", 'A row is a JSON object: {"question": …, "answer": …}.', excerpt=text)
-    _check_strings(value)
-    return value
 
 
 def _depth(text: str) -> int:
@@ -140,7 +152,7 @@ def _no_constant(name: str) -> NoReturn:
     raise RowError("number", f"{name} is not JSON; write null for a missing number.", excerpt=name)
 
 
-def _check_strings(row: Row) -> None:
+def _check_strings(row: Any) -> None:
     for path, text in _strings(row, ""):
         check_text(text, path)
 

@@ -39,7 +39,8 @@ def create_batch(
     """A draft with its samples drawn and its people named; `open_batch` makes the tasks.
 
     selection: {"method": "all"} | {"method": "filter", "filter": {metadata key: value}} |
-    {"method": "random", "n": int, "seed"?: int, "filter"?: {…}}. The seed is drawn here when none is given, and stored.
+    {"method": "random", "n": int, "seed"?: int, "filter"?: {…}}. A random selection without a seed of its own uses the
+    batch's; a seed is drawn here when none is given, and stored.
     """
     name = name.strip()
     if not name or len(name) > 200 or not is_storable(name):
@@ -52,6 +53,8 @@ def create_batch(
             raise Invalid("foreign_criterion", f"“{criterion.key}” is not a current criterion of this project.")
     if seed is not None:
         _check_seed(seed)
+        if selection.get("method") == "random" and selection.get("seed") is None:
+            selection = {**selection, "seed": seed}
     chosen, stored_selection = choose_samples(project=project, selection=selection)
     if not chosen:
         raise Invalid("no_samples", "No sample matches this choice.")

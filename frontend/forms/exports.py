@@ -12,9 +12,18 @@ FORMATS = (
     ("jsonl", _("JSONL: one row per unit, with votes, method and provenance")),
     ("csv", _("CSV: the same as a table")),
     ("parquet", _("Parquet: the same, typed")),
-    ("ragas", _("Samples with their verdicts, as evaluation libraries spell them")),
+    ("ragas", _("Evaluation library (RAGAS spelling): samples with their verdicts")),
     ("qrels", _("TREC qrels: relevance of contexts")),
 )
+
+# What a release's file is called where there is no room for a sentence.
+FORMAT_NAMES = {
+    "jsonl": "JSONL",
+    "csv": "CSV",
+    "parquet": "Parquet",
+    "ragas": _("Evaluation library (RAGAS spelling)"),
+    "qrels": "TREC qrels",
+}
 
 
 class ReleaseForm(forms.Form):

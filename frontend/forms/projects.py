@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django import forms
@@ -8,6 +7,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from annotate.builtin_criteria import BUILTIN_CRITERIA
+from annotate.importing.problems import RowError
+from annotate.importing.strictjson import parse_document
 from annotate.models.project import UnitKind
 
 MAX_JSON_BYTES = 2 * 1024 * 1024
@@ -32,11 +33,9 @@ class JSONUpload(forms.FileField):
         if (file.size or 0) > MAX_JSON_BYTES:
             raise forms.ValidationError(_("This file is larger than 2 MB; such a specification is a few kB."))
         try:
-            return json.loads(file.read().decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise forms.ValidationError(_("This file is not UTF-8 text.")) from error
-        except (ValueError, RecursionError) as error:
-            raise forms.ValidationError(_("This file is not JSON: %(why)s") % {"why": error}) from error
+            return parse_document(file.read())
+        except RowError as error:
+            raise forms.ValidationError(_("This file can't be read: %(why)s") % {"why": error.message}) from error
 
 
 class NewProjectForm(forms.Form):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from annotate.models import Membership, Project, User
+from annotate.models import Label, Membership, Project, User
 from annotate.models.people import Role
 from annotate.permissions import may
 from annotate.selectors.campaign import Counts, OwnBatch, counts_of, own_batches
@@ -16,7 +19,10 @@ from annotate.selectors.projects import projects_of
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a campaign. `name`: of its URL; `state`: done, next, or later."""
+    """One step of a campaign. `name`: of its URL; `state`: done, next, or later.
+
+    `waits`: something can be done here already, whatever comes before it.
+    """
 
     name: str
     title: str
@@ -24,6 +30,7 @@ class Step:
     url: str
     action: str
     state: str
+    waits: bool = False
 
 
 @dataclass
@@ -54,12 +61,14 @@ def cards(user: User) -> list[Card]:
     roles = dict(Membership.objects.filter(user=user).values_list("project_id", "role"))
     counts = counts_of(projects)
     own = own_batches(user, projects)
+    labelled = with_labels(projects)
     listed = []
     for project in projects:
         role = Role(Role.ADMIN if user.is_superuser else roles[project.pk])
         card = Card(project, role.value, role.label, counts[project.pk], own.get(project.pk, []))
         if may(role, "batches.change"):
-            card.step = next((step for step in steps_of(project, card.counts) if step.state == "next"), None)
+            steps = steps_of(project, card.counts, has_labels=project.pk in labelled)
+            card.step = next((step for step in steps if step.state == "next"), None)
         listed.append(card)
     leading = next((card for card in listed if card.own or card.step or (card.reviews and card.counts.disputed)), None)
     if leading:
@@ -67,9 +76,21 @@ def cards(user: User) -> list[Card]:
     return listed
 
 
-def steps_of(project: Project, counts: Counts) -> list[Step]:
-    """The campaign from the first file to the export; the first step that isn't done is next."""
-    labelled = bool(counts.settled or counts.disputed)
+def with_labels(projects: Sequence[Project]) -> set[int]:
+    """Ids of the projects in which any unit has a label, made here or imported."""
+    labels = Label.objects.filter(criterion__project=OuterRef("pk"))
+    found = Project.objects.filter(Exists(labels), pk__in=[project.pk for project in projects])
+    return set(found.order_by().values_list("pk", flat=True))
+
+
+def steps_of(project: Project, counts: Counts, *, has_labels: bool) -> list[Step]:
+    """The campaign from the first file to the export; the first step that isn't done is next.
+
+    A project whose labels were all made elsewhere needs no batch.
+    """
+    settling = bool(counts.settled or counts.disputed)
+    imported = has_labels and not counts.batches
+    labelled = settling or imported
     plan = [
         (
             counts.samples > 0,
@@ -102,16 +123,15 @@ def steps_of(project: Project, counts: Counts) -> list[Step]:
         (
             counts.tasks_left == 0 and (counts.batches > counts.draft_batches or labelled),
             _("Labelling"),
-            _("%(done)d of %(all)d tasks are done.") % {"done": counts.tasks_done, "all": counts.tasks},
+            _("The labels were imported.")
+            if imported
+            else _("%(done)d of %(all)d tasks are done.") % {"done": counts.tasks_done, "all": counts.tasks},
             "batches",
             _("Watch progress"),
         ),
         (
-            labelled and counts.disputed == 0,
-            _("Settle disagreements"),
-            _("%(n)d units wait for a reviewer.") % {"n": counts.disputed},
-            "adjudicate",
-            _("Adjudicate"),
+            settling and counts.disputed == 0,
+            *_settling(counts, unsettled=imported and not settling),
         ),
         (
             counts.releases > 0,
@@ -125,5 +145,15 @@ def steps_of(project: Project, counts: Counts) -> list[Step]:
     for done, title, text, name, action in plan:
         state = "done" if done else "later" if found_next else "next"
         found_next = found_next or not done
-        steps.append(Step(name, title, text, reverse(name, args=[project.slug]), action, state))
+        waits = name == "adjudicate" and counts.disputed > 0
+        steps.append(Step(name, title, text, reverse(name, args=[project.slug]), action, state, waits))
     return steps
+
+
+def _settling(counts: Counts, *, unsettled: bool) -> tuple[str, str, str, str]:
+    """`unsettled`: labels were imported and none of them has become a verdict yet."""
+    if unsettled:
+        text = _("Imported labels become verdicts where they agree; the others go to a reviewer.")
+        return _("Settle imported labels"), text, "export", _("Settle")
+    text = ngettext("%(n)d unit waits for a reviewer.", "%(n)d units wait for a reviewer.", counts.disputed)
+    return _("Settle disagreements"), text % {"n": counts.disputed}, "adjudicate", _("Adjudicate")

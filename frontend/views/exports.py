@@ -15,7 +15,7 @@ from annotate.errors import Refusal
 from annotate.selectors.ground_truth import ground_truth, imported_labels
 from annotate.services.consensus import settle_imported
 from annotate.services.releases import make_release
-from frontend.forms.exports import ReleaseForm, SettleForm
+from frontend.forms.exports import FORMAT_NAMES, ReleaseForm, SettleForm
 from frontend.views.base import ProjectPage, project_view, refuse
 
 PAGE_SIZE = 50
@@ -64,10 +64,12 @@ def download(page: ProjectPage, number: int) -> HttpResponseBase:
 
 def _show(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse:
     releases = page.project.releases.select_related("created_by")
+    rows = Paginator(releases, PAGE_SIZE).get_page(page.request.GET.get("page"))
     context = {
         "truth": ground_truth(page.project),
         "imported": imported_labels(page.project),
-        "rows": Paginator(releases, PAGE_SIZE).get_page(page.request.GET.get("page")),
+        "rows": rows,
+        "listed": [(release, FORMAT_NAMES.get(release.file_format, release.file_format)) for release in rows],
         "query": "",
         "form": ReleaseForm(initial={"file_format": "jsonl"}),
         "settle_form": SettleForm(page.project),

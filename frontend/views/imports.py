@@ -18,6 +18,8 @@ from frontend.forms.imports import MappingForm, UploadForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 
 PAGE_SIZE = 50
+# What is wrong with a file and can be put right by choosing other fields for its columns.
+_MAPPING_PROBLEMS = ("missing_column",)
 UNDER_WAY = (ImportStatus.WAITING, ImportStatus.RUNNING)
 
 
@@ -96,6 +98,7 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
         "job": found,
         "form": form,
         "shown": shown,
+        "mendable": bool(shown.columns) and all(error["code"] in _MAPPING_PROBLEMS for error in shown.errors),
         "rows": [[row.get(column, "") for column in shown.columns] for row in cut],
     }
     return page.render("frontend/import_preview.html", context, status=status)

@@ -17,7 +17,7 @@ from annotate.services.projects import change_project, create_project
 from frontend.forms.projects import NewProjectForm, ProjectFileForm, SettingsForm
 from frontend.markdown import render_markdown
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
-from frontend.views.campaign import steps_of
+from frontend.views.campaign import steps_of, with_labels
 
 RECENT_BATCHES = 5
 
@@ -26,12 +26,13 @@ RECENT_BATCHES = 5
 def overview(page: ProjectPage) -> HttpResponse:
     project, runs_campaign = page.project, page.may("batches.change")
     counts = counts_of([project])[project.pk]
+    has_labels = bool(with_labels([project]))
     return page.render(
         "frontend/project.html",
         {
             "counts": counts,
             "own": own_batches(page.user, [project]).get(project.pk, []),
-            "steps": steps_of(project, counts) if runs_campaign else [],
+            "steps": steps_of(project, counts, has_labels=has_labels) if runs_campaign else [],
             "criteria": current_criteria(project),
             "batches": project.batches.all()[:RECENT_BATCHES] if page.may("batches.read") else [],
             "guidelines": render_markdown(project.guidelines),

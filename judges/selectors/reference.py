@@ -27,7 +27,8 @@ class Reference:
     columns, ratings: the labels that count. passing: the same ratings read as pass or fail; None when the criterion has
     no such reading, and then `positive` is empty.
     positive: pass or fail by people, of the units where they decided; `ties` counts those split in half.
-    share: share of a unit's raters whose value passes. mean: mean of a unit's values, None when they are no numbers.
+    share: share of a unit's raters whose value passes. mean: mean of a unit's values, None when they are no numbers, or
+    two of which one passes.
     is_dev: whether a unit of `positive` lies in the dev part. verdicts: the values that verdicts give.
     names: the samples' own ids, which are the same in every installation, by primary key.
     """
@@ -56,7 +57,7 @@ class Reference:
 
     @property
     def human(self) -> Mapping[UnitKey, float] | None:
-        """What scores are correlated with: the mean value, or the share that passes when values are no numbers."""
+        """What scores are correlated with: the mean value, or the share that passes where there is no mean."""
         return self.mean if self.mean is not None else (self.share if self.passing is not None else None)
 
     def labels(self) -> dict[UnitKey, Value]:
@@ -91,7 +92,9 @@ def reference_of(criterion: Criterion) -> Reference:
         share = _means(passing)
         ties = len(share.keys() - positive.keys())
     names = dict(Sample.objects.filter(project_id=criterion.project_id).values_list("pk", "external_id"))
-    is_numeric = ratings.levels is None or ratings.level_numbers is not None
+    is_numeric = ratings.ordered and (ratings.levels is None or ratings.level_numbers is not None)
+    # Of two values, of which one passes, the share that passes says the same, and always the right way round.
+    has_mean = is_numeric and not (passing is not None and criterion.scale == "binary")
     return Reference(
         columns=columns,
         ratings=ratings,
@@ -100,7 +103,7 @@ def reference_of(criterion: Criterion) -> Reference:
         positive=dict(sorted(positive.items())),
         ties=ties,
         share=share,
-        mean=_means(ratings) if is_numeric else None,
+        mean=_means(ratings) if has_mean else None,
         is_dev=_divided(criterion, positive, names),
         names=names,
     )

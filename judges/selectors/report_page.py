@@ -65,7 +65,7 @@ def report_context(report: AlignmentReport, sample_url: SampleUrl | None = None)
         "report": report,
         "result": result,
         "has_passes": bool(result["criterion"]["passes"]),
-        "human_is_share": _human_is_share(result["criterion"]),
+        "human_is_share": _human_is_share(result),
         "people": shown(result["people"]),
         "judges": judges,
         "uses_test": any(
@@ -82,9 +82,12 @@ def report_context(report: AlignmentReport, sample_url: SampleUrl | None = None)
     }
 
 
-def _human_is_share(criterion: Mapping[str, Any]) -> bool:
-    """Whether people's figure for a unit is the share that passes; else it is the mean of their values."""
-    return bool(criterion["passes"]) and criterion["scale"] in ("binary", "nominal")
+def _human_is_share(result: Mapping[str, Any]) -> bool:
+    """Whether people's figure for a unit is the share that passes; else it is the mean of their values, which is taken
+    of numbers on an ordered scale of more than two (judges.selectors.reference)."""
+    criterion, values = result["criterion"], [row["value"] for row in result["prevalence"]]
+    has_mean = criterion["scale"] in ("ordinal", "interval") and all(isinstance(value, int | float) for value in values)
+    return bool(criterion["passes"]) and not has_mean
 
 
 def _judge(row: dict[str, Any], plots: Mapping[str, str], place: int, sample_url: SampleUrl | None) -> dict[str, Any]:

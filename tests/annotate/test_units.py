@@ -16,6 +16,7 @@ from annotate.units import (
     unit_count,
     unit_sort_key,
     unit_text,
+    unit_title,
     units_of,
 )
 
@@ -98,3 +99,15 @@ def test_addresses_sort_by_number_and_in_the_order_of_work() -> None:
     units = ["answer", "claim:10", "claim:9", "sample", "entity:0", "context:1"]
     assert sorted(units, key=unit_sort_key) == ["claim:9", "claim:10", "context:1", "entity:0", "answer", "sample"]
     assert len(KIND_ORDER) == 6
+
+
+def test_people_count_units_from_one() -> None:
+    units = ["claim:1", "context:0", "fact:2", "entity:4", "answer", "sample"]
+    assert [unit_title(unit) for unit in units] == [
+        "Claim 2",
+        "Context 1",
+        "Key fact 3",
+        "Entity 5",
+        "Answer",
+        "Sample",
+    ]

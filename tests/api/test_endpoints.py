@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from knox.models import get_token_model
 from pytest_django import DjangoAssertNumQueries
@@ -85,7 +86,7 @@ def test_other_content_types(world: World, content_type: str) -> None:
 
 def test_a_form_is_no_json(world: World) -> None:
     reply = client_of(world.alice).patch("/api/projects/desk/", {"name": "x"}, format="multipart")
-    assert (reply.status_code, reply.json()["error"]["code"]) == (422, "not_json")
+    assert (reply.status_code, reply.json()["error"]["code"]) == (415, "unsupported_media_type")
 
 
 def test_a_huge_body_is_not_even_read(world: World) -> None:
@@ -268,3 +269,55 @@ def test_without_the_csrf_token_nothing_is_read(world: World, sent: bytes) -> No
     for content_type in ("application/json", "text/plain", "multipart/form-data; boundary=b"):
         reply = client.generic("POST", "/api/projects/", sent, content_type=content_type)
         assert (reply.status_code, reply.json()["error"]["code"]) == (403, "csrf")
+
+
+def _file(text: str) -> dict[str, Any]:
+    return {"file": SimpleUploadedFile("criteria.json", text.encode())}
+
+
+def test_criteria_come_as_a_list_as_in_project_json_or_as_a_file(world: World) -> None:
+    client, url = client_of(world.alice), "/api/projects/desk/criteria/"
+    for number, (sent, form) in enumerate(
+        [
+            (["failure"], "json"),
+            ({"criteria": ["relevancy"]}, "json"),
+            (_file('["completeness"]'), "multipart"),
+            (_file('{"criteria": ["correctness"]}'), "multipart"),
+        ],
+        start=4,
+    ):
+        reply = client.post(url, sent, format=form)
+        assert reply.status_code == 201, reply.content
+        assert world.project.criteria.count() == number
+    for sent, form, code in (
+        ({"criteria": ["preference"], "name": "x"}, "json", "not_a_list"),
+        ({"criteria": []}, "json", "not_a_list"),
+        (_file('[{"key": "a", "key": "b"}]'), "multipart", "not_json"),
+        (_file("{"), "multipart", "not_json"),
+        ({**_file('["preference"]'), "other": "1"}, "multipart", "not_json"),
+        ({"file": '["preference"]'}, "multipart", "not_json"),
+    ):
+        reply = client.post(url, sent, format=form)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (422, code), reply.content
+    assert world.project.criteria.count() == 7
+
+
+def test_the_seed_of_a_batch_draws_its_samples(world: World) -> None:
+    make_samples(world.project, 30)
+    sent = {"name": "B", "criteria": ["grade"], "annotators": ["ann"], "overlap": 1, "seed": 5}
+    client = client_of(world.alice)
+    drawn = []
+    for selection in ({"method": "random", "n": 9}, {"method": "random", "n": 9, "seed": 5}):
+        number = client.post("/api/projects/desk/batches/", {**sent, "selection": selection}).json()["number"]
+        batch = world.project.batches.get(number=number)
+        assert (batch.seed, batch.selection) == (5, {"method": "random", "n": 9, "seed": 5})
+        drawn.append(list(batch.batch_samples.values_list("sample_id", flat=True)))
+    assert drawn[0] == drawn[1]
+    own = client.post(
+        "/api/projects/desk/batches/", {**sent, "selection": {"method": "random", "n": 9, "seed": 6}}
+    ).json()
+    assert world.project.batches.get(number=own["number"]).selection["seed"] == 6
+
+
+def test_without_a_login_a_token_is_asked_for(world: World) -> None:
+    assert client_of(None).get("/api/projects/")["WWW-Authenticate"] == "Token"

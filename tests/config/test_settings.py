@@ -96,3 +96,11 @@ def test_every_variable_is_documented_and_every_documented_one_exists(root) -> N
     used |= {"PYTHON", "CHROMIUM"}
     documented = set(re.findall(r"^\| `([A-Z_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
     assert used == documented
+
+
+def test_the_command_line_says_it_in_one_line(run: Run) -> None:
+    for command in ("check", "align", "collectstatic"):
+        done = run("manage.py", command, **{**PRODUCTION, "TOKEN_DAYS": "0"})
+        assert done.returncode == 1
+        assert done.stderr.startswith("manage.py: The environment variable TOKEN_DAYS is '0'"), done.stderr
+        assert done.stderr.count("\n") == 1

@@ -188,7 +188,7 @@ def test_disputed_units_only_on_request(project: Project) -> None:
 @pytest.mark.parametrize(
     "filters",
     [[], {"criterion": "support"}, {"criteria": ["nope"]}, {"criteria": "support"}, {"criteria": []}, {"batch": "1"},
-     {"batch": 10**12}, {"methods": ["magic"]}, {"include_disputed": 1}],
+     {"batch": 10**12}, {"batch": 99}, {"methods": ["magic"]}, {"include_disputed": 1}],
 )  # fmt: skip
 def test_unknown_filters(filters: Any, project: Project) -> None:
     with pytest.raises(Invalid):
@@ -197,7 +197,7 @@ def test_unknown_filters(filters: Any, project: Project) -> None:
 
 def test_nothing_to_export(project: Project, settings: Any) -> None:
     with pytest.raises(Conflict):
-        make_release(project=project, user=None, file_format="jsonl", filters={"batch": 99})
+        make_release(project=project, user=None, file_format="jsonl", filters={"methods": ["majority"]})
     assert list((settings.MEDIA_ROOT / "releases").iterdir()) == []
 
 
@@ -243,6 +243,33 @@ def test_command_line(project: Project, tmp_path: Path) -> None:
         call_command("export", "p", "--format", "csv", "--out", str(out), "--criterion", "nope")
     with pytest.raises(CommandError, match="Cannot write"):
         call_command("export", "p", "--format", "csv", "--out", str(tmp_path / "no" / "x"))
+
+
+def test_command_line_numbers_nothing_that_it_cannot_write(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "taken.manifest.json").mkdir()
+    for out, said in (
+        (str(tmp_path), "it is a folder"),
+        (".", "it is a folder"),
+        (str(tmp_path / "no" / "x"), "there is no folder"),
+        (str(tmp_path / "taken"), "manifest.json: it is a folder"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            call_command("export", "p", "--format", "csv", "--out", out)
+    truth = str(tmp_path / "x")
+    with pytest.raises(CommandError, match="no batch 99"):
+        call_command("export", "p", "--format", "csv", "--out", truth, "--batch", "99")
+    with pytest.raises(CommandError, match=r"no project “q”\. Projects: p\."):
+        call_command("export", "q", "--format", "csv", "--out", truth)
+    Verdict.objects.all().delete()
+    with pytest.raises(CommandError, match=r"`manage\.py settle` makes verdicts of imported labels"):
+        call_command("export", "p", "--format", "csv", "--out", truth)
+    assert not Release.objects.exists()
+
+
+def test_times_are_spelled_alike(project: Project) -> None:
+    lines = [json.loads(line)["updated_at"] for line in content(project, "jsonl").splitlines()]
+    cells = csv.DictReader(io.StringIO(content(project, "csv").decode(), newline=""))
+    assert [row["updated_at"] for row in cells] == lines
 
 
 def test_api(project: Project) -> None:

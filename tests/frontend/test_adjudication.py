@@ -21,6 +21,7 @@ def test_the_queue_counts_by_criterion(rita: User, disputes: list[Verdict], as_u
     client = as_user(rita)
     reply = client.get("/p/help/adjudicate/")
     assert [(group["criterion__key"], group["n"]) for group in reply.context["groups"]] == [("support", 2)]
+    assert "claim:" not in reply.content.decode()
     assert len(client.get("/p/help/adjudicate/?criterion=support").context["listed"]) == 2
     for odd in ("nothing", "%00", "%00support"):
         assert client.get(f"/p/help/adjudicate/?criterion={odd}").status_code == 200
@@ -34,7 +35,10 @@ def test_shows_labels_side_by_side_without_names(rita: User, disputes: list[Verd
     reply = as_user(rita).get(f"/p/help/adjudicate/{disputes[0].pk}/")
     shown = [(label["who"], label["shown"]) for label in reply.context["labels"]]
     assert sorted(shown) == [("Annotator A", "Supported"), ("Annotator B", "Contradicted")]
-    assert 'aria-current="true"' in reply.content.decode()
+    text = reply.content.decode()
+    assert 'aria-current="true"' in text
+    assert "Claim 1" in text
+    assert "claim:" not in text
 
 
 def test_decides_and_goes_on(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:

@@ -100,7 +100,8 @@ def test_adds_built_in_ones(alice: User, project: Project, as_user: AsUser) -> N
 
 def test_adds_from_a_file(alice: User, project: Project, as_user: AsUser) -> None:
     spec = {"key": "length", "unit": "answer", "scale": "interval", "prompt": "How long?"}
-    for content, status in ((json.dumps([spec]), 302), (json.dumps(spec), 302), ("[1", 422), ('[{"key": 1}]', 422)):
+    bad = ("[1", '[{"key": 1}]', '[{"key": "a", "key": "b"}]')
+    for content, status in ((json.dumps([spec]), 302), (json.dumps(spec), 302), *((text, 422) for text in bad)):
         file = SimpleUploadedFile("criteria.json", content.encode())
         reply = as_user(alice).post("/p/help/criteria/add/", {"file": file, "from_file": "1"})
         assert reply.status_code == status, content

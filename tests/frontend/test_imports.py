@@ -85,6 +85,25 @@ def test_a_file_that_is_none_gets_a_sentence(content: bytes, alice: User, projec
     assert not project.samples.exists()
 
 
+@pytest.mark.parametrize(
+    ("content", "offered"),
+    [
+        (CSV, True),
+        # No column for the question: another choice mends it.
+        (b"words,reply\nWhy?,Because.\n", True),
+        # Not in UTF-8 further down: no choice of columns helps.
+        (b"question,answer\nWhy?,Because.\nHow?,\xff\n", False),
+    ],
+)
+def test_importing_is_offered_where_it_can_work(
+    content: bytes, offered: bool, alice: User, project: Project, as_user: AsUser
+) -> None:
+    client = as_user(alice)
+    reply = client.get(send(client, content))
+    assert ('type="submit">Import<' in reply.content.decode()) == offered
+    assert ("Mend the file and upload it again." in reply.content.decode()) != offered
+
+
 def test_kind_and_file_are_required(alice: User, project: Project, as_user: AsUser) -> None:
     client = as_user(alice)
     assert client.post("/p/help/import/", {"kind": "samples"}).status_code == 422

@@ -5,7 +5,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotate.models import Batch, Project, User
+from annotate.models import Batch, Label, Project, Sample, User, Verdict
+from annotate.selectors.projects import one_criterion
+from annotate.services.consensus import settle_imported
 
 AsUser = Callable[[User], Client]
 
@@ -48,7 +50,16 @@ def test_makes_a_project_from_a_file(alice: User, as_user: AsUser) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["{", b"\xff\xfe{}", "[]", '{"criteria": ["nothing"]}', '{"surprise": 1}', "[" * 100_000]
+    "content",
+    [
+        "{",
+        b"\xff\xfe{}",
+        "[]",
+        '{"criteria": ["nothing"]}',
+        '{"surprise": 1}',
+        '{"name": "A", "name": "B"}',
+        "[" * 100_000,
+    ],
 )
 def test_a_bad_file_is_refused_with_a_sentence(content: str | bytes, alice: User, as_user: AsUser) -> None:
     reply = as_user(alice).post("/new/", upload(content))
@@ -75,6 +86,35 @@ def test_an_admin_sees_figures_and_the_next_step(alice: User, batch: Batch, as_u
     reply = as_user(alice).get("/p/help/")
     assert [step.state for step in reply.context["steps"]][4:6] == ["next", "later"]
     assert reply.context["counts"].tasks_left == 8
+
+
+def test_what_is_disputed_can_be_settled_before_labelling_ends(
+    alice: User, disputes: list[Verdict], as_user: AsUser
+) -> None:
+    reply = as_user(alice).get("/p/help/")
+    labelling, settling = reply.context["steps"][4:6]
+    assert (labelling.state, settling.state, settling.waits) == ("next", "later", True)
+    assert '<a class="button" href="/p/help/adjudicate/">' in reply.content.decode()
+    assert reply.content.decode().count("button-primary") == 1
+
+
+def test_a_project_with_imported_labels_needs_no_batch(
+    alice: User, project: Project, samples: list[Sample], as_user: AsUser
+) -> None:
+    def next_step() -> tuple[str, str]:
+        return next((s.name, s.text) for s in client.get("/p/help/").context["steps"] if s.state == "next")
+
+    client, criterion = as_user(alice), one_criterion(project, "support")
+    assert next_step()[0] == "batch-new"
+    for name, value in (("Xia", "supported"), ("Yan", "contradicted")):
+        rater = project.raters.create(name=name)
+        for place, sample in enumerate(samples):
+            given = value if place == 0 else "supported"
+            Label.objects.create(rater=rater, sample=sample, unit="claim:0", criterion=criterion, value=given)
+    assert next_step()[0] == "export"
+    assert "Next: Settle imported labels" in client.get("/").content.decode()
+    settle_imported(project=project, criterion=criterion, needed=2)
+    assert next_step() == ("adjudicate", "1 unit waits for a reviewer.")
 
 
 def test_settings_change_name_and_guidelines(alice: User, project: Project, as_user: AsUser) -> None:

@@ -150,3 +150,10 @@ def test_a_members_username_means_the_member(samples: None, project: Project, wr
     load(write("l.jsonl", [row(rater="ann"), row(rater="stranger")]))
 
     assert dict(Rater.objects.values_list("name", "user")) == {"ann": user.pk, "stranger": None}
+
+
+def test_a_folder_is_no_file_and_a_project_is_named(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is a folder"):
+        call_command("import_labels", "p", str(tmp_path))
+    with pytest.raises(CommandError, match=r"There is no project “q”\. Projects: p\."):
+        call_command("import_labels", "q", str(tmp_path))

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from annotate.importing.problems import RowError
-from annotate.importing.strictjson import parse_exactly, parse_object
+from annotate.importing.strictjson import parse_document, parse_exactly, parse_object
 
 _numbers = st.one_of(
     st.integers(-(2**66), 2**66), st.floats(), st.sampled_from([2**63 - 1, 2**63, -(2**63), -(2**63) - 1])
@@ -79,3 +79,18 @@ def test_depth(depth: int) -> None:
 def test_offset_of_invalid_utf8_is_that_in_the_file() -> None:
     with pytest.raises(RowError, match="byte 1007 of the file is 0xff"):
         parse_object(b'{"a": "\xff"}', False, 1000)
+
+
+def test_a_document_may_be_any_json_but_is_read_as_strictly() -> None:
+    assert parse_document(b'\xef\xbb\xbf[1, {"a": "b"}]') == [1, {"a": "b"}]
+    for raw, code in (
+        (b'[{"a": 1, "a": 2}]', "duplicate_key"),
+        (b"[NaN]", "number"),
+        (b'["\\u0000"]', "nul"),
+        (b"\xff", "encoding"),
+        (b"[" * 100_000, "depth"),
+        (b"[1", "json"),
+    ):
+        with pytest.raises(RowError) as refused:
+            parse_document(raw)
+        assert refused.value.code == code

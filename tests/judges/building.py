@@ -10,6 +10,7 @@ from typing import Any
 from annotate.models import Criterion, Label, Project, Rater, Sample
 from annotate.services.projects import create_project
 from judges.models import Judge, JudgeVersion, Run, Score
+from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE
 
 SHARED = Path(os.environ.get("TOUCHSTONE_SHARED") or Path(__file__).resolve().parents[3] / "shared")
 
@@ -134,3 +135,29 @@ def shared_project(name: str, *, unit: str, passes: Mapping[str, list[Any]]) -> 
     for (judge, dimension), judged in scores.items():
         add_judge(project, judge, samples, judged, dimension=dimension)
     return project
+
+
+GRADES = (1, 5, 4, 2, 5, 3, 4, 1)
+
+
+def graded_project(slug: str = "desk", *, count: int = 32) -> tuple[Project, dict[str, Sample]]:
+    """Two people's grades from 1 to 5 (4 and 5 pass) of `count` answers; Ben is one grade off in every fifth."""
+    project = make_project(slug, criteria=[TRISTATE, GRADE, OPTIONAL])
+    samples = add_samples(project, [f"s{place:02}" for place in range(count)])
+    grades = {name: GRADES[place % len(GRADES)] for place, name in enumerate(samples)}
+    rows = [(name, "answer", "ann", grade) for name, grade in grades.items()]
+    rows += [
+        (name, "answer", "ben", min(5, grade + 1) if place % 5 == 0 else grade)
+        for place, (name, grade) in enumerate(grades.items())
+    ]
+    add_labels(project.criteria.get(key="grade"), samples, rows)
+    return project, samples
+
+
+def scores_like(samples: Iterable[str], *, wrong_every: int = 7) -> list[tuple[str, str, float]]:
+    """Scores between 0 and 1 that follow the grades of `graded_project`, turned round in every seventh sample."""
+    scores = []
+    for place, name in enumerate(samples):
+        score = GRADES[place % len(GRADES)] / 5
+        scores.append((name, "answer", 1 - score if place % wrong_every == 0 else score))
+    return scores

@@ -2,10 +2,13 @@
 
 import json
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 
+from judges.services.report_file import report_html
+from judges.services.reports import freeze_report
 from tests.judges.building import shared_data, shared_project
 
 pytestmark = pytest.mark.django_db
@@ -13,17 +16,17 @@ pytestmark = pytest.mark.django_db
 MTRAG_CUTS = {key: [4] for key in ("naturalness", "appropriateness", "completeness", "faithfulness")}
 
 
-def run(*arguments):
+def run(*arguments: str) -> Any:
     out = StringIO()
     call_command(*arguments, stdout=out)
     return json.loads(out.getvalue())
 
 
-def close(value):
+def close(value: float) -> Any:
     return pytest.approx(value, abs=1e-6)
 
 
-def check_agreement(found, expected):
+def check_agreement(found: dict[str, Any], expected: dict[str, Any]) -> None:
     kappas = expected["cohen_kappa_pairwise"]["min_common_10"]
     estimates = found["estimates"]
     assert found["units"] == expected["n_units"]
@@ -47,7 +50,7 @@ def check_agreement(found, expected):
             assert pair[ours] == (None if row[theirs] is None else close(row[theirs]))
 
 
-def check_judge(row, reference, expected):
+def check_judge(row: dict[str, Any], reference: dict[str, Any], expected: dict[str, Any]) -> None:
     binary = expected["binary"]
     assert row["coverage"]["scored"] == expected["n"]
     for ours, theirs in (("spearman", "spearman"), ("kendall", "kendall_tau_b"), ("pearson", "pearson")):
@@ -65,7 +68,7 @@ def check_judge(row, reference, expected):
     }
 
 
-def test_mtrag_human():
+def test_mtrag_human() -> None:
     project = shared_project("mtrag_human", unit="answer", passes=MTRAG_CUTS)
     expected = json.loads((shared_data("mtrag_human") / "reference.json").read_text())
     for key, figures in expected["human"].items():
@@ -84,7 +87,7 @@ def test_mtrag_human():
     assert one["judges"] == [rows["RL_F"]]
 
 
-def test_expertqa_claims():
+def test_expertqa_claims() -> None:
     project = shared_project("expertqa_claims", unit="claim", passes={"support": ["complete"]})
     expected = json.loads((shared_data("expertqa_claims") / "reference.json").read_text())
     found = run("align", project.slug, "--criterion", "support", "--format", "json")
@@ -96,3 +99,10 @@ def test_expertqa_claims():
         assert (agreement["units"], len(agreement["raters"])) == (figures["n_units"], figures["n_raters"])
         assert agreement["pairs"] == []
         assert all(estimate["value"] is None and estimate["reason"] for estimate in agreement["estimates"].values())
+    report = freeze_report(criterion=project.criteria.get(key="support"))
+    assert len(report.result["agreement"]["raters"]) == 321
+    # Nobody shares a claim with anybody else, but some share one with the judge's test half.
+    assert [row["title"] for row in report.result["judges"]] == ["baseline_token_recall"]
+    assert len(report.result["matrix"]["raters"]) == 21
+    assert report.result["people"]["value"] is None
+    assert "more share units with others and are left out here" in report_html(report)

@@ -22,7 +22,7 @@ def test_a_decision_taken_back_makes_the_earlier_report_the_present_one() -> Non
     remy = User.objects.create_user("remy")
     dispute = Verdict.objects.create(sample=samples["a"], unit="claim:0", criterion=criterion, state="disputed")
 
-    numbers = []
+    numbers: list[int] = []
     for value in ("supported", "contradicted", "supported"):
         dispute.refresh_from_db()
         decide(

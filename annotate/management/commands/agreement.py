@@ -6,15 +6,16 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.errors import Refusal
+from annotate.management.base import OneLineCommand
 from annotate.selectors.agreement import agreement
 from annotate.selectors.lookup import criterion_named, project_named
 from annotate.text_tables import figure, interval, text_table
 
 
-class Command(BaseCommand):
+class Command(OneLineCommand):
     help = "How well people agree with each other on a criterion (docs/statistics.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.errors import Refusal
+from annotate.importing.problems import RowError
+from annotate.importing.strictjson import parse_document
+from annotate.management.base import OneLineCommand
 from annotate.models import User
+from annotate.models.people import Role
 from annotate.services.projects import create_project
 
 
-class Command(BaseCommand):
+class Command(OneLineCommand):
     help = "Creates a project with its criteria from a project.json (docs/formats.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,11 +28,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
         try:
-            spec = json.loads(path.read_bytes())
+            spec = parse_document(path.read_bytes())
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}.") from error
-        except (ValueError, RecursionError) as error:
-            raise CommandError(f"{path} is not JSON: {error}.") from error
+        except RowError as error:
+            raise CommandError(f"{path}: {error.message}") from error
         admin = None
         if options["admin"]:
             admin = User.objects.filter(username=options["admin"], is_active=True).first()
@@ -40,3 +43,7 @@ class Command(BaseCommand):
         except Refusal as error:
             raise CommandError(error.message) from error
         self.stdout.write(f"Created project {project.slug} with {project.criteria.count()} criteria.")
+        if admin is None:
+            self.stdout.write(
+                f"Nobody is a member yet: manage.py add_member {project.slug} USERNAME --role {Role.ADMIN.value}"
+            )

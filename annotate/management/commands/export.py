@@ -1,17 +1,19 @@
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotate.errors import Refusal
 from annotate.exporting.writers import WRITERS
-from annotate.models import Project
+from annotate.management.base import OneLineCommand
+from annotate.selectors.lookup import project_named
 from annotate.services.releases import make_release, open_release
 
 
-class Command(BaseCommand):
+class Command(OneLineCommand):
     help = "Makes a numbered release of ground truth and writes it, with its manifest beside it."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -25,24 +27,36 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, slug: str, out: Path, **options: Any) -> None:
-        project = Project.objects.filter(slug=slug).first()
-        if project is None:
-            raise CommandError(f"There is no project “{slug}”.")
         filters = {
             "criteria": options["criterion"],
             "batch": options["batch"],
             "include_disputed": options["include_disputed"],
         }
         try:
+            project = project_named(slug)
+            # Before anything is numbered.
+            _check_writable(out)
+            manifest_path = out.with_name(out.name + ".manifest.json")
+            _check_writable(manifest_path)
             release = make_release(project=project, user=None, file_format=options["format"], filters=filters)
             with open_release(release) as file, out.open("wb") as copy:
                 shutil.copyfileobj(file, copy)
             manifest = json.dumps(release.manifest, ensure_ascii=False, indent=2)
-            out.with_name(out.name + ".manifest.json").write_text(manifest + "\n", encoding="utf-8")
+            manifest_path.write_text(manifest + "\n", encoding="utf-8")
         except Refusal as error:
-            raise CommandError(error.message) from None
+            hint = " `manage.py settle` makes verdicts of imported labels." if error.code == "nothing_to_export" else ""
+            raise CommandError(error.message + hint) from None
         except OSError as error:
             raise CommandError(f"Cannot write {out}: {error.strerror}.") from None
         self.stdout.write(
             f"{out}: release {release.number}, {release.manifest['rows']} rows, sha256 {release.manifest['sha256']}"
         )
+
+
+def _check_writable(path: Path) -> None:
+    if path.is_dir():
+        raise CommandError(f"Cannot write {path}: it is a folder; name a file.")
+    if not path.parent.is_dir():
+        raise CommandError(f"Cannot write {path}: there is no folder {path.parent}.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise CommandError(f"Cannot write {path}: permission denied.")

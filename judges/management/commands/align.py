@@ -7,16 +7,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotate.errors import Refusal
+from annotate.management.base import OneLineCommand
 from annotate.models import Criterion
 from annotate.selectors.lookup import criterion_named, project_named
 from judges.judge_table import judge_table
 from judges.selectors.alignment import align
 
 
-class Command(BaseCommand):
+class Command(OneLineCommand):
     help = "How well each judge agrees with people on a criterion (docs/statistics.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,7 +38,7 @@ class Command(BaseCommand):
             self.stdout.write(text)
             return
         try:
-            path.write_text(text + "\n", encoding="utf-8")
+            path.write_text(text.removesuffix("\n") + "\n", encoding="utf-8")
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}.") from error
         self.stdout.write(f"Wrote {path}.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotate.errors import Refusal
+from annotate.management.base import OneLineCommand
 from annotate.models import Criterion
 from annotate.selectors.lookup import criterion_named, project_named
 from annotate.text_tables import interval, text_table
@@ -20,7 +21,7 @@ WAIT_SECONDS = 60
 CRITERION = "support"
 
 
-class Command(BaseCommand):
+class Command(OneLineCommand):
     help = "Has the worker make the demo's report, prints its judges and the demo's logins."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotate.demo import DEMO_FOLDER, DEMO_SLUG, create_demo_project, label_demo_batch
 from annotate.importing import engine
+from annotate.management.base import OneLineCommand
 from annotate.models import Project
 
 
-class Command(BaseCommand):
+class Command(OneLineCommand):
     help = "Loads the demo project, unless there is one already."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,0 +1,45 @@
+"""manage.py settle SLUG --criterion KEY --needed N"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections import Counter
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotate.errors import Refusal
+from annotate.management.base import OneLineCommand
+from annotate.models import Verdict
+from annotate.models.verdict import VerdictState
+from annotate.selectors.lookup import criterion_named, project_named
+from annotate.services.consensus import settle_imported
+
+
+class Command(OneLineCommand):
+    help = "Makes verdicts of labels that were made elsewhere (docs/formats.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the project's short name")
+        parser.add_argument("--criterion", required=True, metavar="KEY")
+        parser.add_argument(
+            "--needed",
+            required=True,
+            type=int,
+            metavar="N",
+            help="how many labels a unit needs; units with fewer are left without a verdict",
+        )
+
+    def handle(self, *args: Any, slug: str, criterion: str, needed: int, **options: Any) -> None:
+        try:
+            project = project_named(slug)
+            asked = criterion_named(project, criterion)
+            written = settle_imported(project=project, criterion=asked, needed=needed)
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        states = Counter(Verdict.objects.filter(criterion=asked).values_list("state", flat=True))
+        reopened = states[VerdictState.REOPENED]
+        self.stdout.write(
+            f"{asked.key}: {written} verdicts written or changed; now {states[VerdictState.SETTLED]} units settled, "
+            f"{states[VerdictState.DISPUTED]} disputed" + (f", {reopened} reopened." if reopened else ".")
+        )

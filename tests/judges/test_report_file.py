@@ -1,0 +1,180 @@
+"""Plots that may stand in any page, and a report that is one file and needs nothing else."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from annotate.models import Project
+from judges.models import AlignmentReport
+from judges.plots.forest import MAX_ROWS, ForestRow, forest_plot
+from judges.plots.svg import plain
+from judges.plots.sweep import sweep_plot
+from judges.services.report_file import report_html
+from judges.services.reports import freeze_report
+from tests.judges.building import add_judge, add_samples, graded_project, scores_like
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "<script>alert(1)</script> & $x^2$ “\u0007” 评委"
+PEOPLE = {"value": 0.6, "low": 0.5, "high": 0.7}
+
+
+@pytest.fixture
+def report(db: None) -> AlignmentReport:
+    project, samples = graded_project()
+    Project.objects.filter(pk=project.pk).update(name=HOSTILE.replace("\u0007", ""))
+    more = add_samples(project, ["<b>bold</b>"], answer="<img src=x onerror=alert(2)>")
+    add_judge(project, "good", samples, scores_like(samples), dimension="grade")
+    add_judge(project, HOSTILE, samples, scores_like(samples, wrong_every=3), dimension="grade")
+    add_judge(project, "javascript:alert(3)", {**samples, **more}, [("<b>bold</b>", "answer", 3)], dimension="grade")
+    project.refresh_from_db()
+    return freeze_report(criterion=project.criteria.get(key="grade"))
+
+
+def check_svg(source: str) -> ET.Element:
+    root = ET.fromstring(source)
+    assert root.tag == f"{SVG}svg"
+    assert root.get("role") == "img"
+    assert root.get("viewBox")
+    ids = [element.attrib["id"] for element in root.iter() if "id" in element.attrib]
+    assert len(ids) == len(set(ids))
+    # The title and description, first in the element, are what its label points to.
+    title, description = root[0], root[1]
+    assert (title.tag, description.tag) == (f"{SVG}title", f"{SVG}desc")
+    assert root.attrib["aria-labelledby"].split() == [title.attrib["id"], description.attrib["id"]]
+    assert title.text
+    assert description.text
+    for element in root.iter():
+        assert element.tag.removeprefix(SVG) not in {"style", "script", "image", "a", "foreignObject", "metadata"}
+        for attribute, value in element.attrib.items():
+            assert attribute != "style"
+            assert not attribute.startswith("on")
+            if attribute == "href":
+                assert value.startswith("#")
+                assert value[1:] in ids
+            for target in re.findall(r"url\(([^)]*)\)", value):
+                assert target[1:] in ids
+    return root
+
+
+def test_the_plots_of_a_report(report: AlignmentReport) -> None:
+    assert set(report.plots) == {"forest", "sweep-1", "sweep-2"}
+    roots = [check_svg(source) for source in report.plots.values()]
+    ids = [element.attrib["id"] for root in roots for element in root.iter() if "id" in element.attrib]
+    assert len(ids) == len(set(ids)), "ids of two plots in one page"
+    words = "".join(roots[0].itertext())
+    assert "People with each other: " in words
+    assert "<script>alert(1)</script> & $x^2$" in words
+    assert "\u0007" not in words
+
+
+def test_the_same_figures_draw_the_same_plot() -> None:
+    rows = [ForestRow("a", PEOPLE), ForestRow("b", {"value": None, "low": None, "high": None})]
+    assert forest_plot("forest", rows, PEOPLE) == forest_plot("forest", rows, PEOPLE)
+
+
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        PEOPLE,
+        {"value": -0.9, "low": -1.0, "high": -0.7},
+        {"value": 1.0, "low": None, "high": None},
+        {"value": None, "low": None, "high": None},
+    ],
+)
+def test_forest_of_any_estimate(estimate: dict[str, Any]) -> None:
+    root = check_svg(forest_plot("forest", [ForestRow(HOSTILE, estimate)], estimate))
+    assert ("undefined" in "".join(root.itertext())) == (estimate["value"] is None)
+
+
+def test_a_forest_has_an_edge() -> None:
+    root = check_svg(forest_plot("forest", [ForestRow(f"judge {n}", PEOPLE) for n in range(MAX_ROWS + 2)], PEOPLE))
+    words = "".join(root.itertext())
+    assert "2 more judges are in the table only." in words
+    assert f"judge {MAX_ROWS}" not in words
+
+
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("chosen", [None, 0.0])
+def test_sweep(size: int, chosen: float | None) -> None:
+    curve: dict[str, list[float | None]] = {
+        "thresholds": [float(n) for n in range(size)],
+        "kappa": [0.1 * n for n in range(size)],
+        "tpr": [None] * size,
+        "tnr": [0.5] * size,
+    }
+    root = check_svg(sweep_plot("sweep-1", HOSTILE, curve, chosen, float(size - 1)))
+    assert ("chosen on dev" in "".join(root.itertext())) == (chosen is not None)
+
+
+def test_text_of_a_plot_is_short_and_storable() -> None:
+    assert plain("a\x00b\ud800c") == "abc"
+    assert plain("x" * 41) == "x" * 39 + "…"
+
+
+class Elements(HTMLParser):
+    """Every element of a page with its attributes, and which are left open."""
+
+    VOID = frozenset({"meta", "br", "link", "img", "input", "hr"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_file_needs_nothing_and_runs_nothing(report: AlignmentReport) -> None:
+    text = report_html(report)
+    elements = Elements(text)
+    assert elements.open == []
+    tags = {tag for tag, _ in elements.found}
+    assert not tags & {"script", "link", "img", "iframe", "object", "embed", "base", "form", "audio", "video"}
+    assert [tag for tag, _ in elements.found].count("style") == 1
+    ids = {attributes["id"] for _, attributes in elements.found if "id" in attributes}
+    for tag, attributes in elements.found:
+        assert not {"src", "srcset", "style", "action", "data", "ping", "background"} & set(attributes), tag
+        assert not [name for name in attributes if name.startswith("on")]
+        if "href" in attributes:
+            link = attributes["href"] or ""
+            assert link.startswith("#")
+            assert link[1:] in ids
+    # Nothing to load, from style sheets neither. What is left of addresses are XML's names.
+    assert not re.search(r"@import|url\(\s*[^#\s]", text)
+    assert set(re.findall(r"https?://[^\s\"'<>]+", text)) <= {"http://www.w3.org/2000/svg"}
+    # It says what the report says.
+    assert report.fingerprint in text
+    assert f"report {report.number}" in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "<script>" not in text
+    for section in ("Judges against people", "Who agrees with whom", "How well people agree"):
+        assert f">{section}</h2>" in text
+    assert text.count("<svg ") == 3
+
+
+def test_the_sections_it_refers_to_are_there(report: AlignmentReport) -> None:
+    from django.conf import settings
+
+    headings = re.findall(r"^## (.+)$", (settings.BASE_DIR / "docs" / "statistics.md").read_text(), re.MULTILINE)
+    sentences = re.findall(r'<p class="help">(.*?)</p>', report_html(report))
+    named = {
+        title for sentence in sentences if "statistics.md" in sentence for title in re.findall("“(.+?)”", sentence)
+    }
+    assert len(named) == 7
+    assert named <= set(headings)

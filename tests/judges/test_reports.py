@@ -1,0 +1,210 @@
+"""Frozen reports: one for the same data, another when anything that it rests on has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+
+from annotate.models import Criterion, Label, Project, Task, User, Verdict
+from judges.models import AlignmentReport, SplitMember
+from judges.selectors.reports import data_version, one_report, report_as_dict, report_state
+from judges.services.reports import build_report, freeze_report
+from tests.annotate.factories import at_once, finish, make_sample, make_world
+from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    project, samples = graded_project()
+    add_judge(project, "good", samples, scores_like(samples), dimension="grade")
+    return project
+
+
+@pytest.fixture
+def grade(project: Project) -> Criterion:
+    return project.criteria.get(key="grade")
+
+
+def test_twice_is_once(grade: Criterion) -> None:
+    alice = User.objects.create_user("alice")
+    first = freeze_report(criterion=grade, user=alice)
+    second = freeze_report(criterion=grade)
+    assert (second.pk, second.number, second.created_by) == (first.pk, 1, alice)
+    assert second.result == first.result
+    assert AlignmentReport.objects.count() == 1
+    assert report_state(grade).report == first
+
+
+def test_numbers_run_through_the_project(project: Project, grade: Criterion) -> None:
+    support = project.criteria.get(key="support")
+    assert freeze_report(criterion=grade).number == 1
+    assert freeze_report(criterion=support).number == 2
+    elsewhere, _ = graded_project("elsewhere")
+    assert freeze_report(criterion=elsewhere.criteria.get(key="grade")).number == 1
+    assert one_report(project, 2).criterion == support
+
+
+def test_a_report_is_whole(grade: Criterion) -> None:
+    report = report_as_dict(freeze_report(criterion=grade))
+    assert set(report) == {
+        "number", "criterion", "criterion_version", "fingerprint", "created_at", "parameters", "result",
+    }  # fmt: skip
+    assert {"seed", "level", "dev_share", "libraries", "data_version"} <= set(report["parameters"])
+    result = report["result"]
+    assert [row["title"] for row in result["judges"]] == ["good"]
+    assert [rater["name"] for rater in result["matrix"]["raters"]] == ["ann", "ben", "good"]
+    assert [rater["kind"] for rater in result["matrix"]["raters"]] == ["person", "person", "judge"]
+    cells = result["matrix"]["cells"]
+    assert all(cells[i][j] == cells[j][i] for i in range(3) for j in range(3))
+    assert [cells[i][i] for i in range(3)] == [None] * 3
+    # The judge stands in the matrix with its test half, on which its kappa rests as well.
+    assert result["matrix"]["raters"][2]["units"] == result["judges"][0]["kappa"]["n"] == 32 - _dev_units(grade)
+    assert sum(row["share"] for row in result["prevalence"]) == pytest.approx(1)
+    distances = [row["distance"] for row in result["judges"][0]["disagreements"]]
+    assert distances == sorted(distances, reverse=True)
+    assert 0 < len(distances) <= 30
+
+
+def _dev_units(criterion: Criterion) -> int:
+    """Dev samples and samples with a tie: with one unit each, all that are not in the test part."""
+    ties = build_report(criterion=criterion).result["reference"]["ties"]
+    return SplitMember.objects.filter(criterion=criterion, is_dev=True).count() + int(ties)
+
+
+Change = Callable[[Project], object]
+
+
+def _label(project: Project) -> None:
+    Label.objects.filter(sample__external_id="s03", rater__name="ann").update(
+        value=5, revision=2, updated_at=timezone.now()
+    )
+
+
+def _one_more_label(project: Project) -> None:
+    samples = {sample.external_id: sample for sample in project.samples.all()}
+    add_labels(project.criteria.get(key="grade"), samples, [("s03", "answer", "chen", 2)])
+
+
+def _verdict(project: Project) -> None:
+    Verdict.objects.create(
+        sample=project.samples.get(external_id="s03"),
+        unit="answer",
+        criterion=project.criteria.get(key="grade"),
+        state="settled",
+        value=5,
+        method="majority",
+    )
+
+
+def _one_more_score(project: Project) -> None:
+    samples = add_samples(project, ["new"])
+    add_judge(project, "good", samples, [("new", "answer", 0.5)], dimension="grade")
+
+
+def _a_failed_score(project: Project) -> None:
+    samples = add_samples(project, ["new"])
+    add_judge(project, "good", samples, [("new", "answer", None)], dimension="grade")
+
+
+def _another_version(project: Project) -> None:
+    samples = {sample.external_id: sample for sample in project.samples.all()}
+    add_judge(project, "good", samples, scores_like(samples, wrong_every=3), dimension="grade", label="2")
+
+
+@pytest.mark.parametrize(
+    "change", [_label, _one_more_label, _verdict, _one_more_score, _a_failed_score, _another_version]
+)
+def test_a_change_makes_another_report(change: Change, project: Project, grade: Criterion) -> None:
+    first = freeze_report(criterion=grade)
+    before = data_version(grade)
+    change(project)
+    assert data_version(grade) != before
+    assert report_state(grade).is_out_of_date
+    second = freeze_report(criterion=grade)
+    assert second.number == 2
+    assert second.fingerprint != first.fingerprint
+    assert not report_state(grade).is_out_of_date
+    # The first is what it was.
+    assert one_report(project, 1).result == first.result
+
+
+def _a_sample(project: Project) -> None:
+    add_samples(project, ["new"])
+
+
+def _another_criterion(project: Project) -> None:
+    samples = {sample.external_id: sample for sample in project.samples.all()}
+    add_labels(project.criteria.get(key="support"), samples, [("s03", "claim:0", "ann", "yes")])
+    add_judge(project, "good", samples, [("s03", "claim:0", 0.5)], dimension="support")
+
+
+def _another_project(project: Project) -> None:
+    elsewhere, samples = graded_project("elsewhere")
+    add_judge(elsewhere, "good", samples, scores_like(samples), dimension="grade")
+
+
+def _metadata(project: Project) -> None:
+    project.samples.update(metadata={"read": True})
+
+
+def test_what_is_no_part_of_it_makes_none(project: Project, grade: Criterion) -> None:
+    first = freeze_report(criterion=grade)
+    before = data_version(grade)
+    for change in (_a_sample, _another_criterion, _another_project, _metadata):
+        change(project)
+        assert data_version(grade) == before, change
+        assert build_report(criterion=grade).fingerprint == first.fingerprint, change
+    assert not report_state(grade).is_out_of_date
+    assert freeze_report(criterion=grade) == first
+
+
+def test_a_label_said_again_is_the_same_report(project: Project, grade: Criterion) -> None:
+    first = freeze_report(criterion=grade)
+    Label.objects.filter(sample__external_id="s03", rater__name="ann").update(revision=3, updated_at=timezone.now())
+    assert report_state(grade).is_out_of_date
+    again = freeze_report(criterion=grade)
+    assert again == first
+    assert not report_state(grade).is_out_of_date
+
+
+def test_the_order_of_arrival_is_no_part_of_the_fingerprint() -> None:
+    fingerprints = []
+    for slug, backwards in (("forth", False), ("back", True)):
+        project, _ = graded_project(slug, count=0)
+        names = [f"s{place:02}" for place in range(12)]
+        samples = add_samples(project, reversed(names) if backwards else names)
+        rows = [(name, "answer", rater, 1 + place % 5) for place, name in enumerate(names) for rater in ("ann", "ben")]
+        scores = scores_like(names)
+        add_labels(project.criteria.get(key="grade"), samples, rows[::-1] if backwards else rows)
+        add_judge(project, "j", samples, scores[::-1] if backwards else scores, dimension="grade")
+        fingerprints.append(build_report(criterion=project.criteria.get(key="grade")).fingerprint)
+    assert fingerprints[0] == fingerprints[1]
+
+
+def test_labels_of_an_open_task_wait(db: None) -> None:
+    world = make_world()
+    make_sample(world.project)
+    task = world.batch(annotators=[world.ann, world.ben]).tasks.get(annotator=world.ann)
+    (grade,) = world.criteria("grade")
+    before = data_version(grade)
+    finish(task, grade=5)
+    assert data_version(grade) != before
+    assert freeze_report(criterion=grade).result["agreement"]["ratings"] == 1
+    Task.objects.filter(pk=task.pk).update(status="in_progress", submitted_at=None)
+    assert report_state(grade).is_out_of_date
+    assert build_report(criterion=grade).result["agreement"]["ratings"] == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_make_one_report() -> None:
+    project, samples = graded_project()
+    add_judge(project, "good", samples, scores_like(samples), dimension="grade")
+    grade = project.criteria.get(key="grade")
+    reports = at_once(*[lambda: freeze_report(criterion=grade)] * 2)
+    assert [report.number for report in reports] == [1, 1]
+    assert AlignmentReport.objects.count() == 1
+    assert SplitMember.objects.count() == len({*SplitMember.objects.values_list("sample_id", flat=True)}) > 0
