@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.backends import ModelBackend
+from django.db import connection
 
 from annotate.models import User
+
+_FIELDS = [field.attname for field in User._meta.concrete_fields]
+_COLUMNS = ", ".join(f'"{field.column}"' for field in User._meta.concrete_fields)
+_SELECT = f'SELECT {_COLUMNS} FROM "{User._meta.db_table}" WHERE id = %s'
 
 
 class AccountBackend(ModelBackend):
     """Django's own, but for the look-up by id: building that query anew each time costs more than running it."""
 
     def get_user(self, user_id: Any) -> User | None:
-        user = next(iter(User.objects.raw("SELECT * FROM annotate_user WHERE id = %s", [user_id])), None)
+        with connection.cursor() as cursor:
+            cursor.execute(_SELECT, [user_id])
+            row = cursor.fetchone()
+        user = None if row is None else User.from_db(connection.alias, _FIELDS, row)
         return user if user is not None and self.user_can_authenticate(user) else None

@@ -6,8 +6,22 @@ from typing import Any
 
 import redis
 from django.core.cache.backends.redis import RedisCache as DjangoRedisCache
+from django.core.cache.backends.redis import RedisCacheClient
 
 _log = logging.getLogger(__name__)
+
+
+class _Client(RedisCacheClient):
+    """Django's makes a new client for every operation, which takes longer than the operation."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._clients: dict[bool, Any] = {}
+
+    def get_client(self, key: Any = None, *, write: bool = False) -> Any:
+        if write not in self._clients:
+            self._clients[write] = super().get_client(key, write=write)
+        return self._clients[write]
 
 
 class RedisCache(DjangoRedisCache):
@@ -18,6 +32,7 @@ class RedisCache(DjangoRedisCache):
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
+        self._class = _Client
         self._url = server
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:

@@ -206,6 +206,7 @@ def _database() -> dict[str, Any]:
         database: dict[str, Any] = dict(
             dj_database_url.parse(
                 url,
+                engine="config.postgresql",
                 conn_max_age=env.number("CONN_MAX_AGE", 600, low=0, high=86_400),
                 conn_health_checks=True,
             )

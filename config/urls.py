@@ -8,13 +8,13 @@ from config.health import healthz
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    path("api/", include("annotate.api.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path(
         "api/docs/",
         SpectacularSwaggerSplitView.as_view(url_name="schema", template_name="api_docs.html"),
         name="api-docs",
     ),
-    path("api/", include("annotate.api.urls")),
     path("api/", include("judges.api.urls")),
     re_path(r"^api/", no_such_route),
     path("", include("frontend.urls")),

@@ -90,6 +90,33 @@ def _forget_durability() -> None:
         db.execute("SELECT pg_reload_conf()")
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """pytest-django's, which drops the database in the end, and then can't say who still uses it. Ours waits for a
+    session that is ending, and names one that isn't: a test left it behind."""
+    yield
+    with django_db_blocker.unblock():
+        _wait_until_alone()
+
+
+def _wait_until_alone() -> None:
+    from django.db import connection
+
+    deadline = time.monotonic() + READY_SECONDS
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pid, backend_type, application_name, state, wait_event, query FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            others = cursor.fetchall()
+        if not others:
+            return
+        if time.monotonic() > deadline:
+            pytest.fail(f"Tests left sessions on {connection.settings_dict['NAME']}: {others}")
+        time.sleep(0.05)
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache() -> Iterator[None]:
     yield

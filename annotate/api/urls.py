@@ -5,6 +5,11 @@ from annotate.api import adjudication, batches, imports, projects, releases, tok
 P = "projects/<slug:slug>/"
 
 urlpatterns = [
+    # First: routes are tried in this order, and every decision of every annotator takes these.
+    path("tasks/<int:task_id>/labels/", work.TaskLabelsView.as_view()),
+    path("tasks/<int:task_id>/submit/", work.TaskSubmitView.as_view()),
+    path("tasks/<int:task_id>/skip/", work.TaskSkipView.as_view()),
+    path("tasks/<int:task_id>/", work.TaskView.as_view()),
     path("tokens/", tokens.TokensView.as_view()),
     path("tokens/<str:token_id>/", tokens.TokenView.as_view()),
     path("projects/", projects.ProjectsView.as_view()),
@@ -24,10 +29,6 @@ urlpatterns = [
     path(P + "disputes/", adjudication.DisputesView.as_view()),
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
     path(P + "work/", work.WorkView.as_view()),
-    path("tasks/<int:task_id>/", work.TaskView.as_view()),
-    path("tasks/<int:task_id>/labels/", work.TaskLabelsView.as_view()),
-    path("tasks/<int:task_id>/submit/", work.TaskSubmitView.as_view()),
-    path("tasks/<int:task_id>/skip/", work.TaskSkipView.as_view()),
     *imports.urlpatterns,
     *releases.urlpatterns,
 ]

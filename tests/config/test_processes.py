@@ -4,6 +4,7 @@ import urllib.request
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import connection
 
 from tests.conftest import LiveApp, Worker
 
@@ -26,6 +27,24 @@ def test_the_application_survives_kill_9_at_the_same_address(live_app: LiveApp) 
     assert live_app.url == address
     with urllib.request.urlopen(f"{address}/healthz", timeout=5) as reply:
         assert reply.status == 200
+
+
+def test_a_lost_database_connection_costs_no_request(live_app: LiveApp) -> None:
+    """PostgreSQL restarts, a firewall cuts a connection: the next request opens another one, without an error."""
+    for _ in range(3):
+        for _ in range(8):  # more than there are threads to keep a connection
+            with urllib.request.urlopen(f"{live_app.url}/healthz", timeout=5) as reply:
+                assert reply.status == 200
+        assert _end_other_sessions(), "the application kept no connection, so this shows nothing"
+
+
+def _end_other_sessions() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 10000)) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        return int(cursor.fetchone()[0])
 
 
 def test_a_signed_in_browser(new_page, live_app: LiveApp) -> None:
