@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from queue import Queue
@@ -14,6 +15,7 @@ from django.db.models import Model
 from psycopg import Copy, Error
 
 NULL = b"\\N"
+_SWITCH_SECONDS = 0.0005
 
 
 def text(value: str) -> bytes:
@@ -50,10 +52,11 @@ class CopyInto:
 
     def __init__(self, model: type[Model], columns: Iterable[str]) -> None:
         quote = connection.ops.quote_name
-        table = model._meta.db_table  # noqa: SLF001 - Django documents it
+        table = model._meta.db_table
         self._statement = f"COPY {quote(table)} ({', '.join(quote(column) for column in columns)}) FROM STDIN"
         self._open: ExitStack | None = None
         self._thread = Thread()
+        self._usual_interval = sys.getswitchinterval()
         self._chunks: Queue[bytes | None] = Queue()
         self._error: BaseException | None = None
 
@@ -95,6 +98,10 @@ class CopyInto:
         cursor = self._open.enter_context(connection.cursor())
         copy = self._open.enter_context(cursor.copy(self._statement))
         self._error = None
+        # Each time PostgreSQL has taken in what it was given, the writing thread must wait for this one to let it run:
+        # by default 5 ms, in which PostgreSQL stands idle.
+        self._usual_interval = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_SECONDS)
         # One chunk is being written, one waits, one is being made: memory stays bounded.
         self._chunks = Queue(maxsize=1)
         self._thread = Thread(target=self._pump, args=(copy, self._chunks), name="copy", daemon=True)
@@ -111,6 +118,7 @@ class CopyInto:
     def _join(self) -> None:
         self._chunks.put(None)
         self._thread.join()
+        sys.setswitchinterval(self._usual_interval)
 
 
 class _AbandonedError(Exception):
