@@ -257,7 +257,7 @@ class BatchCreation(s.Serializer):
     overlap = s.IntegerField()
     selection = Selection(required=False)
     seed = s.IntegerField(required=False)
-    due_date = s.DateField(required=False, allow_null=True)
+    due_date = s.DateField(required=False, allow_null=True, help_text="Today or later (UTC).")
 
 
 class Batch(s.Serializer):

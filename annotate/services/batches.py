@@ -46,6 +46,7 @@ def create_batch(
     if not name or len(name) > 200 or not is_storable(name):
         raise Invalid("bad_name", "Give the batch a name of up to 200 characters.")
     _check_people(project, annotators, overlap)
+    _check_due_date(due_date)
     if not criteria:
         raise Invalid("no_criteria", "Choose at least one criterion to ask.")
     for criterion in criteria:
@@ -115,6 +116,21 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[l
         seed = _new_seed()
     _check_seed(seed)
     return sorted(random.Random(seed).sample(keys, n)), {**stored, "n": n, "seed": seed}
+
+
+def earliest_due_date() -> date:
+    """Today, where the server is: the first day on which a new batch can be due."""
+    return timezone.localdate()
+
+
+def _check_due_date(due_date: date | None) -> None:
+    today = earliest_due_date()
+    if due_date is not None and due_date < today:
+        raise Invalid(
+            "past_due_date",
+            f"The due date {due_date} has passed: it is {today} ({timezone.get_current_timezone_name()}). "
+            "Choose today or a later day.",
+        )
 
 
 def _check_seed(seed: Any) -> None:

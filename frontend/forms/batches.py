@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models import Criterion, Membership, Project, User
 from annotate.selectors.metadata import KnownKey, known_metadata
 from annotate.selectors.projects import current_criteria, members_of
-from annotate.services.batches import MAX_SEED
+from annotate.services.batches import MAX_SEED, earliest_due_date
 
 METHODS = (
     ("all", _("All samples")),
@@ -54,6 +54,8 @@ class BatchForm(forms.Form):
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # For the browser's calendar; the service decides.
+        self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
         self.known = known_metadata(project)
         for index, known in enumerate(self.known):
             self.fields[f"meta_{index}"] = _metadata_field(known)

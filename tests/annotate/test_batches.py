@@ -3,11 +3,13 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from django.http import Http404
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -160,6 +162,30 @@ def test_a_bad_batch(ten: World, changes: dict[str, Any], code: str) -> None:
         create_batch(project=ten.project, **{**fields, **changes})
     assert refused.value.code == code
     assert not Batch.objects.exists()
+
+
+def test_a_batch_is_due_today_or_later(world: World) -> None:
+    make_sample(world.project)
+    today = timezone.localdate()
+
+    def make(due: int) -> Batch:
+        return create_batch(
+            project=world.project,
+            name="B",
+            criteria=world.criteria("grade"),
+            annotators=[world.ann],
+            overlap=1,
+            selection={"method": "all"},
+            due_date=today + timedelta(days=due),
+        )
+
+    for due in (0, 1, 400):
+        assert make(due).due_date == today + timedelta(days=due)
+    for due in (-1, -400):
+        with pytest.raises(Invalid, match=rf"has passed: it is {today} \(UTC\)") as refused:
+            make(due)
+        assert refused.value.code == "past_due_date"
+    assert Batch.objects.count() == 3
 
 
 def test_only_the_projects_own_criteria_and_active_members(world: World) -> None:

@@ -234,13 +234,13 @@ def test_a_batch_over_http(world: World) -> None:
         "annotators": ["ann", "ben"],
         "overlap": 2,
         "selection": {"method": "filter", "filter": {"lang": "zh"}},
-        "due_date": "2026-12-31",
+        "due_date": "2999-12-31",
     }
     made = ask(client, "POST", "/api/projects/desk/batches/", body)
     assert (made.status_code, made.json()["status"], made.json()["samples"]) == (201, "draft", 1)
     for bad in (
-        {"seed": "x"}, {"seed": 2**80}, {"due_date": "tomorrow"}, {"due_date": 5}, {"criteria": ["none"]},
-        {"criteria": "grade"},
+        {"seed": "x"}, {"seed": 2**80}, {"due_date": "tomorrow"}, {"due_date": 5},
+        {"due_date": "2026-01-31"}, {"criteria": ["none"]}, {"criteria": "grade"},
         {"annotators": ["nobody"]}, {"annotators": [5]}, {"overlap": "2"}, {"selection": []}, {"name": 5},
         {"selection": {"method": "all", "_connector": "OR"}}, {"annotators": ["charlie", "ann"]},
     ):  # fmt: skip

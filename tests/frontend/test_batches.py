@@ -22,9 +22,9 @@ def sent(project: Project, samples: list[Sample], ben: User, bea: User) -> dict[
 
 
 def test_makes_a_draft_of_all_samples(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
-    assert as_user(alice).post("/p/help/batches/new/", {**sent, "due_date": "2030-01-31"}).url == "/p/help/batches/1/"
+    assert as_user(alice).post("/p/help/batches/new/", {**sent, "due_date": "2999-01-31"}).url == "/p/help/batches/1/"
     batch = Batch.objects.get()
-    assert (batch.status, batch.batch_samples.count(), str(batch.due_date)) == ("draft", 4, "2030-01-31")
+    assert (batch.status, batch.batch_samples.count(), str(batch.due_date)) == ("draft", 4, "2999-01-31")
     assert [asked.criterion.key for asked in batch.batch_criteria.order_by("position")] == ["support", "relevance"]
 
 
@@ -57,6 +57,7 @@ def test_filters_by_metadata_that_the_form_knows(alice: User, sent: dict[str, An
         ({"annotators": []}, "Choose who labels"),
         ({"meta_0": '"lead"'}, "Select a valid choice"),
         ({"due_date": "soon"}, "Enter a valid date"),
+        ({"due_date": "2026-01-31"}, "The due date 2026-01-31 has passed"),
     ],
 )
 def test_a_bad_form_says_why_and_keeps_what_was_typed(
