@@ -38,11 +38,9 @@ def krippendorff_alpha(
         raise ValueError(f"no metric {metric!r}; there are {', '.join(get_args(Metric))}")
     name = f"Krippendorff's alpha, {metric}"
     reason = _refusal(ratings, metric)
-    n = int((np.bincount(unit_runs(ratings)[0]) > 1).sum())
-    if reason is None and n == 0:
-        reason = NO_PAIRS
-    if reason is not None:
-        return Estimate.undefined(reason, n=n, method=name, level=level)
+    n = 0 if reason else int((np.bincount(unit_runs(ratings)[0]) > 1).sum())
+    if n == 0:
+        return Estimate.undefined(reason or NO_PAIRS, method=name, level=level)
     if ratings.levels is None:
         return estimate(_moments(ratings), _alpha_of_moments, plan, name=name, n=n, undefined="only one value was used")
     levels = len(ratings.levels)

@@ -83,10 +83,12 @@ def kappa_estimate(
     """Kappa of one confusion matrix (None on a scale without levels), or the reason why there is none."""
     name = kappa_name(weights)
     if table is None:
-        return Estimate.undefined(NO_LEVELS, n=n, method=name, level=plan.level)
-    reason = refusal(ratings, weights) or (FEW_COMMON if n < 2 else None)
+        return Estimate.undefined(NO_LEVELS, method=name, level=plan.level)
+    reason = refusal(ratings, weights)
     if reason is not None:
-        return Estimate.undefined(reason, n=n, clusters=table.rows, method=name, level=plan.level)
+        return Estimate.undefined(reason, method=name, level=plan.level)
+    if n < 2:
+        return Estimate.undefined(FEW_COMMON, n=n, clusters=table.rows, method=name, level=plan.level)
     statistic = kappa_statistic(disagreement(len(ratings.levels or ()), weights))
     return estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY)
 

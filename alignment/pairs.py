@@ -206,7 +206,7 @@ class _Mean:
 def _percent(ratings: Ratings, pair: PairTable, plan: Plan) -> Estimate:
     name = "percent agreement"
     if pair.table is None or ratings.levels is None:
-        return Estimate.undefined(NO_LEVELS, n=pair.unit.size, method=name, level=plan.level)
+        return Estimate.undefined(NO_LEVELS, method=name, level=plan.level)
     agreeing = np.eye(len(ratings.levels)).ravel()
     return proportion(
         pair.table.per_cluster(agreeing),

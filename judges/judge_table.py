@@ -8,15 +8,18 @@ from typing import Any
 
 from annotate.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
 
-_HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman", "missing"]
+_HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman"]
+_HEAD += ["failed", "missing"]
 
 
 def judge_table(found: Mapping[str, Any], *, markdown: bool = False) -> str:
     """The reference in a sentence, a row per judge, and why anything that is missing is."""
     reference = found["reference"]
     head = f"{found['criterion']}: {reference['method']}; {reference['units']} units"
-    if reference["positives"] is not None:
+    if reference["reason"] is None:
         head += f", {reference['positives']} pass, {reference['ties']} ties left out"
+    else:
+        head += f"; no pass or fail, because {reference['reason']}"
     if not found["judges"]:
         return f"{head}\n\nNo judge has scores for this criterion."
     table = markdown_table if markdown else text_table
@@ -25,12 +28,16 @@ def judge_table(found: Mapping[str, Any], *, markdown: bool = False) -> str:
     splits = {row["at_threshold"]["split"] for row in found["judges"] if row["at_threshold"]["reason"] is None}
     if "test" in splits:
         parts.append("Thresholds are chosen on the dev half of the samples; figures are from the test half.")
-    parts += [
-        f"{title}: no kappa, because {row['at_threshold']['reason']}."
-        for title, row in titled
-        if row["at_threshold"]["reason"]
-    ]
+    parts += [sentence for title, row in titled if (sentence := _what_is_missing(title, row["at_threshold"]))]
     return "\n\n".join(parts)
+
+
+def _what_is_missing(title: str, at_threshold: Mapping[str, Any]) -> str | None:
+    kappa = at_threshold["kappa"]
+    if kappa["value"] is not None and kappa["low"] is not None:
+        return None
+    what = "kappa" if kappa["value"] is None else "interval"
+    return f"{title}: no {what}, because {at_threshold['reason'] or kappa['reason']}."
 
 
 def judge_titles(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -56,5 +63,6 @@ def _row(title: str, row: Mapping[str, Any]) -> list[object]:
         figure(at["tnr"]["value"], 2),
         figure(row["roc_auc"]["value"]),
         figure(row["spearman"]["value"]),
-        coverage["failed"] + coverage["missing"],
+        coverage["failed"],
+        coverage["missing"],
     ]

@@ -1,4 +1,7 @@
-"""Which labels count: those made elsewhere, and those of submitted tasks. The one home of that rule."""
+"""Which labels count: those made elsewhere, and those of submitted tasks. The one home of that rule.
+
+Twice: for Django's queries, and for statements by hand. A test holds the two against each other.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,11 @@ from django.db.models import Q, QuerySet
 
 from annotate.models import Label
 from annotate.models.batch import TaskStatus
+
+# Of `annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id`.
+COUNTING = f"l.value IS NOT NULL AND (l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}')"
+# For DISTINCT ON (criterion, sample, unit, rater): the label that comes first is the one.
+LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC"
 
 
 def counting_labels() -> QuerySet[Label]:

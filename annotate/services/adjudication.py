@@ -18,7 +18,8 @@ from annotate.texts import is_storable
 def decide(
     *, reviewer: User, project: Project, verdict_id: int, value: Any, reason: str, expected_revision: int
 ) -> Verdict:
-    """Settles a disputed or reopened unit with the reviewer's value. Repeating the same decision changes nothing.
+    """Settles a unit with the reviewer's value: a disputed or reopened one, or one that was settled otherwise.
+    Repeating the same decision changes nothing.
 
     Raises Http404, Invalid (value, reason), Stale when the labels or the decision changed since the reviewer looked.
     """

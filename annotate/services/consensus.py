@@ -12,10 +12,11 @@ from django.db import connection, transaction
 
 from annotate.errors import Invalid
 from annotate.models import Criterion, Project
+from annotate.selectors.counting import COUNTING, LATEST_FIRST
 
 # `votes`: the labels that count (annotate.selectors.counting), one per person: the latest, when a person met the unit
 # in two batches. A verdict that a reviewer gave keeps its value when votes change, and is reopened for another look.
-_SETTLE = """
+_SETTLE = f"""
     WITH votes AS (
         SELECT DISTINCT ON (l.criterion_id, l.sample_id, l.unit, l.rater_id)
                l.criterion_id, l.sample_id, l.unit, l.rater_id, l.value, l.revision, l.id, r.name
@@ -23,8 +24,8 @@ _SETTLE = """
           JOIN annotate_rater r ON r.id = l.rater_id
           LEFT JOIN annotate_task t ON t.id = l.task_id
          WHERE l.criterion_id = ANY(%(criteria)s) AND (%(sample)s::bigint IS NULL OR l.sample_id = %(sample)s)
-           AND l.value IS NOT NULL AND (l.task_id IS NULL OR t.status = 'submitted')
-         ORDER BY l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC
+           AND {COUNTING}
+         ORDER BY {LATEST_FIRST}
     ), units AS (
         SELECT criterion_id, sample_id, unit, count(*) AS n,
                jsonb_agg(jsonb_build_object('rater', name, 'value', value, 'revision', revision, 'label', id)

@@ -71,7 +71,8 @@ def align(criterion: Criterion, judge_name: str | None = None) -> dict[str, Any]
 
 def reference_as_dict(reference: Reference) -> dict[str, Any]:
     if reference.passing is None:
-        return {"method": NO_PASSES, "units": len(reference.units), "positives": None, "ties": None}
+        unread = {"positives": None, "ties": None, "reason": NO_PASSES}
+        return {"method": METHOD, "units": len(reference.units), **unread}
     return {
         "method": METHOD,
         "units": len(reference.positive),
@@ -79,6 +80,7 @@ def reference_as_dict(reference: Reference) -> dict[str, Any]:
         "ties": reference.ties,
         "verdicts": len(reference.verdicts),
         "single_labels": reference.single_labels,
+        "reason": None,
     }
 
 

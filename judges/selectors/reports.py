@@ -11,8 +11,11 @@ from django.http import Http404
 
 from annotate.models import Criterion, Label, Project, Task, Verdict
 from annotate.models.batch import TaskStatus
-from judges.models import AlignmentReport
+from judges.models import AlignmentReport, Judge
 from judges.selectors.scores import scores_against
+
+# Raised when the same data would give other figures or other plots, so that reports are made anew.
+FIGURES_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ def report_summary(report: AlignmentReport) -> dict[str, Any]:
 
 
 def data_version(criterion: Criterion) -> str:
-    """Changes whenever a rating, a verdict or a score that could count changes; a few counts, cheap on every page view.
+    """Changes whenever a rating, a verdict or a score that could count changes, how a judge is read, or how we reckon;
+    a few counts, cheap on every page view.
 
     It may change without the figures changing (a second version of a label that says the same); what a report rests on
     exactly is its fingerprint.
@@ -81,7 +85,10 @@ def data_version(criterion: Criterion) -> str:
     )
     verdicts = Verdict.objects.filter(criterion=criterion).aggregate(Count("pk"), Sum("revision"), Max("updated_at"))
     scores = scores_against(criterion).aggregate(Count("pk"), Max("pk"))
-    return "/".join(str(value) for counts in (labels, tasks, verdicts, scores) for value in counts.values())
+    counts = [value for counted in (labels, tasks, verdicts, scores) for value in counted.values()]
+    lower = Judge.objects.filter(project_id=criterion.project_id, higher_is_better=False).order_by("pk")
+    falling = ",".join(str(judge) for judge in lower.values_list("pk", flat=True))
+    return "/".join(map(str, [FIGURES_VERSION, *counts, falling]))
 
 
 def pending_key(criterion_id: int) -> str:

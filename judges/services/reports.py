@@ -24,13 +24,11 @@ from judges.selectors.alignment import Comparison, compare, reference_as_dict
 from judges.selectors.disagreements import most_disagreed
 from judges.selectors.matrix import kappa_matrix, people_among_themselves
 from judges.selectors.reference import Reference, reference_of
-from judges.selectors.reports import data_version, pending_key
+from judges.selectors.reports import FIGURES_VERSION, data_version, pending_key
 from judges.selectors.scores import series_for
 from judges.services.fingerprint import fingerprint_of
 from judges.services.split import DEV_SHARE
 
-# Raised when the same data would give other figures or other plots, so that reports are made anew.
-FIGURES_VERSION = 1
 _SWEEP_POINTS = 200
 LEVEL = 0.95
 

@@ -12,6 +12,7 @@ from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.selectors.agreement import agreement
 from judges.judge_table import judge_table
 from judges.selectors.alignment import align
+from judges.selectors.reference import METHOD
 from judges.services.report_file import report_html
 from judges.services.reports import build_report
 from tests.annotate.factories import TRISTATE
@@ -269,10 +270,11 @@ def test_a_criterion_without_passes() -> None:
     relevance = project.criteria.get(key="relevance")
     reference, row = against(relevance)
     assert reference == {
-        "method": "the criterion says nowhere which values pass",
+        "method": METHOD,
         "units": 20,
         "positives": None,
         "ties": None,
+        "reason": "the criterion says nowhere which values pass",
     }
     assert no_kappa(row) == "the criterion says nowhere which values pass"
     assert reasons(row, "roc_auc") == {"the criterion says nowhere which values pass"}
