@@ -12,7 +12,8 @@ class Estimate:
     ``value`` is None when the statistic is undefined; ``low`` and ``high`` are None when it has no interval, which may
     happen while the value is defined. Whenever one of them is None, ``reason`` says why. ``n`` counts what the value
     rests on (units, unless the statistic says otherwise) and ``clusters`` the independent groups they fall into; both
-    are 0 where the statistic has no meaning on such data at all (weights on a nominal scale). ``method`` names the statistic and how its interval was made. All figures are finite, so ``as_dict`` is JSON.
+    are 0 where the statistic has no meaning on such data at all (weights on a nominal scale).
+    ``method`` names the statistic and how its interval was made. All figures are finite, so ``as_dict`` is JSON.
 
     >>> Estimate(0.5, 0.3, 0.7, n=40, clusters=40, method="Cohen's kappa").as_dict()["low"]
     0.3
