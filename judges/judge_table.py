@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from alignment.figures.titles import judge_titles
 from annotate.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
 
 _HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman"]
@@ -38,17 +38,6 @@ def _what_is_missing(title: str, at_threshold: Mapping[str, Any]) -> str | None:
         return None
     what = "kappa" if kappa["value"] is None else "interval"
     return f"{title}: no {what}, because {at_threshold['reason'] or kappa['reason']}."
-
-
-def judge_titles(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A name for each row: the judge's, with its version and dimension where the name alone would not tell."""
-    often = Counter(row["judge"] for row in rows)
-    titles = []
-    for row in rows:
-        version = "" if row["version"] == "1" else f" {row['version']}"
-        dimension = f" ({row['dimension']})" if often[row["judge"]] > 1 else ""
-        titles.append(f"{row['judge']}{version}{dimension}")
-    return titles
 
 
 def _row(title: str, row: Mapping[str, Any]) -> list[object]:

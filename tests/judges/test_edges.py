@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from alignment.figures.reference import METHOD
 from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.selectors.agreement import agreement
 from judges.judge_table import judge_table
 from judges.selectors.alignment import align
-from judges.selectors.reference import METHOD
 from judges.services.report_file import report_html
 from judges.services.reports import build_report
 from tests.annotate.factories import TRISTATE
