@@ -6,8 +6,10 @@ versions of the libraries give the same figures, digit for digit, wherever they 
 
 from alignment.figures.agreement import agreement_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
+from alignment.figures.decisions import on_dev, on_test
 from alignment.figures.disagreements import Distant, furthest
 from alignment.figures.evidence import Criterion, Evidence, JudgeScores, Option, UnitKey, Value
+from alignment.figures.judged import Judged
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.report import report_figures
 from alignment.figures.seeds import generator
@@ -18,6 +20,7 @@ __all__ = [
     "Distant",
     "Evidence",
     "JudgeScores",
+    "Judged",
     "Option",
     "Reference",
     "UnitKey",
@@ -26,6 +29,8 @@ __all__ = [
     "compare",
     "furthest",
     "generator",
+    "on_dev",
+    "on_test",
     "reference_figures",
     "reference_of",
     "report_figures",

@@ -25,12 +25,17 @@ class Distant:
 def furthest(reference: Reference, one: Comparison, limit: int = PER_JUDGE) -> list[Distant]:
     """The units on which the judge is furthest from people, the furthest first.
 
+    Of the dev part, where there is one: who improves a judge by what it got wrong must not have seen what it will be
+    measured on.
+
     People's share of passes (or their mean, between the ends of the scale) against the judge's score between its own
     lowest and highest, turned round when lower is better.
     """
     people, judge = _people(reference, one), _judge(reference, one)
     human = reference.human or people
-    rows = [Distant(unit, abs(people[unit] - judge[unit]), human.get(unit)) for unit in people.keys() & judge.keys()]
+    is_dev = reference.evidence.is_dev
+    open_units = {unit for unit in people.keys() & judge.keys() if is_dev.get(unit[0], True)}
+    rows = [Distant(unit, abs(people[unit] - judge[unit]), human.get(unit)) for unit in open_units]
     apart = [row for row in rows if row.distance > 0]
     return nsmallest(limit, apart, key=lambda row: (-row.distance, _reading_order(row.unit)))
 

@@ -32,7 +32,7 @@ def people_among_themselves(reference: Reference) -> Estimate:
 def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]) -> dict[str, Any]:
     """Kappa of every two raters with common units, as plain JSON.
 
-    With pass and fail: people's labels read so, and judges at the threshold chosen on dev, on the test part only.
+    With pass and fail: people's labels read so, and judges with their decisions on the dev part.
     Without: the labels themselves, and only judges that answer with labels. Of more than 20 people those with the most
     units are shown, and `left_out` counts the others who share units with somebody.
     """

@@ -102,14 +102,15 @@ def _shares(reference: Reference) -> list[dict[str, Any]]:
     ]
 
 
-def _curve(curve: Sweep) -> dict[str, Sequence[float | None]]:
+def _curve(curve: Sweep) -> dict[str, Sequence[float | None] | float | None]:
     """At most 200 thresholds, evenly among them, the best one always with them."""
     size = curve.thresholds.size
     kept = set(np.linspace(0, size - 1, min(size, _SWEEP_POINTS - 1)).round().astype(int).tolist())
     if curve.best_index is not None:
         kept.add(curve.best_index)
     places = sorted(kept)
-    return {
+    shown = {
         name: [float(value) if np.isfinite(value) else None for value in getattr(curve, name)[places]]
         for name in ("thresholds", "kappa", "tpr", "tnr")
     }
+    return {**shown, "best": curve.best_threshold}

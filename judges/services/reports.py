@@ -100,9 +100,8 @@ def _plots(result: dict[str, Any]) -> dict[str, str]:
     rows = [ForestRow(row["title"], row["kappa"]) for row in judges]
     plots = {"forest": forest_plot("forest", rows, result["people"])}
     for place, row in enumerate(judges, start=1):
-        best = row["sweep_best"]["threshold"]
         # A judge that answers with labels has nothing to choose.
-        if row["sweep"] is not None and best is not None and row["labels"] is None:
+        if row["sweep"] is not None and row["labels"] is None:
             name = f"sweep-{place}"
-            plots[name] = sweep_plot(name, row["title"], row["sweep"], row["at_threshold"]["threshold"], best)
+            plots[name] = sweep_plot(name, row["title"], row["sweep"], row["sweep"]["best"])
     return plots

@@ -200,8 +200,8 @@ def test_a_judge_that_answers_with_labels() -> None:
     # "perhaps" is no option of the criterion: the reply was not understood.
     assert row["coverage"] == {"scored": 22, "failed": 2, "missing": 0, "unlabelled": 0}
     at = row["at_threshold"]
-    assert (at["threshold"], at["split"]) == (None, "all")
-    assert at["confusion"] == [[14, 0], [1, 7]]
+    assert (at["threshold"], at["split"]) == (None, "dev")
+    assert 0 < at["kappa"]["n"] < 22
     assert row["labels"]["percent"]["value"] == pytest.approx(20 / 22)
     assert row["labels"]["kappa"]["n"] == 22
     assert row["labels"]["linear"]["reason"] == "the levels have no order"
@@ -321,16 +321,16 @@ def test_the_share_that_passes_is_the_right_way_round(passing: bool) -> None:
     samples = add_samples(project, [f"s{place:02}" for place in range(24)])
     support = project.criteria.get()
     add_labels(support, samples, [(n, "claim:0", "ann", place % 3 == 0) for place, n in enumerate(samples)])
-    # High where people pass, and once where they fail.
-    odd = 1 if passing else 3
+    # High where people pass, and twice where they fail.
+    odd = (1, 4) if passing else (3, 6)
     judged(
-        project, samples, lambda place: float((place % 3 == 0) is passing or place == odd), unit="claim:0",
+        project, samples, lambda place: float((place % 3 == 0) is passing or place in odd), unit="claim:0",
         dimension="support",
     )  # fmt: skip
     _, row = against(support)
     assert row["spearman"]["value"] > 0.8
     assert row["pearson"]["value"] > 0.8
-    assert row["roc_auc"]["value"] > 0.9
+    assert row["roc_auc"]["value"] > 0.8
     report = build_report(criterion=support)
     assert "Share that passes" in report_html(report)
     (furthest,) = report.result["judges"][0]["disagreements"]

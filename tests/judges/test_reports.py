@@ -61,18 +61,13 @@ def test_a_report_is_whole(grade: Criterion) -> None:
     cells = result["matrix"]["cells"]
     assert all(cells[i][j] == cells[j][i] for i in range(3) for j in range(3))
     assert [cells[i][i] for i in range(3)] == [None] * 3
-    # The judge stands in the matrix with its test half, on which its kappa rests as well.
-    assert result["matrix"]["raters"][2]["units"] == result["judges"][0]["kappa"]["n"] == 32 - _dev_units(grade)
+    # The judge stands in the matrix with its dev half, on which its kappa rests as well.
+    dev = grade.split_members.filter(is_dev=True).count()
+    assert result["matrix"]["raters"][2]["units"] == result["judges"][0]["kappa"]["n"] == dev
     assert sum(row["share"] for row in result["prevalence"]) == pytest.approx(1)
     distances = [row["distance"] for row in result["judges"][0]["disagreements"]]
     assert distances == sorted(distances, reverse=True)
     assert 0 < len(distances) <= 30
-
-
-def _dev_units(criterion: Criterion) -> int:
-    """Dev samples and samples with a tie: with one unit each, all that are not in the test part."""
-    ties = build_report(criterion=criterion).result["reference"]["ties"]
-    return SplitMember.objects.filter(criterion=criterion, is_dev=True).count() + int(ties)
 
 
 Change = Callable[[Project], object]
