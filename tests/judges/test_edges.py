@@ -12,6 +12,7 @@ from alignment.figures.reference import METHOD
 from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.selectors.agreement import agreement
 from judges.judge_table import judge_table
+from judges.models import SplitMember
 from judges.selectors.alignment import align
 from judges.services.report_file import report_html
 from judges.services.reports import build_report
@@ -321,16 +322,17 @@ def test_the_share_that_passes_is_the_right_way_round(passing: bool) -> None:
     samples = add_samples(project, [f"s{place:02}" for place in range(24)])
     support = project.criteria.get()
     add_labels(support, samples, [(n, "claim:0", "ann", place % 3 == 0) for place, n in enumerate(samples)])
-    # High where people pass, and twice where they fail.
-    odd = (1, 4) if passing else (3, 6)
+    # High where people pass, and once where they fail: on dev, since test is closed.
+    odd = 1 if passing else 3
+    SplitMember.objects.create(criterion=support, sample=samples[f"s{odd:02}"], is_dev=True)
     judged(
-        project, samples, lambda place: float((place % 3 == 0) is passing or place in odd), unit="claim:0",
+        project, samples, lambda place: float((place % 3 == 0) is passing or place == odd), unit="claim:0",
         dimension="support",
     )  # fmt: skip
     _, row = against(support)
     assert row["spearman"]["value"] > 0.8
     assert row["pearson"]["value"] > 0.8
-    assert row["roc_auc"]["value"] > 0.8
+    assert row["roc_auc"]["value"] > 0.9
     report = build_report(criterion=support)
     assert "Share that passes" in report_html(report)
     (furthest,) = report.result["judges"][0]["disagreements"]
