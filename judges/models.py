@@ -197,7 +197,8 @@ class AlignmentReport(models.Model):
     """A frozen comparison of people and judges on one criterion.
 
     parameters: {"seed", "level", "dev_share", …}; `fingerprint`: hash of every rating and score that went in.
-    result: all estimates as plain JSON; plots: {name: SVG text}.
+    result: all estimates as plain JSON; plots: {name: SVG text}. evidence: gzipped JSON of everything that went in
+    (alignment.figures.files), from which the figures can be worked out again.
     """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="reports")
@@ -207,6 +208,7 @@ class AlignmentReport(models.Model):
     parameters = models.JSONField(default=dict)
     result = models.JSONField(default=dict)
     plots = models.JSONField(default=dict)
+    evidence = models.BinaryField()
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )

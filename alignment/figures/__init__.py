@@ -7,8 +7,10 @@ versions of the libraries give the same figures, digit for digit, wherever they 
 from alignment.figures.agreement import agreement_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.decisions import on_dev, on_test
+from alignment.figures.difference import differences
 from alignment.figures.disagreements import Distant, furthest
 from alignment.figures.evidence import Criterion, Evidence, JudgeScores, Option, UnitKey, Value
+from alignment.figures.files import evidence_as_dict, evidence_from_dict
 from alignment.figures.judged import Judged
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.report import report_figures
@@ -27,6 +29,9 @@ __all__ = [
     "Value",
     "agreement_figures",
     "compare",
+    "differences",
+    "evidence_as_dict",
+    "evidence_from_dict",
     "furthest",
     "generator",
     "on_dev",

@@ -21,6 +21,7 @@ from judges.selectors.disagreements import with_words
 from judges.selectors.reports import FIGURES_VERSION, data_version, pending_key
 from judges.services.evidence import full_evidence
 from judges.services.fingerprint import fingerprint_of
+from judges.services.reproduction import pack
 from judges.services.split import DEV_SHARE
 
 LEVEL = 0.95
@@ -65,6 +66,7 @@ def build_report(*, criterion: Criterion, judge_name: str | None = None) -> Alig
         parameters={**parameters, "data_version": version},
         result=result,
         plots=_plots(result),
+        evidence=pack(evidence),
     )
 
 
