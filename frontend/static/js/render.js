@@ -273,10 +273,10 @@ export function drawProgress(steps, labels, progress) {
   setText("complete", missing === 0 ? say("complete") : say("missing", { n: missing }));
 }
 
-/** Why submitting did not happen, where "all decided" would stand; until the next decision. @param {string} text */
-export function explain(text) {
+/** Why submitting did not happen, where "all decided" would stand; until the next decision. @param {string} text @param {string} title */
+export function explain(text, title) {
   setText("complete", text);
-  announce(text);
+  announce(`${text} ${title}`);
 }
 
 /** @param {string} state */
