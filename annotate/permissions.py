@@ -29,6 +29,8 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "adjudication.decide": _STAFF,
     "reports.read": _STAFF,
     "reports.freeze": _STAFF,
+    "test.look": _STAFF,
+    "certificates.issue": _ADMIN,
     "judges.read": _STAFF,
     "export.read": _ADMIN,
     "export.run": _ADMIN,

@@ -82,6 +82,7 @@ TAGS = [
     {"name": "Disputes", "description": "What annotators disagree about, for reviewers to decide."},
     {"name": "Exports", "description": "Numbered releases of the ground truth, which never change."},
     {"name": "Agreement and alignment", "description": "People among themselves, judges against people, and reports."},
+    {"name": "Looks and certificates", "description": "The locked test half, and judges that may be relied on."},
     {"name": "Tokens", "description": "Keys for programs that ask in your name."},
 ]
 # Word of an address -> subject; the last such word counts.
@@ -100,6 +101,9 @@ _SUBJECTS = {
     "alignment": "Agreement and alignment",
     "report": "Agreement and alignment",
     "reports": "Agreement and alignment",
+    "looks": "Looks and certificates",
+    "certificates": "Looks and certificates",
+    "gate": "Looks and certificates",
     "tokens": "Tokens",
 }
 

@@ -132,3 +132,24 @@ class ReportFileView(ProjectAPIView):
         report = one_report(self.project, number)
         name = f"{slug}-{report.criterion.key}-report-{number}.html"
         return HttpResponse(report_html(report), headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+class ReportBundleView(ProjectAPIView):
+    actions = {"GET": "reports.read"}
+
+    @shape.describes(OpenApiTypes.BINARY, status=(200, "application/zip"))
+    def get(self, request: Request, slug: str, number: int) -> HttpResponse:
+        """Everything that a report rests on, to work it out again.
+
+        A ZIP with the report, its evidence, the ratings as a table, and a script that recomputes every figure.
+        """
+        # Here, not above: the statistics take a second to load, which every start would pay.
+        from judges.services.reproduction import bundle
+
+        report = one_report(self.project, number)
+        name = f"{slug}-{report.criterion.key}-report-{number}.zip"
+        return HttpResponse(
+            bundle(report),
+            content_type="application/zip",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )

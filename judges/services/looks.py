@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
@@ -59,3 +60,20 @@ def look_at_test(
             result=decided.row,
             created_by=user,
         )
+
+
+def look_as_dict(look: Look) -> dict[str, Any]:
+    return {
+        "id": look.pk,
+        "number": look.number,
+        "criterion": look.criterion.key,
+        "criterion_version": look.criterion.version,
+        "judge": look.judge.name,
+        "judge_version": look.version.label,
+        "dimension": look.dimension,
+        "level": look.level,
+        "fingerprint": look.fingerprint,
+        "result": look.result,
+        "created_at": look.created_at.isoformat(),
+        "created_by": look.created_by.username if look.created_by else None,
+    }

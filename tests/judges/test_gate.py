@@ -10,14 +10,16 @@ from django.core.management import CommandError, call_command
 
 from alignment.looks import level_of_look
 from annotate.errors import Conflict, Invalid
-from annotate.models import Criterion, Label, Project, Sample
+from annotate.models import Criterion, Label, Project, Sample, User
 from annotate.services.criteria import add_criteria
+from annotate.services.projects import set_member
 from judges.models import Certificate, Look
 from judges.selectors.alignment import align
 from judges.services.certificates import issue_certificate
 from judges.services.gate import gate, gate_markdown
 from judges.services.looks import look_at_test
 from tests.annotate.factories import GRADE
+from tests.api.conftest import client_of
 from tests.judges.building import add_judge, graded_project, make_project, scores_like
 
 pytestmark = pytest.mark.django_db
@@ -165,3 +167,48 @@ def test_commands(project: Project) -> None:
 def _one_label_says_otherwise(criterion: Criterion) -> None:
     label = Label.objects.filter(criterion=criterion, rater__name="ben", value=4).order_by("sample__external_id")[0]
     Label.objects.filter(pk=label.pk).update(value=5, revision=label.revision + 1)
+
+
+def test_by_api(project: Project) -> None:
+    admin = User.objects.create_user("alma")
+    set_member(project=project, user=admin, role="admin")
+    client = client_of(admin)
+    root = "/api/projects/desk/"
+
+    asked = {"criterion": "grade", "judge": "good"}
+    refused = client.get(f"{root}gate/?criterion=grade&judge=good&min_kappa=0.2").json()
+    assert (refused["passed"], refused["code"], refused["certificate"]) == (False, "no_certificate", None)
+    look = client.post(f"{root}looks/", asked, format="json")
+    assert (look.status_code, look.json()["number"], look.json()["created_by"]) == (201, 1, "alma")
+    certificate = client.post(f"{root}certificates/", {"look": look.json()["id"]}, format="json")
+    assert (certificate.status_code, certificate.json()["number"]) == (201, 1)
+    passed = client.get(f"{root}gate/?criterion=grade&judge=good&min_kappa=0.2").json()
+    assert passed["passed"] is True
+    assert passed["certificate"] == certificate.json()
+    assert [one["id"] for one in client.get(f"{root}looks/").json()["results"]] == [look.json()["id"]]
+    assert client.get(f"{root}certificates/").json()["results"] == [certificate.json()]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "data", "status", "code"),
+    [
+        ("post", "looks/", {"criterion": "grade"}, 422, "missing_field"),
+        ("post", "looks/", {"criterion": "grade", "judge": "nobody"}, 422, "unknown_judge"),
+        ("post", "looks/", {"criterion": "grade", "judge": 7}, 422, "bad_text"),
+        ("post", "looks/", {"criterion": "nothing", "judge": "good"}, 422, "unknown_criterion"),
+        ("post", "looks/", {"criterion": "grade", "judge": "good", "dimension": "x"}, 422, "unclear_dimension"),
+        ("post", "certificates/", {"look": 10**6}, 404, "not_found"),
+        ("post", "certificates/", {"look": "first"}, 422, "bad_number"),
+        ("get", "gate/?criterion=grade&judge=good", None, 422, "missing_parameter"),
+        ("get", "gate/?criterion=grade&judge=good&min_kappa=nan", None, 422, "bad_min_kappa"),
+        ("get", "gate/?criterion=grade&judge=good&min_kappa=7", None, 422, "bad_min_kappa"),
+        ("get", "gate/?criterion=grade&judge=nobody&min_kappa=0", None, 422, "unknown_judge"),
+    ],
+)
+def test_bad_requests(project: Project, method: str, path: str, data: object, status: int, code: str) -> None:
+    admin = User.objects.create_user("alma")
+    set_member(project=project, user=admin, role="admin")
+    reply = getattr(client_of(admin), method)(f"/api/projects/desk/{path}", data, format="json")
+    assert (reply.status_code, reply.json()["error"]["code"]) == (status, code), reply.content
+    assert not Look.objects.exists()
+    assert not Certificate.objects.exists()
