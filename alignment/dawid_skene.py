@@ -26,9 +26,9 @@ class DawidSkene:
     ``posterior`` (units, levels): how probable each level is as the unit's truth. ``label`` (units,): position of the
     most probable level, ``TIE`` (-1) where two are equally so. ``confusion`` (raters, levels, levels): the share of
     true level j that the rater calls k, at [rater, j, k]; a row is NaN where the rater met nothing of level j, and
-    ``support`` (raters, levels) holds how many units it rests on. ``shares`` (levels,): how frequent each level is.
-    ``log_likelihood`` is of the ratings, without the smoothing. ``reason`` says why nothing was fitted; then
-    posteriors, confusion and shares are NaN.
+    ``support`` (raters, levels) holds how many of the rater's ratings it rests on. ``shares`` (levels,): how frequent
+    each level is. ``log_likelihood`` is of the ratings, without the smoothing. ``reason`` says why nothing was fitted;
+    then posteriors, confusion and shares are NaN.
     """
 
     unit_ids: tuple[Hashable, ...]
@@ -91,47 +91,57 @@ def fit_dawid_skene(
     names, code = _people(ratings, same_rater or {})
     unit, starts = unit_runs(ratings)
     levels, units, raters = len(ratings.levels), starts.size, len(names)
-    said = csr_array(
-        (np.ones(len(ratings)), (unit, code[ratings.rater] * levels + ratings.value)), shape=(units, raters * levels)
-    )
+    person = code[ratings.rater]
+    said = csr_array((np.ones(len(ratings)), (unit, person * levels + ratings.value)), shape=(units, raters * levels))
+    # Somebody's own repeats are no second opinion.
+    if np.unique(unit * raters + person).size == units:
+        return _nothing(ratings, names, smoothing, NO_PAIRS if units else NO_UNITS)
     posterior: Floats = said @ np.tile(np.eye(levels), (raters, 1)) / np.diff(starts, append=len(ratings))[:, None]
     used = said.sum(axis=0).reshape(raters, levels, 1) > 0
     smoothed = np.where(used | smooth_unused, smoothing, 0.0)
-    reason = None
-    if not units:
-        reason = NO_UNITS
-    elif units == len(ratings):
-        reason = NO_PAIRS
-    if reason is not None:
-        posterior[:] = np.nan
 
-    likelihood, iteration, converged = None, 0, False
-    while reason is None and not converged and iteration < max_iterations:
+    iteration, converged = 0, False
+    while not converged and iteration < max_iterations:
         iteration += 1
         previous = posterior
-        posterior, likelihood = _posterior(said, *_parameters(said, previous, smoothed))
+        posterior, _ = _posterior(said, *_parameters(said, previous, smoothed))
         converged = bool(np.abs(posterior - previous).max() <= tolerance)
 
     shares, log_confusion = _parameters(said, posterior, smoothed)
+    _, likelihood = _posterior(said, shares, log_confusion)
     confusion = np.exp(log_confusion).reshape(raters, levels, levels).transpose(0, 2, 1)
     support = (said.T @ posterior).reshape(raters, levels, levels).sum(axis=1)
-    confusion[np.broadcast_to((support <= 0)[:, :, None], confusion.shape)] = np.nan
-    if reason is not None:
-        shares, confusion, support = (np.full_like(array, np.nan) for array in (shares, confusion, support))
-    else:
-        likelihood = _posterior(said, shares, log_confusion)[1]
     return DawidSkene(
         unit_ids=tuple(ratings.unit_id(each) for each in ratings.unit[starts]),
         levels=ratings.levels,
         raters=names,
         posterior=posterior,
         label=_most_probable(posterior),
-        confusion=confusion,
+        confusion=np.where((support > 0)[:, :, None], confusion, np.nan),
         support=support,
         shares=shares,
         log_likelihood=likelihood,
         iterations=iteration,
         converged=converged,
+        smoothing=smoothing,
+        reason=None,
+    )
+
+
+def _nothing(ratings: Ratings, names: tuple[str, ...], smoothing: float, reason: str) -> DawidSkene:
+    levels, (_, starts) = len(ratings.levels or ()), unit_runs(ratings)
+    return DawidSkene(
+        unit_ids=tuple(ratings.unit_id(each) for each in ratings.unit[starts]),
+        levels=ratings.levels or (),
+        raters=names,
+        posterior=np.full((starts.size, levels), np.nan),
+        label=np.full(starts.size, TIE),
+        confusion=np.full((len(names), levels, levels), np.nan),
+        support=np.zeros((len(names), levels)),
+        shares=np.full(levels, np.nan),
+        log_likelihood=None,
+        iterations=0,
+        converged=False,
         smoothing=smoothing,
         reason=reason,
     )
@@ -167,8 +177,6 @@ def _posterior(said: csr_array, shares: Floats, log_confusion: Floats) -> tuple[
 
 
 def _most_probable(posterior: Floats) -> Ints:
-    if not posterior.size:
-        return np.zeros(posterior.shape[0], dtype=np.int64)
     greatest = np.max(posterior, axis=1, keepdims=True)
     leads = posterior >= greatest - EQUAL
     return np.where(leads.sum(axis=1) == 1, leads.argmax(axis=1), TIE)

@@ -1,6 +1,7 @@
 """People and one judge in the same ratings, told apart."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,5 +37,5 @@ def panel(ratings: Ratings, judge: str) -> Panel:
 def by_rater(ratings: Ratings) -> list[Ints]:
     """Positions of each rater's ratings, in the order of ``raters``."""
     order = np.argsort(ratings.rater, kind="stable")
-    ends = np.searchsorted(ratings.rater[order], np.arange(1, len(ratings.raters)))
-    return np.split(order, ends)
+    bounds = np.searchsorted(ratings.rater[order], np.arange(len(ratings.raters) + 1))
+    return [order[start:end] for start, end in pairwise(bounds.tolist())]

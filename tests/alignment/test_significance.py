@@ -15,8 +15,19 @@ P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 @settings(max_examples=100, deadline=None)
 @given(P_VALUES)
-def test_holm(p):
-    assert holm(np.array(p)) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-12)
+def test_holm_by_its_definition(p):
+    adjusted = holm(np.array(p))
+    for alpha in (0.01, 0.05, 0.2):
+        rejected, left = set(), sorted(range(len(p)), key=p.__getitem__)
+        while left and p[left[0]] * len(left) <= alpha:
+            rejected.add(left.pop(0))
+        assert set(np.flatnonzero(adjusted <= alpha)) == rejected
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_holm(seed):  # statsmodels takes a tenth of a second for each
+    p = np.random.default_rng(seed).random(10) ** 3
+    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-12)
 
 
 @settings(max_examples=100, deadline=None)
