@@ -5,16 +5,25 @@ sources stand in the functions; randomness arrives as ``rng``.
 """
 
 from alignment.alpha import krippendorff_alpha
+from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
 from alignment.auc import roc_auc
+from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
 from alignment.cohen import cohen_kappa
+from alignment.consensus import Consensus, consensus_labels, rest_label
 from alignment.correlation import pearson, spearman
+from alignment.dawid_skene import DawidSkene, fit_dawid_skene
+from alignment.errors import AnnotatorErrors, HumanErrors, annotator_errors
 from alignment.estimate import Estimate
 from alignment.interval import CLUSTERS_FOR_INFLUENCE, RESAMPLES
 from alignment.labels import LabelResult, judge_label_kappa
 from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
+from alignment.noise import JudgeUnderNoise, judge_under_noise
+from alignment.paired import Flips, PairedLabels, PairedThresholds, paired_at_thresholds, paired_labels
 from alignment.pairs import Pair, mean_pairwise_kappa, pairwise
 from alignment.ratings import Ratings, Scale
 from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
+from alignment.significance import benjamini_yekutieli, holm
+from alignment.slices import Slice, slices_at_threshold
 from alignment.split import dev_test_split
 from alignment.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
 from alignment.tau import kendall
@@ -24,34 +33,61 @@ __all__ = [
     "CLUSTERS_FOR_INFLUENCE",
     "RESAMPLES",
     "AgreementSummary",
+    "AlternativeAnnotatorTest",
+    "AnnotatorCeiling",
+    "AnnotatorErrors",
+    "AnnotatorTest",
     "BinaryReference",
+    "CeilingVerdict",
+    "Consensus",
+    "DawidSkene",
     "Estimate",
+    "Flips",
+    "HumanCeiling",
+    "HumanErrors",
+    "JudgeUnderNoise",
     "LabelResult",
     "MeanReference",
     "Pair",
+    "PairedLabels",
+    "PairedThresholds",
     "Prevalence",
     "Ratings",
     "Scale",
+    "Slice",
     "Sweep",
     "ThresholdResult",
     "agreement_summary",
+    "alternative_annotator_test",
+    "annotator_errors",
     "at_threshold",
+    "benjamini_yekutieli",
+    "ceiling_verdict",
     "cohen_kappa",
+    "consensus_labels",
     "dev_test_split",
+    "fit_dawid_skene",
     "fleiss_kappa",
     "gwet_ac1",
+    "holm",
+    "human_ceiling",
     "judge_label_kappa",
+    "judge_under_noise",
     "kendall",
     "krippendorff_alpha",
     "mean_pairwise_kappa",
     "mean_value",
+    "paired_at_thresholds",
+    "paired_labels",
     "pairwise",
     "paradox_note",
     "pearson",
     "percent_agreement",
     "prevalence",
     "reference_majority",
+    "rest_label",
     "roc_auc",
+    "slices_at_threshold",
     "spearman",
     "sweep",
 ]

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignment.arrays import Floats, Ints
+from alignment.arrays import Ints
 from alignment.cohen import confusion, kappa_estimate, kappa_name, kappa_statistic, refusal
 from alignment.estimate import Estimate
-from alignment.interval import Kind, Plan, Sampling, proportion, with_interval
+from alignment.interval import Kind, Plan, proportion, with_interval
+from alignment.joint import JointMean
 from alignment.ratings import Ratings
 from alignment.reasons import NO_LEVELS, ONE_CATEGORY
 from alignment.tables import pairs_within
@@ -131,18 +132,17 @@ def mean_kappa_of(
     if reason is not None:
         return Estimate.undefined(reason, method=name, level=plan.level)
     statistic = kappa_statistic(disagreement(len(ratings.levels or ()), weights))
-    counted, values = [], []
+    counted, parts = [], []
     for pair in tables:
-        value = float(statistic(pair.table.sums())) if pair.table is not None and pair.unit.size > 1 else np.nan
-        if np.isfinite(value):
+        if pair.table is not None and pair.unit.size > 1 and np.isfinite(statistic(pair.table.sums())):
             counted.append(pair)
-            values.append(value)
+            parts.append((pair.table, pair.clusters))
     name += (
         f" over {len(counted)} pairs with at least {min_common} common units, {len(tables) - len(counted)} undefined"
     )
     if not counted:
         return Estimate.undefined(f"{ONE_CATEGORY} in every pair", method=name, level=plan.level)
-    mean = _Mean(counted, np.array(values), weights, len(ratings.levels or ()), weighted_by_common_units)
+    mean = JointMean(parts, statistic, by_size=weighted_by_common_units)
     return with_interval(
         mean.value,
         mean.sampling(),
@@ -152,55 +152,6 @@ def mean_kappa_of(
         clusters=mean.clusters.size,
         bounds=(-1.0, 1.0),
     )
-
-
-class _Mean:
-    """The mean of kappas Σ_p g_p κ_p / Σ_p g_p as a function of cluster weights; g is 1, or the common units."""
-
-    def __init__(
-        self,
-        pairs: Sequence[PairTable],
-        kappas: Floats,
-        weights: Weighting | None,
-        levels: int,
-        by_units: bool,
-    ) -> None:
-        self.statistic = kappa_statistic(disagreement(levels, weights))
-        self.kappas = kappas
-        self.by_units = by_units
-        self.clusters = np.unique(np.concatenate([pair.clusters for pair in pairs]))
-        # Per pair: its table, and where its clusters stand among all of them.
-        self.parts = [
-            (pair.table, np.searchsorted(self.clusters, pair.clusters)) for pair in pairs if pair.table is not None
-        ]
-        self.shares = np.array([pair.unit.size if by_units else 1 for pair in pairs], dtype=np.float64)
-        self.value = float((self.shares * kappas).sum() / self.shares.sum())
-
-    def sampling(self) -> Sampling:
-        widest = max(table.size for table, _ in self.parts)
-        return Sampling(self.clusters.size, widest, self.influence, self.resample)
-
-    def influence(self) -> Floats:
-        total = np.zeros(self.clusters.size)
-        for (table, rows), kappa, share in zip(self.parts, self.kappas, self.shares, strict=True):
-            change = share * table.influence(self.statistic)
-            if self.by_units:
-                change += (kappa - self.value) * table.per_cluster(np.ones(table.size))
-            total[rows] += change
-        influence: Floats = total / self.shares.sum()
-        return influence
-
-    def resample(self, weights: Floats) -> Floats:
-        weighted, shares = np.zeros(weights.shape[0]), np.zeros(weights.shape[0])
-        for table, rows in self.parts:
-            kappa = table.resample(self.statistic, weights[:, rows])
-            share = weights[:, rows] @ table.per_cluster(np.ones(table.size)) if self.by_units else 1.0
-            defined = np.isfinite(kappa)
-            weighted += np.where(defined, share * kappa, 0.0)
-            shares += np.where(defined, share, 0.0)
-        means = np.full(weights.shape[0], np.nan)
-        np.divide(weighted, shares, out=means, where=shares > 0)
-        return means
 
 
 def _percent(ratings: Ratings, pair: PairTable, plan: Plan) -> Estimate:

@@ -86,9 +86,7 @@ def at_threshold(
     plan = Plan(interval, rng, level)
     scores, human, (row, rows) = finite(score, "score"), verdicts(positive), cluster_rows(cluster)
     same_length(score=scores, positive=human, cluster=row)
-    if np.isnan(threshold):
-        raise ValueError("the threshold is a number, not nan")
-    judge: Bools = scores >= threshold if higher_is_better else scores <= threshold
+    judge = decide(scores, threshold, higher_is_better)
     table = Totals(row, 2 * human + judge, np.ones(scores.size), rows, 4)
     tn, fp, fn, tp = (round(count) for count in table.sums())
 
@@ -116,6 +114,13 @@ def at_threshold(
         accuracy=rate("accuracy", [TN, TP], [TN, FP, FN, TP], NO_UNITS),
         mcc=other("Matthews' correlation", binary.mcc, -1.0, "people or the judge used only one category"),
     )
+
+
+def decide(scores: Floats, threshold: float, higher_is_better: bool) -> Bools:
+    """Whether the judge passes each unit. The one home of the rule. ValueError: a threshold of nan."""
+    if np.isnan(threshold):
+        raise ValueError("the threshold is a number, not nan")
+    return scores >= threshold if higher_is_better else scores <= threshold
 
 
 def sweep(score: ArrayLike, positive: ArrayLike, *, higher_is_better: bool = True) -> Sweep:

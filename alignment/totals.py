@@ -57,9 +57,9 @@ class Totals:
         """A weighted sum of columns in every cluster, shape (rows,); ``columns`` holds one weight per column."""
         return sums_by(self.cluster, self.amount * columns[self.column], self.rows)
 
-    def influence(self, statistic: Statistic) -> Floats:
-        """Derivative of the statistic by each cluster's weight, shape (rows,)."""
-        return self.per_cluster(self._gradient(statistic))
+    def influence(self, statistic: Statistic, at: Floats | None = None) -> Floats:
+        """Derivative of the statistic by each cluster's weight, shape (rows,); at the column sums, or at others."""
+        return self.per_cluster(self._gradient(statistic, self.sums() if at is None else at))
 
     def resample(self, statistic: Statistic, weights: Floats) -> Floats:
         """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""
@@ -76,8 +76,8 @@ class Totals:
             resample=lambda weights: self.resample(statistic, weights),
         )
 
-    def _gradient(self, statistic: Statistic) -> Floats:
-        sums = self.sums().astype(np.complex128)
+    def _gradient(self, statistic: Statistic, at: Floats) -> Floats:
+        sums = at.astype(np.complex128)
         gradient = np.zeros(self.size)
         occurring = np.unique(self.column)
         block = max(1, CELLS_AT_ONCE // self.size)
