@@ -8,7 +8,15 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score
 
-from alignment import CrossFit, CutpointCalibrator, NotFitted, cross_fit, fit_calibrator, sweep
+from alignment import (
+    CrossFit,
+    CutpointCalibrator,
+    NotFitted,
+    cross_fit,
+    fit_calibrator,
+    reference_majority,
+    sweep,
+)
 
 SEEDS = range(4)
 BINARY = ("threshold", "platt", "isotonic")
@@ -72,6 +80,23 @@ def test_the_threshold_is_that_of_the_sweep(seed, higher_is_better):
     found = sweep(turned, human, higher_is_better=higher_is_better)
     assert calibrator.threshold == found.best_threshold
     assert cohen_kappa_score(human, calibrator.verdict(turned)) == pytest.approx(found.best_kappa)
+
+
+@pytest.mark.parametrize("dimension", ["appropriateness", "completeness", "faithfulness"])
+def test_thresholds_of_real_judges_are_those_of_the_reference(mtrag, dimension):
+    reference = reference_majority(mtrag.ratings(dimension), mtrag.passes(dimension))
+    for judge, figures in mtrag.reference["judges"].items():
+        scores, best = mtrag.scores(judge), figures[dimension]["binary"]["best"]
+        scored = [position for position, unit in enumerate(reference.unit_ids) if unit in scores]
+        score = [scores[reference.unit_ids[position]] for position in scored]
+        human = reference.positive[scored]
+        threshold = fit("threshold", score, human)
+        if best["kappa"] > 0:
+            assert threshold.threshold == best["threshold"]
+            (cut,) = fit_calibrator("cutpoints", score, human).cuts
+            assert cut == best["threshold"]
+        else:
+            assert isinstance(threshold, NotFitted)
 
 
 def best_by_trying(score, human, levels):
