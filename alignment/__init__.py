@@ -8,14 +8,24 @@ from alignment.alpha import krippendorff_alpha
 from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
 from alignment.auc import roc_auc
 from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
+from alignment.calibration import CrossFit, NotFitted, cross_fit, fit_calibrator
+from alignment.calibrators import (
+    Calibrator,
+    CutpointCalibrator,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    ThresholdCalibrator,
+)
 from alignment.cohen import cohen_kappa
 from alignment.consensus import Consensus, consensus_labels, rest_label
 from alignment.correlation import pearson, spearman
 from alignment.dawid_skene import DawidSkene, fit_dawid_skene
 from alignment.errors import AnnotatorErrors, HumanErrors, annotator_errors
+from alignment.drift import DriftWatch, watch_drift
 from alignment.estimate import Estimate
 from alignment.interval import CLUSTERS_FOR_INFLUENCE, RESAMPLES
 from alignment.labels import LabelResult, judge_label_kappa
+from alignment.looks import cost_of_look, level_of_look, widening
 from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
 from alignment.noise import JudgeUnderNoise, judge_under_noise
 from alignment.paired import Flips, PairedLabels, PairedThresholds, paired_at_thresholds, paired_labels
@@ -24,10 +34,14 @@ from alignment.ratings import Ratings, Scale
 from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
 from alignment.significance import benjamini_yekutieli, holm
 from alignment.slices import Slice, slices_at_threshold
+from alignment.region import CertifiedRegion, certified_region, decisions_needed, distance_steps, share_inside
+from alignment.reliability import CalibrationFigures, ReliabilityPoint, calibration_figures, evaluate_calibrator
 from alignment.split import dev_test_split
 from alignment.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
 from alignment.tau import kendall
 from alignment.threshold import Sweep, ThresholdResult, at_threshold, sweep
+from alignment.triage import RiskCoverage, risk_coverage
+from alignment.trust import Trust, trust_verdict
 
 __all__ = [
     "CLUSTERS_FOR_INFLUENCE",
@@ -46,17 +60,31 @@ __all__ = [
     "HumanCeiling",
     "HumanErrors",
     "JudgeUnderNoise",
+    "CalibrationFigures",
+    "Calibrator",
+    "CertifiedRegion",
+    "CrossFit",
+    "CutpointCalibrator",
+    "DriftWatch",
+    "Estimate",
+    "IsotonicCalibrator",
     "LabelResult",
     "MeanReference",
+    "NotFitted",
     "Pair",
     "PairedLabels",
     "PairedThresholds",
+    "PlattCalibrator",
     "Prevalence",
     "Ratings",
+    "ReliabilityPoint",
+    "RiskCoverage",
     "Scale",
     "Slice",
     "Sweep",
+    "ThresholdCalibrator",
     "ThresholdResult",
+    "Trust",
     "agreement_summary",
     "alternative_annotator_test",
     "annotator_errors",
@@ -67,6 +95,16 @@ __all__ = [
     "consensus_labels",
     "dev_test_split",
     "fit_dawid_skene",
+    "calibration_figures",
+    "certified_region",
+    "cohen_kappa",
+    "cost_of_look",
+    "cross_fit",
+    "decisions_needed",
+    "dev_test_split",
+    "distance_steps",
+    "evaluate_calibrator",
+    "fit_calibrator",
     "fleiss_kappa",
     "gwet_ac1",
     "holm",
@@ -75,6 +113,7 @@ __all__ = [
     "judge_under_noise",
     "kendall",
     "krippendorff_alpha",
+    "level_of_look",
     "mean_pairwise_kappa",
     "mean_value",
     "paired_at_thresholds",
@@ -88,6 +127,12 @@ __all__ = [
     "rest_label",
     "roc_auc",
     "slices_at_threshold",
+    "risk_coverage",
+    "roc_auc",
+    "share_inside",
     "spearman",
     "sweep",
+    "trust_verdict",
+    "watch_drift",
+    "widening",
 ]

@@ -29,6 +29,16 @@ def verdicts(values: ArrayLike) -> Bools:
     return array.astype(np.bool_)
 
 
+def level_positions(values: ArrayLike, levels: int, name: str) -> Ints:
+    """A flat array of positions 0..levels-1 in a list of levels (booleans, for two)."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} is a flat array, not of shape {array.shape}")
+    if not np.isin(array, np.arange(levels)).all():
+        raise ValueError(f"{name} holds positions of levels, 0 to {levels - 1}")
+    return array.astype(np.int64)
+
+
 def cluster_rows(cluster: ArrayLike) -> tuple[Ints, int]:
     """Clusters numbered 0..rows-1, and how many there are."""
     present, row = np.unique(np.asarray(cluster), return_inverse=True)

@@ -17,6 +17,7 @@ from scipy.special import ndtri, stdtrit
 
 from alignment.arrays import Floats
 from alignment.estimate import Estimate
+from alignment.reasons import NO_VARIATION
 
 Kind = Literal["auto", "influence", "bootstrap", "none"]
 
@@ -100,7 +101,7 @@ def with_interval(
         method = f"{name}; influence functions by cluster, t with {clusters - 1} df"
         error = standard_error(sampling.influence())
         if error <= NO_SPREAD:
-            return without("nothing varies between clusters: no interval", method)
+            return without(NO_VARIATION, method)
         half = float(stdtrit(clusters - 1, (1 + plan.level) / 2)) * error
         low, high = value - half, value + half
     else:
@@ -111,7 +112,7 @@ def with_interval(
         if lost > resamples.size / 2:
             return without("undefined in most bootstrap resamples: no interval", method)
         if np.ptp(defined) <= NO_SPREAD:
-            return without("nothing varies between clusters: no interval", method)
+            return without(NO_VARIATION, method)
         low, high = map(float, np.quantile(defined, [(1 - plan.level) / 2, (1 + plan.level) / 2]))
     lowest, highest = bounds
     return Estimate(value, max(low, lowest), min(high, highest), plan.level, n, clusters, method, None)
