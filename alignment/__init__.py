@@ -7,7 +7,6 @@ sources stand in the functions; randomness arrives as ``rng``.
 from alignment.alpha import krippendorff_alpha
 from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
 from alignment.auc import roc_auc
-from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
 from alignment.calibration import CrossFit, NotFitted, cross_fit, fit_calibrator
 from alignment.calibrators import (
     Calibrator,
@@ -16,12 +15,13 @@ from alignment.calibrators import (
     PlattCalibrator,
     ThresholdCalibrator,
 )
+from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
 from alignment.cohen import cohen_kappa
 from alignment.consensus import Consensus, consensus_labels, rest_label
 from alignment.correlation import pearson, spearman
 from alignment.dawid_skene import DawidSkene, fit_dawid_skene
-from alignment.errors import AnnotatorErrors, HumanErrors, annotator_errors
 from alignment.drift import DriftWatch, watch_drift
+from alignment.errors import AnnotatorErrors, HumanErrors, annotator_errors
 from alignment.estimate import Estimate
 from alignment.interval import CLUSTERS_FOR_INFLUENCE, RESAMPLES
 from alignment.labels import LabelResult, judge_label_kappa
@@ -32,10 +32,10 @@ from alignment.paired import Flips, PairedLabels, PairedThresholds, paired_at_th
 from alignment.pairs import Pair, mean_pairwise_kappa, pairwise
 from alignment.ratings import Ratings, Scale
 from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
-from alignment.significance import benjamini_yekutieli, holm
-from alignment.slices import Slice, slices_at_threshold
 from alignment.region import CertifiedRegion, certified_region, decisions_needed, distance_steps, share_inside
 from alignment.reliability import CalibrationFigures, ReliabilityPoint, calibration_figures, evaluate_calibrator
+from alignment.significance import benjamini_yekutieli, holm
+from alignment.slices import Slice, slices_at_threshold
 from alignment.split import dev_test_split
 from alignment.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
 from alignment.tau import kendall
@@ -52,22 +52,21 @@ __all__ = [
     "AnnotatorErrors",
     "AnnotatorTest",
     "BinaryReference",
+    "CalibrationFigures",
+    "Calibrator",
     "CeilingVerdict",
+    "CertifiedRegion",
     "Consensus",
+    "CrossFit",
+    "CutpointCalibrator",
     "DawidSkene",
+    "DriftWatch",
     "Estimate",
     "Flips",
     "HumanCeiling",
     "HumanErrors",
-    "JudgeUnderNoise",
-    "CalibrationFigures",
-    "Calibrator",
-    "CertifiedRegion",
-    "CrossFit",
-    "CutpointCalibrator",
-    "DriftWatch",
-    "Estimate",
     "IsotonicCalibrator",
+    "JudgeUnderNoise",
     "LabelResult",
     "MeanReference",
     "NotFitted",
@@ -90,14 +89,11 @@ __all__ = [
     "annotator_errors",
     "at_threshold",
     "benjamini_yekutieli",
-    "ceiling_verdict",
-    "cohen_kappa",
-    "consensus_labels",
-    "dev_test_split",
-    "fit_dawid_skene",
     "calibration_figures",
+    "ceiling_verdict",
     "certified_region",
     "cohen_kappa",
+    "consensus_labels",
     "cost_of_look",
     "cross_fit",
     "decisions_needed",
@@ -105,6 +101,7 @@ __all__ = [
     "distance_steps",
     "evaluate_calibrator",
     "fit_calibrator",
+    "fit_dawid_skene",
     "fleiss_kappa",
     "gwet_ac1",
     "holm",
@@ -125,11 +122,10 @@ __all__ = [
     "prevalence",
     "reference_majority",
     "rest_label",
-    "roc_auc",
-    "slices_at_threshold",
     "risk_coverage",
     "roc_auc",
     "share_inside",
+    "slices_at_threshold",
     "spearman",
     "sweep",
     "trust_verdict",
