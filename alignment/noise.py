@@ -26,6 +26,8 @@ CHANCE = "people agree too little to tell their errors from guessing"
 ALL_PASSES = "people's errors alone explain every pass"
 ALL_FAILS = "people's errors alone explain every fail"
 
+NOT_INDEPENDENT = "errors are not independent: if they were, the figure would lie beyond 0 to 1"
+
 INDEPENDENT = "independently of each other and of the judge."
 ASSUMPTIONS: dict[Model, str] = {
     "gold": f"Gold labels are true; given the truth, people err {INDEPENDENT}",
@@ -81,7 +83,8 @@ def judge_under_noise(
 
     Undefined: no unit with two labels (with gold and another; with three), or fewer than 10 of them; people no better
     than chance, a + b - 1 ≤ 0 at the low end of its interval; no unit with judge and reference; all passes or fails
-    explained by people's errors. ValueError: as ``annotator_errors``; "gold" without gold and the reverse.
+    explained by people's errors; an interval wholly beyond [0, 1], which independent errors can't give. ValueError: as
+    ``annotator_errors``; "gold" without gold and the reverse.
 
     Source: Rogan & Gladen (1978), Am. J. Epidemiol. 107; Gart & Buck (1966), Am. J. Epidemiol. 83, for an imperfect
     reference; the moments of a mixture of two: Blischke (1964), J. Am. Stat. Assoc. 59.
@@ -212,9 +215,11 @@ def _share(part: Array, whole: Array) -> Array:
 
 
 def _cut(found: Estimate) -> Estimate:
-    """The figure within [0, 1], where independent errors put a share that sampling has carried outside."""
-
-    def inside(value: float | None) -> float | None:
-        return None if value is None else min(max(value, 0.0), 1.0)
-
-    return replace(found, value=inside(found.value), low=inside(found.low), high=inside(found.high))
+    """The figure within [0, 1], where chance may carry it beyond; undefined when its whole interval lies beyond."""
+    if found.value is None:
+        return found
+    if found.low is not None and found.high is not None and found.low >= found.high:
+        return Estimate.undefined(
+            NOT_INDEPENDENT, n=found.n, clusters=found.clusters, method=found.method, level=found.level
+        )
+    return replace(found, value=min(max(found.value, 0.0), 1.0))

@@ -115,7 +115,7 @@ def slices_at_threshold(
                     key=key,
                     value=value,
                     n=int(here.sum()),
-                    clusters=np.unique(row[here]).size,
+                    clusters=data.clusters(here),
                     result=result,
                     **differences,
                     p=_p_value(data, here, measure, differences[measure]),
@@ -137,6 +137,10 @@ class _Data(NamedTuple):
     def everyone(self) -> Bools:
         return np.ones_like(self.human)
 
+    def clusters(self, units: Bools) -> int:
+        """How many clusters these units lie in."""
+        return int(np.count_nonzero(np.bincount(self.row[units])))
+
     def table(self, here: Bools) -> Totals:
         """Confusion matrices of the rest and of the slice, side by side."""
         return Totals(self.row, 2 * self.human + self.judge + 4 * here, np.ones(self.row.size), self.rows, 8)
@@ -153,7 +157,7 @@ _MEASURES: dict[Measure, tuple[str, Statistic]] = {
 def _too_few(data: _Data, here: Bools, bearing: Bools, least: int, what: str) -> str | None:
     """Why a slice can't be held against the rest on the units ``bearing``, or None."""
     for part, place in ((here, "in the slice"), (~here, "outside the slice")):
-        if np.unique(data.row[part & bearing]).size < least:
+        if data.clusters(part & bearing) < least:
             return f"fewer than {least} {what} {place}"
     return None
 
@@ -178,7 +182,7 @@ def _bearing(data: _Data, measure: Measure) -> Bools:
 def _smaller(data: _Data, here: Bools, measure: Measure) -> int:
     """Clusters that bear on the measure in the smaller of slice and rest."""
     bearing = _bearing(data, measure)
-    return min(np.unique(data.row[part & bearing]).size for part in (here, ~here))
+    return min(data.clusters(part & bearing) for part in (here, ~here))
 
 
 def _difference(data: _Data, here: Bools, measure: Measure, too_small: str | None, plan: Plan) -> Estimate:

@@ -226,7 +226,7 @@ def test_a_stranger_for_a_judge(panel_of):
 
 def test_a_million_ratings():
     rng = np.random.default_rng(4)
-    units, raters = 300_000, 200
+    units, raters = 300_000, 100
     truth = rng.integers(2, size=units)
     rater = (rng.integers(raters, size=(units, 1)) + np.array([0, 67, 133])) % raters
     said = np.where(rng.random((units, 3)) < 0.9, truth[:, None], 1 - truth[:, None])

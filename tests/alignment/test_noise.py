@@ -179,9 +179,16 @@ def test_the_formulas_on_one_table():
 
 
 def test_a_share_beyond_one_is_cut():
-    found = judge_under_noise(imperfect_reference(70, 10, 15, 105), "judge", [1], "gold", "gold", **INFLUENCE)
+    found = judge_under_noise(imperfect_reference(60, 20, 15, 105), "judge", [1], "gold", "gold", **INFLUENCE)
     assert (found.tpr.value, found.tpr.high) == (1.0, 1.0)
-    assert found.tpr.low <= 1.0
+    assert found.tpr.low < 1.0
+
+
+def test_errors_shared_with_the_judge_are_found_out():
+    """The judge repeats the person's labels: with independent errors nobody could agree so well with a person."""
+    found = judge_under_noise(imperfect_reference(80, 0, 0, 120), "judge", [1], "gold", "gold", **INFLUENCE)
+    assert found.accuracy.value is None
+    assert found.accuracy.reason == "errors are not independent: if they were, the figure would lie beyond 0 to 1"
 
 
 @pytest.mark.parametrize("model", ["one rate", "two rates"])
