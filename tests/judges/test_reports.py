@@ -180,9 +180,7 @@ def test_the_order_of_arrival_is_no_part_of_the_fingerprint() -> None:
     assert fingerprints[0] == fingerprints[1]
 
 
-def test_another_way_of_reckoning_makes_reports_out_of_date(
-    grade: Criterion, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_way_of_reckoning_makes_reports_out_of_date(grade: Criterion, monkeypatch: pytest.MonkeyPatch) -> None:
     freeze_report(criterion=grade)
     monkeypatch.setattr("judges.selectors.reports.FIGURES_VERSION", FIGURES_VERSION + 1)
     assert report_state(grade).is_out_of_date
