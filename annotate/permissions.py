@@ -30,6 +30,7 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "reports.read": _STAFF,
     "reports.freeze": _STAFF,
     "judges.read": _STAFF,
+    "judges.change": _ADMIN,
     "export.read": _ADMIN,
     "export.run": _ADMIN,
 }
