@@ -32,6 +32,7 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "test.look": _STAFF,
     "certificates.issue": _ADMIN,
     "judges.read": _STAFF,
+    "judges.change": _ADMIN,
     "export.read": _ADMIN,
     "export.run": _ADMIN,
 }

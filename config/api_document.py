@@ -35,8 +35,8 @@ Every error reply is JSON of one shape:
     {"error": {"code": "wrong_state", "message": "Batch 3 is closed; only one that is draft can be opened."}}
 
 `code` is for programs and stays the same; `message` is a sentence for people. Some carry more beside `error`: `missing`
-(what a task still lacks), `labels` or `tasks` (how many are in the way), `current` and `yours` (both versions). Nothing
-of a refused request was stored.
+(what a task still lacks), `labels`, `tasks` or `looks` (how many are in the way), `current` and `yours` (both
+versions). Nothing of a refused request was stored.
 
 | status | means |
 |---|---|
@@ -83,6 +83,7 @@ TAGS = [
     {"name": "Exports", "description": "Numbered releases of the ground truth, which never change."},
     {"name": "Agreement and alignment", "description": "People among themselves, judges against people, and reports."},
     {"name": "Looks and certificates", "description": "The locked test half, and judges that may be relied on."},
+    {"name": "Judges", "description": "The automatic metrics whose scores were imported."},
     {"name": "Tokens", "description": "Keys for programs that ask in your name."},
 ]
 # Word of an address -> subject; the last such word counts.
@@ -104,6 +105,7 @@ _SUBJECTS = {
     "looks": "Looks and certificates",
     "certificates": "Looks and certificates",
     "gate": "Looks and certificates",
+    "judges": "Judges",
     "tokens": "Tokens",
 }
 

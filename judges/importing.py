@@ -46,6 +46,7 @@ SCORE_FIELDS = Fields(
         "status": ("status",),
         "version": ("version", "judge_version"),
         "repeat": ("repeat",),
+        "higher_is_better": ("higher_is_better",),
         "question": SAMPLE_FIELDS.spellings["question"],
         "answer": SAMPLE_FIELDS.spellings["answer"],
     },
@@ -79,6 +80,7 @@ _STATUS_SPELLINGS = {
 # How data frames write a missing number as text.
 _MISSING_WORDS = frozenset({"", "nan", "none", "null", "n/a", "na"})
 _TRUTH = {"true": 1.0, "false": 0.0}
+_WORDS = {True: "true", False: "false"}
 
 # version, dimension, sample, unit, repeat
 _Key = tuple[int, str, int, str, int]
@@ -100,6 +102,7 @@ class _Read:
     dimension: str
     repeat: int
     said: _Said
+    higher_is_better: bool | None
 
 
 class ScoreImporter(Importer):
@@ -170,24 +173,26 @@ class ScoreImporter(Importer):
     ) -> list[_Read]:
         """The scores of a row: one of a long file, one per metric of a wide one."""
         external_id = self._external_id(cells)
-        version = _version(cells)
+        version, higher = _version(cells), _higher_is_better(cells)
         if self._metrics:
             address = _unit(cells, None)
             return [
-                _Read(number, line, external_id, *address, name, version, _OVERALL, 0, said)
+                _Read(number, line, external_id, *address, name, version, _OVERALL, 0, said, higher)
                 for name, said in (_metric(row, column) for column in metrics)
             ]
         judge, dimension = _judge(cells), _dimension(cells)
         criterion = self._criteria.get(dimension)
         address = _unit(cells, criterion)
         said = _said(cells.get("score"), cells.column("score"), _status(cells), _rationale(cells), criterion)
-        return [_Read(number, line, external_id, *address, judge, version, dimension, _repeat(cells), said)]
+        repeat = _repeat(cells)
+        return [_Read(number, line, external_id, *address, judge, version, dimension, repeat, said, higher)]
 
     def _look_through(self, refused: RefusedRow, row: dict[str, Any], cells: Cells, metrics: list[str]) -> RefusedRow:
         """Everything that is wrong with the fields of a row that `_read` refused."""
         attempt = refused.attempt
         refused.external_id = attempt(self._external_id, cells)
         attempt(_version, cells)
+        attempt(_higher_is_better, cells)
         if self._metrics:
             attempt(_unit, cells, None)
             for column in metrics:
@@ -218,6 +223,8 @@ class ScoreImporter(Importer):
     def _key(self, item: _Read, sample: KnownSample) -> _Key:
         require_unit(sample, item.unit, item.kind, item.index, "unit")
         key = (self._versions.id_of(item.judge, item.version), item.dimension, sample.pk, item.unit, item.repeat)
+        if item.higher_is_better is not None:
+            self._versions.note_direction(item.judge, item.higher_is_better, item.number)
         first = self._row_of.setdefault(key, item.number)
         if first != item.number:
             raise RowError(
@@ -294,6 +301,10 @@ class _Versions:
         self._job = importing.job
         self._ids: dict[tuple[str, str], int] = {}
         self._runs: dict[int, int] = {}
+        self._judges: dict[str, Judge] = {}
+        self._new_judges: set[str] = set()
+        # Judge -> whether higher is better, and the first row that says so.
+        self._directions: dict[str, tuple[bool, int]] = {}
         self.fresh: set[int] = set()
 
     @property
@@ -311,8 +322,39 @@ class _Versions:
             self._runs[version_id] = Run.objects.create(version_id=version_id, import_job=self._job).pk
         return self._runs[version_id]
 
+    def note_direction(self, judge_name: str, higher_is_better: bool, row: int) -> None:
+        """A row says which way the scores of its judge go. All of its rows say the same, and what is stored too."""
+        said, first = self._directions.setdefault(judge_name, (higher_is_better, row))
+        judge = self._judges[judge_name]
+        if said != higher_is_better:
+            raise RowError(
+                "conflict",
+                f"Row {first} says {_WORDS[said]} of “{judge_name[:80]}”; all its rows say the same.",
+                field="higher_is_better",
+                excerpt=_WORDS[higher_is_better],
+            )
+        if judge.higher_is_better == higher_is_better:
+            return
+        if judge_name not in self._new_judges:
+            raise RowError(
+                "conflict",
+                f"“{judge_name[:80]}” is there already, and its higher_is_better is {_WORDS[judge.higher_is_better]}. "
+                "A file doesn't change that; an admin does, by the API.",
+                field="higher_is_better",
+                excerpt=_WORDS[higher_is_better],
+            )
+        judge.higher_is_better = higher_is_better
+        judge.save(update_fields=["higher_is_better"])
+
+    def _judge(self, name: str) -> Judge:
+        if name not in self._judges:
+            self._judges[name], is_new = Judge.objects.get_or_create(project=self._project, name=name)
+            if is_new:
+                self._new_judges.add(name)
+        return self._judges[name]
+
     def _get_or_make(self, judge_name: str, label: str) -> int:
-        judge, _ = Judge.objects.get_or_create(project=self._project, name=judge_name)
+        judge = self._judge(judge_name)
         config = {"source": "import", "version": label}
         content_hash = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
         version = JudgeVersion.objects.filter(judge=judge, content_hash=content_hash).first()
@@ -420,6 +462,17 @@ def _judge(cells: Cells) -> str:
 def _version(cells: Cells) -> str:
     version = cells.get("version")
     return _FIRST_VERSION if version is None or version == "" else _name(version, "version")
+
+
+def _higher_is_better(cells: Cells) -> bool | None:
+    """None: the row doesn't say."""
+    value = cells.get("higher_is_better")
+    if value is None or value == "":
+        return None
+    number = _number(value)
+    if number not in (0, 1):
+        raise RowError("type", "higher_is_better: true or false.", field="higher_is_better", excerpt=value)
+    return number == 1
 
 
 def _dimension(cells: Cells) -> str:

@@ -61,6 +61,7 @@ class RefusedError(Error):
     missing = MissingAnswer(many=True, required=False, help_text="What a task still lacks.")
     labels = s.IntegerField(required=False, help_text="How many labels are in the way.")
     tasks = s.IntegerField(required=False, help_text="How many open tasks are in the way.")
+    looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
 
 
 class StaleError(Error):

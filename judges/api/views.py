@@ -1,11 +1,10 @@
-"""Agreement, alignment and frozen reports by API."""
+"""Judges, agreement, alignment and frozen reports by API."""
 
 from __future__ import annotations
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, inline_serializer
-from rest_framework import serializers
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.renderers import JSONRenderer, StaticHTMLRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,9 +13,47 @@ from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView, body, text_parameter
 from annotate.selectors.lookup import criterion_named
 from annotate.selectors.projects import one_criterion
+from judges.api import shapes
+from judges.selectors.judges import judge_as_dict, judges_of, one_judge
 from judges.selectors.reports import one_report, report_as_dict, report_state, report_summary, reports_of
+from judges.services.judges import set_direction
 from judges.services.report_file import report_html
 from judges.services.report_requests import request_report
+
+
+class JudgesView(ProjectAPIView):
+    actions = {"GET": "judges.read"}
+
+    @shape.describes(shapes.Judge(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The judges, by name.
+
+        Every metric whose scores were imported, with its versions in the order in which they came.
+        """
+        return Response([judge_as_dict(judge) for judge in judges_of(self.project)])
+
+
+class JudgeView(ProjectAPIView):
+    actions = {"GET": "judges.read", "PATCH": "judges.change"}
+
+    @shape.describes(shapes.Judge)
+    def get(self, request: Request, slug: str, judge_id: int) -> Response:
+        """One judge with its versions.
+
+        `judge_id` is the number that the list calls `id`.
+        """
+        return Response(judge_as_dict(one_judge(self.project, judge_id)))
+
+    @shape.describes(shapes.Judge, request=shapes.JudgeChange, conflict=True)
+    def patch(self, request: Request, slug: str, judge_id: int) -> Response:
+        """Says whether higher scores of a judge mean better.
+
+        They do, unless it is said. Figures follow at once, and reports that were made before are out of date. Refused
+        (409) once the judge was measured on test.
+        """
+        data = body(request, {"higher_is_better"}, required={"higher_is_better"})
+        judge = one_judge(self.project, judge_id)
+        return Response(judge_as_dict(set_direction(judge=judge, higher_is_better=data["higher_is_better"])))
 
 
 class AgreementView(ProjectAPIView):
@@ -43,8 +80,8 @@ class AlignmentView(ProjectAPIView):
     def get(self, request: Request, slug: str, key: str) -> Response:
         """How well judges agree with people on a criterion.
 
-        As `manage.py align` prints it: every judge, or the one named, at a threshold chosen on the dev half of the
-        samples and measured on the test half (docs/statistics.md).
+        As `manage.py align` prints it: every judge, or the one named, at the threshold that is best on the dev half of
+        the samples, measured there by cross-fitting (docs/statistics.md).
         """
         from judges.selectors.alignment import align
 
@@ -92,7 +129,7 @@ class ReportsView(ProjectAPIView):
 
     @shape.describes(
         OpenApiTypes.OBJECT,
-        request=inline_serializer("ReportRequest", {"criterion": serializers.CharField()}),
+        request=shapes.ReportRequest,
         status=202,
         also={503: OpenApiResponse(shape.Error, "The worker can't be reached just now.")},
     )

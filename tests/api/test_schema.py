@@ -200,6 +200,11 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.rita, "PUT", desk + "disputes/{verdict_id}/", decision)
     check(world.rita, "PUT", desk + "disputes/{verdict_id}/", decision, **{"If-Match": "9"})
     check(world.rita, "PUT", desk + "disputes/{verdict_id}/", decision, **{"If-Match": "1"})
+    check(world.rita, "GET", desk + "judges/")
+    check(world.rita, "GET", desk + "judges/{judge_id}/")
+    check(world.alice, "PATCH", desk + "judges/{judge_id}/", {"higher_is_better": False})
+    check(world.alice, "PATCH", desk + "judges/{judge_id}/", {"higher_is_better": "no"})
+    check(world.rita, "PATCH", desk + "judges/{judge_id}/", {"higher_is_better": False})
     check(world.ann, "GET", desk + "work/")
     task = "/api/tasks/{task_id}/"
     key = {"Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}

@@ -151,12 +151,13 @@ def score(**changes: Any) -> dict[str, Any]:
 
 def test_every_problem_of_a_score(samples: None, project: Project, write: Write) -> None:
     rows = [
-        score(unit="claimed", judge=None, score="good", rationale=1, repeat="x", version=[]),
+        score(unit="claimed", judge=None, score="good", rationale=1, repeat="x", version=[], higher_is_better=2),
         score(sample_id="nobody", criterion=5, status="great"),
         score(sample_id="nobody"),
     ]
     assert problems(project, "scores", write("j.jsonl", rows)) == [
         (1, "version", "type"),
+        (1, "higher_is_better", "type"),
         (1, "judge", "missing"),
         (1, "unit", "unknown_unit"),
         (1, "rationale", "type"),
