@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignment.arrays import Floats, Ints
+from alignment.arrays import Floats, Ints, renumbered, run_starts
 from alignment.ratings import Ratings
 from alignment.totals import Totals
 
@@ -26,7 +26,7 @@ class UnitLevels:
 
 def unit_runs(ratings: Ratings) -> tuple[Ints, Ints]:
     """Units as runs of the sorted ratings: each rating's unit as 0..units-1, and each unit's first rating."""
-    starts = np.flatnonzero(np.diff(ratings.unit, prepend=ratings.unit[:1] - 1))
+    starts = run_starts(ratings.unit)
     return np.repeat(np.arange(starts.size), np.diff(starts, append=len(ratings))), starts
 
 
@@ -34,9 +34,15 @@ def unit_levels(ratings: Ratings) -> UnitLevels:
     """The level counts of every unit; the ratings must have levels."""
     levels = len(ratings.levels or ())
     unit, starts = unit_runs(ratings)
-    cells, count = np.unique(unit * levels + ratings.value, return_counts=True)
+    # The units are sorted already: a stable sort has next to nothing left to do.
+    cells = np.sort(unit * levels + ratings.value, kind="stable")
+    first = run_starts(cells)
     return UnitLevels(
-        cells // levels, cells % levels, count, np.bincount(unit, minlength=starts.size), ratings.cluster[starts]
+        unit=cells[first] // levels,
+        level=cells[first] % levels,
+        count=np.diff(first, append=cells.size),
+        size=np.bincount(unit, minlength=starts.size),
+        cluster=ratings.cluster[starts],
     )
 
 
@@ -106,4 +112,4 @@ def agreement_columns(ratings: Ratings) -> tuple[Totals, int, int]:
         ]
     )
     totals = Totals.of(cluster, column, amount, 2 + len(ratings.levels or ()))
-    return totals, several.size, np.unique(cells.cluster[several]).size
+    return totals, several.size, renumbered(cells.cluster[several])[0].size
