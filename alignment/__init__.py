@@ -6,13 +6,15 @@ sources stand in the functions; randomness arrives as ``rng``.
 
 from alignment.alpha import krippendorff_alpha
 from alignment.auc import roc_auc
+from alignment.bootstrap import RESAMPLES
 from alignment.cohen import cohen_kappa
 from alignment.correlation import pearson, spearman
 from alignment.estimate import Estimate
-from alignment.interval import CLUSTERS_FOR_INFLUENCE, RESAMPLES
+from alignment.interval import CLUSTERS_FOR_INFLUENCE
 from alignment.labels import LabelResult, judge_label_kappa
+from alignment.mean_kappa import mean_pairwise_kappa
 from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
-from alignment.pairs import Pair, mean_pairwise_kappa, pairwise
+from alignment.pairs import Pair, pairwise
 from alignment.ratings import Ratings, Scale
 from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
 from alignment.split import dev_test_split

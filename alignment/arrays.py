@@ -40,3 +40,13 @@ def run_starts(codes: Array) -> Ints:
     if not codes.size:
         return np.empty(0, np.int64)
     return np.concatenate(([0], np.flatnonzero(codes[1:] != codes[:-1]) + 1))
+
+
+def ranges(starts: Ints, counts: Ints) -> Ints:
+    """The numbers start, start + 1, … of every range, one range after the other.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    shift: Ints = np.repeat(starts - (np.cumsum(counts) - counts), counts)
+    return shift + np.arange(shift.size)

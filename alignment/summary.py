@@ -8,8 +8,9 @@ import numpy as np
 from alignment.alpha import krippendorff_alpha
 from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan
+from alignment.mean_kappa import mean_kappa_of
 from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
-from alignment.pairs import mean_kappa_of, pair_tables
+from alignment.pair_counts import PairCounts
 from alignment.ratings import Ratings
 
 MIN_COMMON = 10
@@ -55,14 +56,14 @@ def agreement_summary(
 ) -> AgreementSummary:
     """Every agreement statistic of the ratings; those without meaning on the scale are undefined with a reason."""
     plan = Plan(interval, rng, level)
-    tables = pair_tables(ratings, MIN_COMMON)
+    pairs = PairCounts.of(ratings, MIN_COMMON)
     asked = _Asked(interval=interval, rng=rng, level=level)
     return AgreementSummary(
         percent_agreement=percent_agreement(ratings, **asked),
-        cohen_kappa_mean=mean_kappa_of(ratings, tables, None, MIN_COMMON, False, plan),
-        cohen_kappa_mean_weighted_by_common_units=mean_kappa_of(ratings, tables, None, MIN_COMMON, True, plan),
-        cohen_kappa_linear_mean=mean_kappa_of(ratings, tables, "linear", MIN_COMMON, False, plan),
-        cohen_kappa_quadratic_mean=mean_kappa_of(ratings, tables, "quadratic", MIN_COMMON, False, plan),
+        cohen_kappa_mean=mean_kappa_of(ratings, pairs, None, MIN_COMMON, False, plan),
+        cohen_kappa_mean_weighted_by_common_units=mean_kappa_of(ratings, pairs, None, MIN_COMMON, True, plan),
+        cohen_kappa_linear_mean=mean_kappa_of(ratings, pairs, "linear", MIN_COMMON, False, plan),
+        cohen_kappa_quadratic_mean=mean_kappa_of(ratings, pairs, "quadratic", MIN_COMMON, False, plan),
         fleiss_kappa=fleiss_kappa(ratings, **asked),
         krippendorff_alpha_nominal=krippendorff_alpha(ratings, "nominal", **asked),
         krippendorff_alpha_ordinal=krippendorff_alpha(ratings, "ordinal", **asked),

@@ -63,10 +63,9 @@ class Totals:
 
     def resample(self, statistic: Statistic, weights: Floats) -> Floats:
         """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""
+        # Sparse even where it is nearly full: a full product would wait for the other threads of a busy machine.
         matrix = csr_array((self.amount, (self.column, self.cluster)), shape=(self.size, self.rows))
-        # A full matrix takes more cells, and each of them an eighth of the time.
-        product = (matrix.toarray() if self.rows * self.size <= 8 * matrix.nnz else matrix) @ weights.T
-        values: Floats = statistic(product.T)
+        values: Floats = statistic((matrix @ weights.T).T)
         return values
 
     def sampling(self, statistic: Statistic) -> Sampling:

@@ -121,16 +121,15 @@ def test_weighted_resamples_are_the_statistic_of_copied_units(name, rng, monkeyp
     given, statistic = columns(60, 3), JUDGED[name]
     seen = []
 
-    def spy(sampling, plan):
+    def spy(resample, *_):
         weights = np.bincount(rng.integers(20, size=20), minlength=20)
         copies = np.repeat(np.arange(60), weights[given[-1]])
         copied = [column[copies] for column in given[:-1]]
         seen.append(statistic(*copied, np.arange(copies.size), interval="none").value)
-        resample = sampling.resample(weights[None].astype(float))
-        assert resample[0] == pytest.approx(seen[0], abs=1e-10)
+        assert resample(weights[None].astype(float))[0] == pytest.approx(seen[0], abs=1e-10)
         return np.linspace(0, 1, 2000)
 
-    monkeypatch.setattr("alignment.interval._resampled", spy)
+    monkeypatch.setattr("alignment.interval.resampled", spy)
     statistic(*given, rng=rng)
     assert seen
 
@@ -227,7 +226,7 @@ def test_the_level_widens(with_gaps):
 def test_the_bootstrap_works_in_blocks(monkeypatch):
     score, _, human, cluster = columns(60, 3)
     whole = kendall(score, human, cluster, rng=np.random.default_rng(1))
-    monkeypatch.setattr("alignment.interval.FLOATS_AT_ONCE", 6000)
+    monkeypatch.setattr("alignment.bootstrap.FLOATS_AT_ONCE", 6000)
     monkeypatch.setattr("alignment.tau.SIGNS_AT_ONCE", 600)
     parts = kendall(score, human, cluster, rng=np.random.default_rng(1))
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.02)
