@@ -13,10 +13,11 @@ from alignment.estimate import Estimate
 from alignment.interval import CLUSTERS_FOR_INFLUENCE
 from alignment.labels import LabelResult, judge_label_kappa
 from alignment.mean_kappa import mean_pairwise_kappa
-from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
+from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
 from alignment.pairs import Pair, pairwise
 from alignment.ratings import Ratings, Scale
 from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
+from alignment.scott import mean_pairwise_pi, scott_pi
 from alignment.split import dev_test_split
 from alignment.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
 from alignment.tau import kendall
@@ -38,14 +39,17 @@ __all__ = [
     "ThresholdResult",
     "agreement_summary",
     "at_threshold",
+    "brennan_prediger",
     "cohen_kappa",
     "dev_test_split",
     "fleiss_kappa",
     "gwet_ac1",
+    "gwet_ac2",
     "judge_label_kappa",
     "kendall",
     "krippendorff_alpha",
     "mean_pairwise_kappa",
+    "mean_pairwise_pi",
     "mean_value",
     "pairwise",
     "paradox_note",
@@ -54,6 +58,7 @@ __all__ = [
     "prevalence",
     "reference_majority",
     "roc_auc",
+    "scott_pi",
     "spearman",
     "sweep",
 ]

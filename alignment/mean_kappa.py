@@ -49,9 +49,11 @@ def mean_kappa_of(
     min_common: int,
     weighted_by_common_units: bool,
     plan: Plan,
+    *,
+    name: str | None = None,
 ) -> Estimate:
-    """``mean_pairwise_kappa`` of pairs already counted."""
-    name = f"mean {kappa_name(weights)}" + (", weighted by common units" if weighted_by_common_units else "")
+    """``mean_pairwise_kappa`` of pairs already counted; ``name`` where what is counted makes kappa something else."""
+    name = f"mean {name or kappa_name(weights)}" + (", weighted by common units" if weighted_by_common_units else "")
     reason = refusal(ratings, weights)
     if reason is None and not len(counts):
         reason = f"no pair of raters has {min_common} common units"

@@ -1,6 +1,6 @@
 """What every two raters have in common."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -88,6 +88,14 @@ class PairCounts:
             row_cluster=self.row_cluster[rows],
             levels=self.levels,
         )
+
+    def mirrored(self) -> "PairCounts":
+        """Each unit entered twice, the second time with the raters' parts exchanged; ``n`` counts it twice as well."""
+        (pair, row, unit), (first, second) = (
+            [np.repeat(column, 2) for column in (self.pair, self.row, self.unit)],
+            [np.stack(both, axis=1).ravel() for both in ((self.first, self.second), (self.second, self.first))],
+        )
+        return replace(self, n=2 * self.n, pair=pair, row=row, unit=unit, first=first, second=second)
 
     @cached_property
     def margins(self) -> tuple[Floats, Floats]:

@@ -9,9 +9,10 @@ from alignment.alpha import krippendorff_alpha
 from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan
 from alignment.mean_kappa import mean_kappa_of
-from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
+from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
 from alignment.pair_counts import PairCounts
 from alignment.ratings import Ratings
+from alignment.scott import mean_pi_of
 
 MIN_COMMON = 10
 
@@ -30,11 +31,16 @@ class AgreementSummary(TypedDict):
     cohen_kappa_mean_weighted_by_common_units: Estimate
     cohen_kappa_linear_mean: Estimate
     cohen_kappa_quadratic_mean: Estimate
+    scott_pi_mean: Estimate
     fleiss_kappa: Estimate
     krippendorff_alpha_nominal: Estimate
     krippendorff_alpha_ordinal: Estimate
     krippendorff_alpha_interval: Estimate
+    krippendorff_alpha_ratio: Estimate
     gwet_ac1: Estimate
+    gwet_ac2_linear: Estimate
+    gwet_ac2_quadratic: Estimate
+    brennan_prediger: Estimate
 
 
 class _Asked(TypedDict):
@@ -64,11 +70,16 @@ def agreement_summary(
         cohen_kappa_mean_weighted_by_common_units=mean_kappa_of(ratings, pairs, None, MIN_COMMON, True, plan),
         cohen_kappa_linear_mean=mean_kappa_of(ratings, pairs, "linear", MIN_COMMON, False, plan),
         cohen_kappa_quadratic_mean=mean_kappa_of(ratings, pairs, "quadratic", MIN_COMMON, False, plan),
+        scott_pi_mean=mean_pi_of(ratings, pairs, MIN_COMMON, plan),
         fleiss_kappa=fleiss_kappa(ratings, **asked),
         krippendorff_alpha_nominal=krippendorff_alpha(ratings, "nominal", **asked),
         krippendorff_alpha_ordinal=krippendorff_alpha(ratings, "ordinal", **asked),
         krippendorff_alpha_interval=krippendorff_alpha(ratings, "interval", **asked),
+        krippendorff_alpha_ratio=krippendorff_alpha(ratings, "ratio", **asked),
         gwet_ac1=gwet_ac1(ratings, **asked),
+        gwet_ac2_linear=gwet_ac2(ratings, "linear", **asked),
+        gwet_ac2_quadratic=gwet_ac2(ratings, "quadratic", **asked),
+        brennan_prediger=brennan_prediger(ratings, **asked),
     )
 
 
