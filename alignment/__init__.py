@@ -8,6 +8,7 @@ from alignment.alpha import krippendorff_alpha
 from alignment.auc import roc_auc
 from alignment.bootstrap import RESAMPLES
 from alignment.cohen import cohen_kappa
+from alignment.consistency import Consistency, SelfConsistency, self_consistency
 from alignment.correlation import pearson, spearman
 from alignment.estimate import Estimate
 from alignment.interval import CLUSTERS_FOR_INFLUENCE
@@ -28,6 +29,7 @@ __all__ = [
     "RESAMPLES",
     "AgreementSummary",
     "BinaryReference",
+    "Consistency",
     "Estimate",
     "LabelResult",
     "MeanReference",
@@ -35,6 +37,7 @@ __all__ = [
     "Prevalence",
     "Ratings",
     "Scale",
+    "SelfConsistency",
     "Sweep",
     "ThresholdResult",
     "agreement_summary",
@@ -59,6 +62,7 @@ __all__ = [
     "reference_majority",
     "roc_auc",
     "scott_pi",
+    "self_consistency",
     "spearman",
     "sweep",
 ]
