@@ -6,6 +6,7 @@ sources stand in the functions; randomness arrives as ``rng``.
 
 from alignment.alpha import krippendorff_alpha
 from alignment.auc import roc_auc
+from alignment.bland_altman import BlandAltman, bland_altman, on_scale
 from alignment.bootstrap import RESAMPLES
 from alignment.cohen import cohen_kappa
 from alignment.consistency import Consistency, SelfConsistency, self_consistency
@@ -16,6 +17,7 @@ from alignment.labels import LabelResult, judge_label_kappa
 from alignment.mean_kappa import mean_pairwise_kappa
 from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
 from alignment.pairs import Pair, pairwise
+from alignment.precision_recall import pr_auc
 from alignment.ratings import Ratings, Scale
 from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
 from alignment.scott import mean_pairwise_pi, scott_pi
@@ -29,6 +31,7 @@ __all__ = [
     "RESAMPLES",
     "AgreementSummary",
     "BinaryReference",
+    "BlandAltman",
     "Consistency",
     "Estimate",
     "LabelResult",
@@ -42,6 +45,7 @@ __all__ = [
     "ThresholdResult",
     "agreement_summary",
     "at_threshold",
+    "bland_altman",
     "brennan_prediger",
     "cohen_kappa",
     "dev_test_split",
@@ -54,10 +58,12 @@ __all__ = [
     "mean_pairwise_kappa",
     "mean_pairwise_pi",
     "mean_value",
+    "on_scale",
     "pairwise",
     "paradox_note",
     "pearson",
     "percent_agreement",
+    "pr_auc",
     "prevalence",
     "reference_majority",
     "roc_auc",

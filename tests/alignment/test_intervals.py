@@ -7,6 +7,7 @@ from scipy.stats import rankdata
 from alignment import (
     Ratings,
     at_threshold,
+    bland_altman,
     brennan_prediger,
     cohen_kappa,
     fleiss_kappa,
@@ -18,6 +19,7 @@ from alignment import (
     mean_pairwise_pi,
     pearson,
     percent_agreement,
+    pr_auc,
     roc_auc,
     scott_pi,
     spearman,
@@ -45,6 +47,11 @@ AGREEMENT = {
 }
 JUDGED = {
     "roc auc": lambda score, positive, human, cluster, **how: roc_auc(score, positive, cluster, **how),
+    "pr auc": lambda score, positive, human, cluster, **how: pr_auc(score, positive, cluster, **how),
+    "bias": lambda score, positive, human, cluster, **how: bland_altman(score, human, cluster, **how).bias,
+    "upper limit": lambda score, positive, human, cluster, **how: (
+        bland_altman(score, human, cluster, **how).upper_limit
+    ),
     "pearson": lambda score, positive, human, cluster, **how: pearson(score, human, cluster, **how),
     "spearman": lambda score, positive, human, cluster, **how: spearman(score, human, cluster, **how),
     "kendall": lambda score, positive, human, cluster, **how: kendall(score, human, cluster, **how),
@@ -125,7 +132,7 @@ def test_judge_bootstrap_against_influence(name, rng):
     assert width(by_bootstrap) == pytest.approx(width(by_influence), rel=0.1)
 
 
-@pytest.mark.parametrize("name", ["roc auc", "pearson", "spearman", "kendall"])
+@pytest.mark.parametrize("name", ["roc auc", "pr auc", "pearson", "spearman", "kendall"])
 def test_weighted_resamples_are_the_statistic_of_copied_units(name, rng, monkeypatch):
     """One resample by hand: clusters drawn twice are copied, and the plain statistic of the copies compared."""
     given, statistic = columns(60, 3), JUDGED[name]

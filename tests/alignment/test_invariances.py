@@ -7,6 +7,7 @@ from alignment import (
     Ratings,
     agreement_summary,
     at_threshold,
+    bland_altman,
     brennan_prediger,
     cohen_kappa,
     fleiss_kappa,
@@ -18,6 +19,7 @@ from alignment import (
     mean_pairwise_pi,
     pearson,
     percent_agreement,
+    pr_auc,
     reference_majority,
     roc_auc,
     scott_pi,
@@ -52,6 +54,9 @@ ORDERED = {
 AGREEMENT = NOMINAL | ORDERED
 JUDGED = {
     "roc auc": lambda score, positive, human, cluster: roc_auc(score, positive, cluster, **INFLUENCE),
+    "pr auc": lambda score, positive, human, cluster: pr_auc(score, positive, cluster, **INFLUENCE),
+    "bias": lambda score, positive, human, cluster: bland_altman(score, human, cluster, **INFLUENCE).bias,
+    "lower limit": lambda score, positive, human, cluster: bland_altman(score, human, cluster, **INFLUENCE).lower_limit,
     "pearson": lambda score, positive, human, cluster: pearson(score, human, cluster, **INFLUENCE),
     "spearman": lambda score, positive, human, cluster: spearman(score, human, cluster, **INFLUENCE),
     "kendall": lambda score, positive, human, cluster: kendall(score, human, cluster, **INFLUENCE),
@@ -183,7 +188,7 @@ def test_names_of_clusters(name):
     same(JUDGED[name](score, positive, human, named), JUDGED[name](score, positive, human, cluster))
 
 
-@pytest.mark.parametrize("name", ["spearman", "kendall", "roc auc"])
+@pytest.mark.parametrize("name", ["spearman", "kendall", "roc auc", "pr auc"])
 def test_rank_statistics_see_ranks_only(name):
     score, positive, human, cluster = columns()
     same(JUDGED[name](np.exp(3 * score), positive, human, cluster), JUDGED[name](score, positive, human, cluster))
