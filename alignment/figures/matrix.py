@@ -11,7 +11,8 @@ from alignment.figures.comparison import Comparison
 from alignment.figures.evidence import UnitKey, Value
 from alignment.figures.reference import Reference
 from alignment.figures.seeds import generator
-from alignment.pairs import mean_pairwise_kappa, pairwise
+from alignment.mean_kappa import mean_pairwise_kappa
+from alignment.pairs import pairwise
 from alignment.ratings import Ratings
 
 MAX_PEOPLE = 20

@@ -25,11 +25,16 @@ ESTIMATES = [
     "cohen_kappa_mean_weighted_by_common_units",
     "cohen_kappa_linear_mean",
     "cohen_kappa_quadratic_mean",
+    "scott_pi_mean",
     "fleiss_kappa",
     "krippendorff_alpha_nominal",
     "krippendorff_alpha_ordinal",
     "krippendorff_alpha_interval",
+    "krippendorff_alpha_ratio",
     "gwet_ac1",
+    "gwet_ac2_linear",
+    "gwet_ac2_quadratic",
+    "brennan_prediger",
 ]
 CORRELATIONS = {"spearman", "kendall", "pearson", "roc_auc"}
 RATES = {"kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc", "ac1"}
