@@ -15,7 +15,7 @@ from math import sqrt
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from alignment.arrays import Floats, Ints, sums_by
 from alignment.bootstrap import RESAMPLES, Middle, Resample, middle, resampled
@@ -138,6 +138,16 @@ class Case:
             return self._without(value, STILL, method)
         half = t_quantile(df, self.plan.level) * error
         return self._with(value, value - half, value + half, method)
+
+    def by_logit(self, value: float, error: float) -> Estimate:
+        """From the standard error of the logit: for a figure between 0 and 1 whose error shrinks towards both."""
+        df = self.clusters - 1
+        method = f"{self.name}; influence functions by cluster on the logit scale, t with {df} df"
+        if error <= NO_SPREAD or not 0 < value < 1:
+            return self._without(value, STILL, method)
+        half = t_quantile(df, self.plan.level) * error / (value * (1 - value))
+        centre = float(logit(value))
+        return self._with(value, float(expit(centre - half)), float(expit(centre + half)), method)
 
     def by_bootstrap(self, value: float, found: Middle) -> Estimate:
         """From the resamples."""
