@@ -146,8 +146,9 @@ def test_weighted_resamples_are_the_statistic_of_copied_units(name, rng, monkeyp
         assert resample(weights[None].astype(float))[0] == pytest.approx(seen[0], abs=1e-10)
         return np.linspace(0, 1, 2000)
 
-    monkeypatch.setattr("alignment.interval.resampled", spy)
-    statistic(*given, rng=rng)
+    for module in ("interval", "precision_recall"):
+        monkeypatch.setattr(f"alignment.{module}.resampled", spy)
+    statistic(*given, interval="bootstrap", rng=rng)
     assert seen
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import logit
 from sklearn import metrics
 
 from alignment import bland_altman, on_scale, pr_auc
@@ -57,7 +58,10 @@ def test_influence_is_the_derivative_by_weights():
     ones = np.ones(80)
     slopes = np.array([(weighted(ones + step * one) - weighted(ones - step * one)) / (2 * step) for one in np.eye(80)])
     found = pr_auc(score, positive, range(80), interval="influence")
-    assert (found.high - found.value) / stats.t.ppf(0.975, 79) == pytest.approx(standard_error(slopes), rel=1e-6)
+    half = (logit(found.high) - logit(found.low)) / 2
+    error = half / stats.t.ppf(0.975, 79) * found.value * (1 - found.value)
+    assert error == pytest.approx(standard_error(slopes), rel=1e-6)
+    assert logit(found.high) - logit(found.value) == pytest.approx(half)
 
 
 def test_perfect_and_chance(rng):
@@ -69,11 +73,15 @@ def test_perfect_and_chance(rng):
     assert guess.low < 0.3 < guess.high
 
 
-def test_average_precision_bootstrap_below_forty_clusters(rng):
+def test_average_precision_is_resampled_only_when_asked(rng):
     positive = rng.random(120) < 0.4
-    found = pr_auc(positive + rng.normal(size=120), positive, np.arange(120) // 4, rng=rng)
-    assert "cluster bootstrap" in found.method
-    assert 0 < found.low < found.value < found.high < 1
+    given_ = (positive + rng.normal(size=120), positive, np.arange(120) // 4)
+    by_logit, by_bootstrap = pr_auc(*given_, rng=rng), pr_auc(*given_, interval="bootstrap", rng=rng)
+    assert by_logit.method.endswith("influence functions by cluster on the logit scale, t with 29 df")
+    assert "cluster bootstrap" in by_bootstrap.method
+    for found in (by_logit, by_bootstrap):
+        assert 0 < found.low < found.value < found.high < 1
+    assert pr_auc(*given_[:2], np.zeros(120), rng=rng).reason == "fewer than 2 clusters: no interval"
 
 
 @pytest.mark.parametrize(
