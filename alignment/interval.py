@@ -144,7 +144,7 @@ class Case:
         df = self.clusters - 1
         method = f"{self.name}; influence functions by cluster on the logit scale, t with {df} df"
         if error <= NO_SPREAD or not 0 < value < 1:
-            return self._without(value, STILL, method)
+            return self._without(value, NO_VARIATION, method)
         half = t_quantile(df, self.plan.level) * error / (value * (1 - value))
         centre = float(logit(value))
         return self._with(value, float(expit(centre - half)), float(expit(centre + half)), method)
