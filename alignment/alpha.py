@@ -9,7 +9,7 @@ from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan
 from alignment.ratings import Ratings
 from alignment.reasons import NO_LEVELS, NO_ORDER, NO_PAIRS, NOT_NUMBERS, ONE_CATEGORY
-from alignment.tables import coincidences, unit_runs
+from alignment.tables import coincidence_kinds, coincidences, unit_runs
 from alignment.totals import Statistic, Totals, estimate, ratio, spread
 from alignment.weights import Distance, Metric, squared_distance
 
@@ -45,7 +45,8 @@ def krippendorff_alpha(
         return estimate(_moments(ratings), _alpha_of_moments, plan, name=name, n=n, undefined="only one value was used")
     levels = len(ratings.levels)
     statistic = _alpha_of_coincidences(squared_distance(metric, ratings.level_numbers, levels), levels)
-    return estimate(coincidences(ratings), statistic, plan, name=name, n=n, undefined=ONE_CATEGORY)
+    kinds = coincidence_kinds(levels) if metric == "nominal" or levels == 2 else None
+    return estimate(coincidences(ratings), statistic, plan, name=name, n=n, undefined=ONE_CATEGORY, kinds=kinds)
 
 
 def _refusal(ratings: Ratings, metric: Metric) -> str | None:

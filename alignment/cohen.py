@@ -58,6 +58,12 @@ def confusion(cluster: Array, a: Array, b: Array, levels: int) -> Totals:
     return Totals.of(cluster, a * levels + b, np.ones(a.size), levels * levels)
 
 
+def confusion_kinds(levels: int) -> Totals:
+    """Every kind of unit a confusion matrix can count: one row for each of its cells."""
+    cell = np.arange(levels * levels)
+    return Totals(cell, cell, np.ones(cell.size), cell.size, cell.size)
+
+
 def kappa_statistic(weights: Floats) -> Statistic:
     """Kappa as a function of the cells of a confusion matrix, (..., levels²); NaN when no disagreement is expected.
 
@@ -90,7 +96,9 @@ def kappa_estimate(
     if n < 2:
         return Estimate.undefined(FEW_COMMON, n=n, clusters=table.rows, method=name, level=plan.level)
     statistic = kappa_statistic(disagreement(len(ratings.levels or ()), weights))
-    return estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY)
+    levels = len(ratings.levels or ())
+    kinds = confusion_kinds(levels) if weights is None or levels == 2 else None
+    return estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY, kinds=kinds)
 
 
 def kappa_name(weights: Weighting | Floats | None) -> str:

@@ -11,7 +11,7 @@ from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan, proportion
 from alignment.ratings import Ratings
 from alignment.reasons import NO_LEVELS, NO_PAIRS, ONE_CATEGORY
-from alignment.tables import agreement_columns
+from alignment.tables import agreement_columns, agreement_kinds
 from alignment.totals import Statistic, estimate, ratio
 
 
@@ -86,4 +86,5 @@ def _chance_corrected(ratings: Ratings, name: str, expected: Statistic, plan: Pl
         value: Array = 1 - ratio(1 - ratio(columns[..., 0], columns[..., 1]), expected(shares))
         return value
 
-    return estimate(totals, statistic, plan, name=name, n=n, clusters=clusters, undefined=ONE_CATEGORY)
+    kinds = agreement_kinds(len(ratings.levels))
+    return estimate(totals, statistic, plan, name=name, n=n, clusters=clusters, undefined=ONE_CATEGORY, kinds=kinds)

@@ -85,6 +85,13 @@ def coincidences(ratings: Ratings) -> Totals:
     return Totals.of(cells.cluster[unit], column, pairs * share[unit], levels * levels)
 
 
+def coincidence_kinds(levels: int) -> Totals:
+    """Every kind of unit with two ratings, one row for each ordered pair of levels, in the columns of coincidences."""
+    first, second = np.divmod(np.arange(levels * levels), levels)
+    column = np.concatenate([first * levels + second, second * levels + first])
+    return Totals(np.tile(np.arange(first.size), 2), column, np.ones(column.size), first.size, first.size)
+
+
 def agreement_columns(ratings: Ratings) -> tuple[Totals, int, int]:
     """What Fleiss' kappa, Gwet's AC1 and percent agreement rest on, as 2 + levels columns.
 
@@ -107,3 +114,12 @@ def agreement_columns(ratings: Ratings) -> tuple[Totals, int, int]:
     )
     totals = Totals.of(cluster, column, amount, 2 + len(ratings.levels or ()))
     return totals, several.size, np.unique(cells.cluster[several]).size
+
+
+def agreement_kinds(levels: int) -> Totals:
+    """Every kind of unit with two ratings, one row for each ordered pair of levels, in ``agreement_columns``."""
+    pair = np.arange(levels * levels)
+    first, second = np.divmod(pair, levels)
+    column = np.concatenate([np.zeros_like(pair), np.ones_like(pair), 2 + first, 2 + second])
+    amount = np.concatenate([first == second, np.ones(pair.size), np.full(2 * pair.size, 0.5)])
+    return Totals(np.tile(pair, 4), column, amount, pair.size, 2 + levels)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from alignment import binary
 from alignment.arrays import Bools, Floats, Ints
 from alignment.binary import FN, FP, TN, TP
+from alignment.cohen import confusion_kinds
 from alignment.columns import cluster_rows, finite, same_length, verdicts
 from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan, proportion
@@ -103,7 +104,16 @@ def at_threshold(
         )
 
     def other(name: str, statistic: Statistic, lowest: float, undefined: str) -> Estimate:
-        return estimate(table, statistic, plan, name=name, n=scores.size, undefined=undefined, bounds=(lowest, 1.0))
+        return estimate(
+            table,
+            statistic,
+            plan,
+            name=name,
+            n=scores.size,
+            undefined=undefined,
+            bounds=(lowest, 1.0),
+            kinds=confusion_kinds(2),
+        )
 
     return ThresholdResult(
         threshold=float(threshold),

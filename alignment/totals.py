@@ -21,12 +21,15 @@ from scipy.sparse import csr_array
 
 from alignment.arrays import Array, Floats, Ints, sums_by
 from alignment.estimate import Estimate
-from alignment.interval import Plan, Sampling, with_interval
+from alignment.interval import Plan, Sampling, Smoothing, with_interval
+from alignment.resampling import made_up_mass, made_up_size
 
 #: Column sums (..., size) -> values (...), NaN where undefined.
 Statistic = Callable[[Array], Array]
 
 STEP = 1e-30
+#: With more kinds of units than these, smoothing would be slow, and what it adds spread thin.
+KINDS_AT_MOST = 1_000
 CELLS_AT_ONCE = 2**20
 
 
@@ -67,13 +70,32 @@ class Totals:
         values: Floats = statistic((matrix.T @ weights.T).T)
         return values
 
-    def sampling(self, statistic: Statistic) -> Sampling:
-        """What an interval needs to know of the statistic."""
+    def above(self, other: "Totals", times: float) -> "Totals":
+        """These rows, and below them those of ``other`` with amounts multiplied."""
+        return Totals(
+            cluster=np.concatenate([self.cluster, self.rows + other.cluster]),
+            column=np.concatenate([self.column, other.column]),
+            amount=np.concatenate([self.amount, times * other.amount]),
+            rows=self.rows + other.rows,
+            size=self.size,
+        )
+
+    def sampling(self, statistic: Statistic, kinds: "Totals | None" = None, size: float = 1.0) -> Sampling:
+        """What an interval needs to know of the statistic.
+
+        ``kinds`` has a row for every kind of unit that can occur: the columns one such unit would add. ``size`` is how
+        many units a made-up cluster of a kind stands for.
+        """
+        smoothing = None
+        if kinds is not None and kinds.rows <= KINDS_AT_MOST:
+            both, mass = self.above(kinds, size), np.append(np.ones(self.rows), made_up_mass(kinds.rows))
+            smoothing = Smoothing(mass, lambda weights: both.resample(statistic, weights))
         return Sampling(
             rows=self.rows,
             width=self.size,
             influence=lambda: self.influence(statistic),
             resample=lambda weights: self.resample(statistic, weights),
+            smoothing=smoothing,
         )
 
     def _gradient(self, statistic: Statistic) -> Floats:
@@ -113,13 +135,16 @@ def estimate(
     clusters: int | None = None,
     undefined: str,
     bounds: tuple[float, float] = (-1.0, 1.0),
+    kinds: Totals | None = None,
 ) -> Estimate:
     """The statistic with its interval, or undefined for the reason given when it is NaN.
 
-    ``clusters`` is the number of rows unless fewer of them bear on the statistic.
+    ``clusters`` is the number of rows unless fewer of them bear on the statistic. With ``kinds``, a row for every kind
+    of unit that can occur, the interval of few clusters is smoothed; ``n`` must then count units.
     """
     clusters = totals.rows if clusters is None else clusters
     value = float(statistic(totals.sums()))
     if np.isnan(value):
         return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=plan.level)
-    return with_interval(value, totals.sampling(statistic), plan, name=name, n=n, clusters=clusters, bounds=bounds)
+    sampling = totals.sampling(statistic, kinds, made_up_size(n, max(clusters, 1)))
+    return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=bounds)

@@ -165,10 +165,34 @@ def test_clusters_of_copies_are_worth_one_unit(from_rows, rng):
     assert (five.n, five.clusters) == (400, 80)
 
 
-def test_auto_takes_the_bootstrap_below_forty_clusters(with_gaps, rng):
-    few, enough = (with_gaps(3, units=units, per_cluster=2, raters=2) for units in (78, 400))
-    assert "cluster bootstrap, 2000 resamples" in krippendorff_alpha(few, rng=rng).method
-    assert "influence functions" in krippendorff_alpha(enough, rng=rng).method
+@pytest.mark.parametrize(
+    ("clusters", "of_a_table", "of_scores"),
+    [
+        (199, "cluster bootstrap, 2000 resamples, smoothed, t with 198 df", "2000 resamples, BCa, t with 198 df"),
+        (200, "influence functions by cluster, t with 199 df, logit scale", "t with 199 df, logit scale"),
+    ],
+)
+def test_auto_goes_by_the_number_of_clusters(rng, clusters, of_a_table, of_scores):
+    score, positive, human, cluster = columns(2 * clusters, 2)
+    assert at_threshold(score, positive, cluster, 0.5, rng=rng).kappa.method.endswith(of_a_table)
+    assert pearson(score, human, cluster, rng=rng).method.endswith(of_scores)
+
+
+def test_weighted_statistics_are_not_smoothed_unless_there_are_two_levels(with_gaps, rng):
+    four, two = with_gaps(3, units=100), with_gaps(3, units=100, levels=2)
+    for weights in ("linear", "quadratic"):
+        assert "BCa" in cohen_kappa(four, "rater 0", "rater 1", weights, rng=rng).method
+        assert "smoothed" in cohen_kappa(two, "rater 0", "rater 1", weights, rng=rng).method
+    assert "BCa" in krippendorff_alpha(four, "ordinal", rng=rng).method
+    assert "smoothed" in krippendorff_alpha(two, "ordinal", rng=rng).method
+
+
+@pytest.mark.parametrize("name", AGREEMENT)
+def test_auto_resembles_the_others(with_gaps, name, rng):
+    ratings, statistic = with_gaps(7, units=570, per_cluster=3), AGREEMENT[name]
+    automatic, plain = statistic(ratings, rng=rng), statistic(ratings, interval="influence")
+    assert automatic.low == pytest.approx(plain.low, abs=0.1 * width(plain))
+    assert automatic.high == pytest.approx(plain.high, abs=0.1 * width(plain))
 
 
 def test_rates_take_wilson_when_every_unit_is_its_own_cluster(rng):
@@ -179,7 +203,7 @@ def test_rates_take_wilson_when_every_unit_is_its_own_cluster(rng):
         for estimate in (single.tpr, single.tnr, single.precision, single.accuracy)
     )
     clustered = at_threshold(score, positive, cluster, 0.5, rng=rng)
-    assert "influence functions by cluster" in clustered.tpr.method
+    assert "cluster bootstrap, 2000 resamples, smoothed" in clustered.tpr.method
     assert clustered.tpr.n == single.tpr.n == int(positive.sum())
     assert clustered.tpr.value == single.tpr.value
 
@@ -206,8 +230,29 @@ def test_no_interval_of_width_zero(from_confusion, rng, kind):
         assert estimate.reason == "nothing varies between clusters: no interval"
 
 
+@pytest.mark.parametrize("table", [[[40, 0], [0, 40]], [[0, 0], [40, 40]], [[2, 0], [0, 2]]])
+def test_smoothing_has_an_interval_where_nothing_varies(from_confusion, rng, table):
+    estimate = cohen_kappa(from_confusion(table), "a", "b", rng=rng)
+    assert estimate.low < estimate.high
+    assert estimate.low <= estimate.value <= estimate.high
+
+
+def test_smoothing_knows_of_cells_that_stayed_empty(from_confusion, rng):
+    """Of 30 units none was positive for both: without the made-up ones kappa could not be above 0."""
+    estimate = cohen_kappa(from_confusion([[26, 2], [2, 0]]), "a", "b", rng=rng)
+    plain = cohen_kappa(from_confusion([[26, 2], [2, 0]]), "a", "b", interval="influence")
+    assert plain.high < 0.05 < 0.4 < estimate.high
+
+
+def test_smoothing_is_left_out_where_it_would_be_slow(rng):
+    unit = np.arange(100)
+    ratings = Ratings(np.tile(unit, 2), np.repeat([0, 1], 100), np.tile(unit % 40, 2), np.tile(unit, 2),
+                      tuple(range(40)), "nominal", ("a", "b"))  # fmt: skip
+    assert "BCa" in gwet_ac1(ratings, rng=rng).method
+
+
 def test_undefined_resamples_are_counted(from_confusion, rng):
-    rare = cohen_kappa(from_confusion([[18, 0], [1, 1]]), "a", "b", rng=rng)
+    rare = cohen_kappa(from_confusion([[18, 0], [1, 1]]), "a", "b", interval="bootstrap", rng=rng)
     assert rare.method.endswith("undefined left out")
     assert rare.low is not None
 
@@ -227,7 +272,7 @@ def test_the_level_widens(with_gaps):
 def test_the_bootstrap_works_in_blocks(monkeypatch):
     score, _, human, cluster = columns(60, 3)
     whole = kendall(score, human, cluster, rng=np.random.default_rng(1))
-    monkeypatch.setattr("alignment.interval.FLOATS_AT_ONCE", 6000)
+    monkeypatch.setattr("alignment.resampling.FLOATS_AT_ONCE", 6000)
     monkeypatch.setattr("alignment.tau.SIGNS_AT_ONCE", 600)
     parts = kendall(score, human, cluster, rng=np.random.default_rng(1))
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.02)
