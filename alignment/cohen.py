@@ -58,12 +58,6 @@ def confusion(cluster: Array, a: Array, b: Array, levels: int) -> Totals:
     return Totals.of(cluster, a * levels + b, np.ones(a.size), levels * levels)
 
 
-def confusion_kinds(levels: int) -> Totals:
-    """Every kind of unit a confusion matrix can count: one row for each of its cells."""
-    cell = np.arange(levels * levels)
-    return Totals(cell, cell, np.ones(cell.size), cell.size, cell.size)
-
-
 def kappa_statistic(weights: Floats) -> Statistic:
     """Kappa as a function of the cells of a confusion matrix, (..., levels²); NaN when no disagreement is expected.
 
@@ -74,13 +68,18 @@ def kappa_statistic(weights: Floats) -> Statistic:
 
     def kappa(cells: Array) -> Array:
         table = cells.reshape(*cells.shape[:-1], levels, levels)
-        rows, columns = table.sum(axis=-1), table.sum(axis=-2)
-        observed = (table * weights).sum(axis=(-1, -2)) * rows.sum(axis=-1)
-        expected = ((rows @ weights) * columns).sum(axis=-1)
-        value: Array = 1 - ratio(observed, expected)
-        return value
+        rows, columns = (np.moveaxis(table.sum(axis=axis), -1, 0) for axis in (-1, -2))
+        return kappa_of_margins((table * weights).sum(axis=(-1, -2)), rows, columns, weights)
 
     return kappa
+
+
+def kappa_of_margins(observed: Array, rows: Array, columns: Array, weights: Floats) -> Array:
+    """Kappa from the disagreement observed, Σ v_ij n_ij (...), and from both raters' counts, each (levels, ...)."""
+    # einsum, because a threaded matrix product of so few levels mostly waits for its threads.
+    expected = (np.einsum("ij,i...->j...", weights, rows) * columns).sum(axis=0)
+    value: Array = 1 - ratio(observed * rows.sum(axis=0), expected)
+    return value
 
 
 def kappa_estimate(
@@ -96,9 +95,7 @@ def kappa_estimate(
     if n < 2:
         return Estimate.undefined(FEW_COMMON, n=n, clusters=table.rows, method=name, level=plan.level)
     statistic = kappa_statistic(disagreement(len(ratings.levels or ()), weights))
-    levels = len(ratings.levels or ())
-    kinds = confusion_kinds(levels) if weights is None or levels == 2 else None
-    return estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY, kinds=kinds)
+    return estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY)
 
 
 def kappa_name(weights: Weighting | Floats | None) -> str:

@@ -6,19 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment import binary
-from alignment.arrays import Array, Bools, Floats, sums_by
+from alignment.arrays import Array, Bools, Floats, Ints, sums_by
 from alignment.binary import FN, FP, TN, TP
-from alignment.cohen import confusion_kinds
+from alignment.bootstrap import middle, resampled_kinds
 from alignment.columns import cluster_rows, same_length, verdicts
 from alignment.estimate import Estimate
-from alignment.interval import Kind, Plan, Smoothing, proportion, with_interval
-from alignment.reasons import NO_NEGATIVE, NO_POSITIVE
-from alignment.resampling import made_up_mass, made_up_size
+from alignment.interval import Case, Kind, Plan, proportion, standard_error
+from alignment.reasons import NO_NEGATIVE, NO_POSITIVE, NO_UNLABELLED, NO_VARIATION
 from alignment.totals import Totals, estimate
 
 NO_SIGNAL = "the interval of TPR + TNR - 1 contains 0: the judge carries no signal"
 WORSE_THAN_CHANCE = "TPR + TNR is not above 1: the judge does no better than chance"
-NO_UNLABELLED = "no unlabelled units"
+NO_ERRORS = "nothing varies among the labelled units: how often the judge errs is not known, so no interval"
 OUTSIDE = "the judge passes more or less than its error rates allow: the labelled units are not like the others"
 
 #: Columns behind the four cells of the labelled units: the judge's verdicts on the unlabelled ones.
@@ -73,10 +72,12 @@ def corrected_rate(
 
     The interval has the variance of both samples: by influence functions (the delta method), or by resampling the
     clusters of both. A cluster with units on both sides bears on both. The smaller number of clusters decides what
-    "auto" takes, and the degrees of freedom. n and clusters count both samples.
+    "auto" takes, and the degrees of freedom. n and clusters count both samples. An error rate of exactly 0 adds no
+    variance, so with few positive (or negative) labelled units the interval is then too narrow.
 
     Undefined: no labelled unit is positive, or none negative; no unlabelled units; an interval of TPR + TNR - 1 that
-    contains 0, or, where there is none, TPR + TNR ≤ 1. ValueError: verdicts that are not booleans, unequal lengths.
+    contains 0, or TPR + TNR ≤ 1. No interval: nothing varies among the labelled units; all of it lies below 0 or above
+    1. ValueError: verdicts that are not booleans, unequal lengths.
 
     Source: Rogan & Gladen (1978), Am. J. Epidemiol. 107; both variances: Lang & Reiczigel (2014), Prev. Vet. Med. 113.
 
@@ -103,7 +104,6 @@ def corrected_rate(
         name="TPR + TNR - 1",
         n=said.size,
         undefined=(tpr.reason if tpr.value is None else tnr.reason) or "",
-        kinds=confusion_kinds(2),
     )
     row, rows = cluster_rows(other_at)
     verdict_table = Totals(row, other.astype(np.int64), np.ones(other.size), rows, 2)
@@ -150,23 +150,31 @@ def _rate(
     elif signal.low is not None and signal.low <= 0:
         reason = NO_SIGNAL
     else:
-        smaller = min(signal.clusters, judged.clusters)
-        sampling = replace(totals.sampling(_corrected), smoothing=_smoothing(totals, signal, judged))
-        value = float(_corrected(totals.sums()))
-        unbounded = (-np.inf, np.inf)
-        raw = with_interval(value, sampling, plan, name=name, n=row.size, clusters=smaller, bounds=unbounded)
+        # The smaller sample decides how sure the errors are known; the estimate itself counts the clusters of both.
+        case = Case(plan, name, row.size, min(signal.clusters, judged.clusters), (-np.inf, np.inf))
+        raw = _with_interval(totals, case, known=signal.reason != NO_VARIATION)
         return _cut(replace(raw, clusters=rows))
     return Estimate.undefined(reason or "", n=row.size, clusters=rows, method=name, level=plan.level)
 
 
-def _smoothing(totals: Totals, signal: Estimate, judged: Estimate) -> Smoothing:
-    """Both samples smoothed, each by two clusters of its own; equal clusters share a row, for there may be millions."""
+def _with_interval(totals: Totals, case: Case, *, known: bool) -> Estimate:
+    value = float(_corrected(totals.sums()))
+    if case.plan.refusal(case.clusters) is not None:
+        return case.without_interval(value)
+    if not known:
+        return Estimate(value, None, None, case.plan.level, case.n, case.clusters, case.name, NO_ERRORS)
+    if case.plan.takes_influence(case.clusters):
+        return case.by_influence(value, standard_error(totals.influence(_corrected)))
+    return case.by_bootstrap(value, middle(_resampled(totals, case.plan.rng), case.plan.level))
+
+
+def _resampled(totals: Totals, rng: np.random.Generator | None) -> Floats:
+    """Labelled, unlabelled, and clusters with both kinds of units drawn apart; equal ones together, for speed."""
     counts = sums_by(totals.cluster * COLUMNS + totals.column, totals.amount, totals.rows * COLUMNS)
-    distinct, times = np.unique(counts.reshape(totals.rows, COLUMNS), axis=0, return_counts=True)
-    sizes = np.repeat([made_up_size(side.n, side.clusters) for side in (signal, judged)], [FAILED, COLUMNS - FAILED])
-    rows: Floats = np.concatenate([distinct, np.diag(sizes)])
-    mass = np.concatenate([times, made_up_mass(FAILED), made_up_mass(COLUMNS - FAILED)])
-    return Smoothing(mass, lambda weights: _corrected(weights @ rows))
+    kinds, times = np.unique(counts.reshape(totals.rows, COLUMNS), axis=0, return_counts=True)
+    labelled, unlabelled = kinds[:, :FAILED].any(axis=1), kinds[:, FAILED:].any(axis=1)
+    sample: Ints = np.where(unlabelled, 2, 0) + labelled
+    return resampled_kinds(lambda weights: _corrected(weights @ kinds), times, sample, COLUMNS, rng)
 
 
 def _cut(raw: Estimate) -> Estimate:

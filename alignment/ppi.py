@@ -10,10 +10,10 @@ from alignment.columns import cluster_rows, finite, same_length
 from alignment.correlation import ROUNDING
 from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan, with_interval
+from alignment.reasons import NO_UNLABELLED
 from alignment.totals import Totals, ratio
 
 NO_LABELLED = "no labelled units"
-NO_UNLABELLED = "no unlabelled units"
 
 #: Columns: labelled units, their human values and scores; unlabelled units, their scores.
 LABELLED, VALUES, SCORES, UNLABELLED, OTHER_SCORES = range(5)

@@ -19,17 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from alignment.arrays import Array, Floats, Ints, sums_by
+from alignment.arrays import Array, Floats, Ints, renumbered, sums_by
 from alignment.estimate import Estimate
-from alignment.interval import Plan, Sampling, Smoothing, with_interval
-from alignment.resampling import made_up_mass, made_up_size
+from alignment.interval import Plan, Sampling, with_interval
 
 #: Column sums (..., size) -> values (...), NaN where undefined.
 Statistic = Callable[[Array], Array]
 
 STEP = 1e-30
-#: With more kinds of units than these, smoothing would be slow, and what it adds spread thin.
-KINDS_AT_MOST = 1_000
 CELLS_AT_ONCE = 2**20
 
 
@@ -49,7 +46,7 @@ class Totals:
     @classmethod
     def of(cls, cluster: Ints, column: Ints, amount: Floats, size: int) -> "Totals":
         """From any integer cluster codes; only clusters that occur become rows."""
-        present, row = np.unique(cluster, return_inverse=True)
+        present, row = renumbered(cluster)
         return cls(row, column, amount, present.size, size)
 
     def sums(self) -> Floats:
@@ -60,48 +57,30 @@ class Totals:
         """A weighted sum of columns in every cluster, shape (rows,); ``columns`` holds one weight per column."""
         return sums_by(self.cluster, self.amount * columns[self.column], self.rows)
 
-    def influence(self, statistic: Statistic) -> Floats:
-        """Derivative of the statistic by each cluster's weight, shape (rows,)."""
-        return self.per_cluster(self._gradient(statistic))
+    def influence(self, statistic: Statistic, at: Floats | None = None) -> Floats:
+        """Derivative of the statistic by each cluster's weight, shape (rows,); at the column sums, or at others."""
+        return self.per_cluster(self._gradient(statistic, self.sums() if at is None else at))
 
     def resample(self, statistic: Statistic, weights: Floats) -> Floats:
         """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""
-        matrix = csr_array((self.amount, (self.cluster, self.column)), shape=(self.rows, self.size))
-        values: Floats = statistic((matrix.T @ weights.T).T)
+        # Sparse even where it is nearly full: a full product would wait for the other threads of a busy machine.
+        matrix = csr_array((self.amount, (self.column, self.cluster)), shape=(self.size, self.rows))
+        values: Floats = statistic((matrix @ weights.T).T)
         return values
 
-    def above(self, other: "Totals", times: float) -> "Totals":
-        """These rows, and below them those of ``other`` with amounts multiplied."""
-        return Totals(
-            cluster=np.concatenate([self.cluster, self.rows + other.cluster]),
-            column=np.concatenate([self.column, other.column]),
-            amount=np.concatenate([self.amount, times * other.amount]),
-            rows=self.rows + other.rows,
-            size=self.size,
-        )
-
-    def sampling(self, statistic: Statistic, kinds: "Totals | None" = None, size: float = 1.0) -> Sampling:
-        """What an interval needs to know of the statistic.
-
-        ``kinds`` has a row for every kind of unit that can occur: the columns one such unit would add. ``size`` is how
-        many units a made-up cluster of a kind stands for.
-        """
-        smoothing = None
-        if kinds is not None and kinds.rows <= KINDS_AT_MOST:
-            both, mass = self.above(kinds, size), np.append(np.ones(self.rows), made_up_mass(kinds.rows))
-            smoothing = Smoothing(mass, lambda weights: both.resample(statistic, weights))
+    def sampling(self, statistic: Statistic) -> Sampling:
+        """What an interval needs to know of the statistic."""
         return Sampling(
             rows=self.rows,
             width=self.size,
             influence=lambda: self.influence(statistic),
             resample=lambda weights: self.resample(statistic, weights),
-            smoothing=smoothing,
         )
 
-    def _gradient(self, statistic: Statistic) -> Floats:
-        sums = self.sums().astype(np.complex128)
+    def _gradient(self, statistic: Statistic, at: Floats) -> Floats:
+        sums = at.astype(np.complex128)
         gradient = np.zeros(self.size)
-        occurring = np.unique(self.column)
+        occurring = np.flatnonzero(np.bincount(self.column, minlength=self.size))
         block = max(1, CELLS_AT_ONCE // self.size)
         for start in range(0, occurring.size, block):
             columns = occurring[start : start + block]
@@ -113,9 +92,12 @@ class Totals:
 
 def ratio(numerator: Array, denominator: Array) -> Array:
     """Quotient of two arrays, NaN where the denominator is zero."""
+    defined = denominator != 0
+    if np.all(defined):
+        return np.asarray(numerator / denominator)
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     quotient = np.full(numerator.shape, np.nan, dtype=np.result_type(numerator, denominator, np.float64))
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    np.divide(numerator, denominator, out=quotient, where=defined)
     return quotient
 
 
@@ -135,16 +117,13 @@ def estimate(
     clusters: int | None = None,
     undefined: str,
     bounds: tuple[float, float] = (-1.0, 1.0),
-    kinds: Totals | None = None,
 ) -> Estimate:
     """The statistic with its interval, or undefined for the reason given when it is NaN.
 
-    ``clusters`` is the number of rows unless fewer of them bear on the statistic. With ``kinds``, a row for every kind
-    of unit that can occur, the interval of few clusters is smoothed; ``n`` must then count units.
+    ``clusters`` is the number of rows unless fewer of them bear on the statistic.
     """
     clusters = totals.rows if clusters is None else clusters
     value = float(statistic(totals.sums()))
     if np.isnan(value):
         return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=plan.level)
-    sampling = totals.sampling(statistic, kinds, made_up_size(n, max(clusters, 1)))
-    return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=bounds)
+    return with_interval(value, totals.sampling(statistic), plan, name=name, n=n, clusters=clusters, bounds=bounds)

@@ -4,20 +4,19 @@ Every unit weighs 1/probability of its sample (Horvitz & Thompson), and a figure
 is for all samples what the plain figure would be had all been labelled.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from alignment import binary
 from alignment.arrays import Array, Bools, Floats, Ints
 from alignment.columns import finite, same_length, verdicts
 from alignment.design import Design
 from alignment.estimate import Estimate
-from alignment.interval import NO_SPREAD, Kind, Plan
+from alignment.interval import Case, Kind, Plan
 from alignment.reasons import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY
-from alignment.small_sample import logit_interval
+from alignment.threshold import decide
 from alignment.totals import Statistic, Totals, ratio
 
 
@@ -46,8 +45,9 @@ def weighted_mean(
 
     All arrays have shape (labelled units,): ``probability`` π and ``stratum`` are the sample's, as ``Draw`` has them.
     Samples that had been labelled before the draw join with probability 1 as a stratum of their own. Intervals are by
-    influence functions, with the draw's variance, on the logit scale between bounds; there is no bootstrap of such
-    draws. Undefined: no units. ValueError: as ``Design``; another kind of interval than "influence" or "none".
+    influence functions, with the draw's variance, for a share on the logit scale, and t has as many degrees of freedom
+    as clusters less strata; there is no bootstrap of such draws. Undefined: no units. ValueError: as ``Design``;
+    another kind of interval than "influence" or "none".
 
     Source: Hájek (1971), in Foundations of Statistical Inference.
 
@@ -59,7 +59,7 @@ def weighted_mean(
     columns, amounts = np.repeat([0, 1], values.size), np.append(values, np.ones(values.size))
     totals = _weighted(design, np.tile(design.row, 2), columns, amounts, 2)
     return _estimate(
-        totals, _mean, design, plan, name="weighted mean", bearing=design.row, undefined=NO_UNITS, bounds=bounds
+        totals, _mean, design, plan, name="weighted mean (Hájek)", bearing=design.row, undefined=NO_UNITS, bounds=bounds
     )
 
 
@@ -89,9 +89,7 @@ def weighted_at_threshold(
     plan, design = _plan(interval, level), Design.of(cluster, probability, stratum)
     scores, human = finite(score, "score"), verdicts(positive)
     same_length(score=scores, positive=human, cluster=design.row)
-    if np.isnan(threshold):
-        raise ValueError("the threshold is a number, not nan")
-    judge = scores >= threshold if higher_is_better else scores <= threshold
+    judge = decide(scores, threshold, higher_is_better)
     totals = _weighted(design, design.row, 2 * human + judge, np.ones(scores.size), 4)
 
     def figure(name: str, statistic: Statistic, lowest: float, undefined: str, bearing: Bools) -> Estimate:
@@ -100,7 +98,7 @@ def weighted_at_threshold(
             statistic,
             design,
             plan,
-            name=f"weighted {name}",
+            name=f"weighted {name} (Hájek)",
             bearing=design.row[bearing],
             undefined=undefined,
             bounds=(lowest, 1.0),
@@ -148,17 +146,12 @@ def _estimate(
     if np.isnan(value):
         return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=plan.level)
 
-    def without(reason: str) -> Estimate:
-        return Estimate(value, None, None, plan.level, n, clusters, name, reason)
-
-    if plan.kind == "none":
-        return without("no interval was asked for")
-    if clusters < 2:
-        return without("fewer than 2 clusters: no interval")
-    error = design.standard_error(totals.influence(statistic))
-    if error <= NO_SPREAD:
-        return without("nothing varies between clusters: no interval")
-    half = float(stdtrit(design.freedom, (1 + plan.level) / 2)) * error
-    low, high = logit_interval(value, half, bounds)
-    method = f"{name}; influence functions by cluster within strata, t with {design.freedom} df, logit scale"
-    return Estimate(value, max(low, bounds[0]), min(high, bounds[1]), plan.level, n, clusters, method, None)
+    # t has fewer degrees of freedom than in a plain figure: a mean is taken out of every stratum.
+    case = Case(plan, name, n, min(clusters, design.freedom + 1), bounds)
+    if plan.refusal(clusters) is not None:
+        found = replace(case, clusters=clusters).without_interval(value)
+    elif bounds == (0.0, 1.0):
+        found = case.by_logit(value, design.standard_error(totals.influence(statistic)))
+    else:
+        found = case.by_influence(value, design.standard_error(totals.influence(statistic)))
+    return replace(found, clusters=clusters)

@@ -6,7 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from alignment import Estimate, at_threshold, corrected_rate, rogan_gladen
+from alignment import at_threshold, corrected_rate, rogan_gladen
+from alignment.bootstrap import resampled_kinds
 
 NONE = {"interval": "none"}
 INFLUENCE = {"interval": "influence"}
@@ -175,14 +176,12 @@ def test_turning_pass_and_fail_round_turns_the_rate(cells):
         assert (other.low, other.high) == pytest.approx((1 - one.high, 1 - one.low))
 
 
-def test_a_perfect_judge_leaves_the_judged_share(rng):
-    found = corrected_rate(*columns(50, 0, 0, 50, 25, 75), rng=rng)
-    assert found.rate.value == 0.75
-    assert found.rate.low < 0.75 < found.rate.high
-    # Nothing varies among the labelled ones, but it does among the others.
-    delta = corrected_rate(*columns(50, 0, 0, 50, 25, 75), **INFLUENCE)
-    assert delta.signal.reason == "nothing varies between clusters: no interval"
-    assert (delta.rate.high - 0.75) / stats.t.ppf(0.975, 99) == pytest.approx(np.sqrt(0.75 * 0.25 / 100))
+@pytest.mark.parametrize("kind", ["influence", "auto"])
+def test_a_judge_that_never_erred_leaves_the_judged_share_and_no_interval(rng, kind):
+    """Its errors can't be known to be 0; from those that were not seen nothing can be resampled either."""
+    rate = corrected_rate(*columns(10, 0, 0, 10, 25, 75), interval=kind, rng=rng).rate
+    assert (rate.value, rate.low) == (0.75, None)
+    assert rate.reason.startswith("nothing varies among the labelled units")
 
 
 @pytest.mark.parametrize(
@@ -230,13 +229,34 @@ def test_without_an_interval(rng):
     assert (lone.value, lone.reason) == (0.5, "fewer than 2 clusters: no interval")
 
 
-def test_very_many_unlabelled_units(rng):
-    judge, human, at, _, _ = simulated()
-    other = rng.random(300_000) < 0.6
-    found = corrected_rate(judge, human, at, other, 1000 + np.arange(other.size) // 4, rng=rng).rate
-    assert isinstance(found, Estimate)
-    assert "smoothed" in found.method
+def test_equal_clusters_are_resampled_together(rng):
+    """A million unlabelled units cost no more than ten, and the same interval comes out as from resampling each."""
+    judge, human, at, _, _ = simulated(labelled=30)
+    other = rng.random(1_000_000) < 0.6
+    other_at = 1000 + np.arange(other.size) // 4
+    found, delta = (corrected_rate(judge, human, at, other, other_at, interval=kind, rng=rng).rate
+                    for kind in ("auto", "influence"))  # fmt: skip
+    assert "cluster bootstrap" in found.method
     assert found.low < found.value < found.high
+    assert (found.low, found.high) == pytest.approx((delta.low, delta.high), abs=0.04)
+
+
+def test_the_bootstrap_draws_each_sample_as_large_as_it_is(rng):
+    seen = []
+    kinds = np.array([3, 2, 4, 1])
+
+    def resample(weights):
+        seen.append(weights)
+        return weights[:, 0]
+
+    values = resampled_kinds(resample, kinds, np.array([1, 1, 2, 3]), 10, rng)
+    weights = np.concatenate(seen)
+    assert values.shape == (2000,)
+    assert (weights[:, :2].sum(axis=1) == 5).all()
+    assert (weights[:, 2] == 4).all()
+    assert (weights[:, 3] == 1).all()
+    assert weights[:, 0].mean() == pytest.approx(3, abs=0.1)
+    assert weights[:, 0].var() == pytest.approx(5 * 0.6 * 0.4, abs=0.15)
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,21 @@ from scipy.stats import rankdata
 from alignment import (
     Ratings,
     at_threshold,
+    bland_altman,
+    brennan_prediger,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
+    gwet_ac2,
     kendall,
     krippendorff_alpha,
     mean_pairwise_kappa,
+    mean_pairwise_pi,
     pearson,
     percent_agreement,
+    pr_auc,
     roc_auc,
+    scott_pi,
     spearman,
 )
 from alignment.interval import standard_error
@@ -28,6 +34,12 @@ AGREEMENT = {
     "alpha nominal": krippendorff_alpha,
     "alpha ordinal": lambda ratings, **how: krippendorff_alpha(ratings, "ordinal", **how),
     "alpha interval": lambda ratings, **how: krippendorff_alpha(ratings, "interval", **how),
+    "alpha ratio": lambda ratings, **how: krippendorff_alpha(ratings, "ratio", **how),
+    "ac2 linear": lambda ratings, **how: gwet_ac2(ratings, "linear", **how),
+    "ac2 quadratic": lambda ratings, **how: gwet_ac2(ratings, "quadratic", **how),
+    "brennan prediger": brennan_prediger,
+    "scott": lambda ratings, **how: scott_pi(ratings, "rater 0", "rater 1", **how),
+    "mean pi": mean_pairwise_pi,
     "cohen": lambda ratings, **how: cohen_kappa(ratings, "rater 0", "rater 1", **how),
     "cohen quadratic": lambda ratings, **how: cohen_kappa(ratings, "rater 0", "rater 1", "quadratic", **how),
     "mean kappa": mean_pairwise_kappa,
@@ -35,6 +47,11 @@ AGREEMENT = {
 }
 JUDGED = {
     "roc auc": lambda score, positive, human, cluster, **how: roc_auc(score, positive, cluster, **how),
+    "pr auc": lambda score, positive, human, cluster, **how: pr_auc(score, positive, cluster, **how),
+    "bias": lambda score, positive, human, cluster, **how: bland_altman(score, human, cluster, **how).bias,
+    "upper limit": lambda score, positive, human, cluster, **how: (
+        bland_altman(score, human, cluster, **how).upper_limit
+    ),
     "pearson": lambda score, positive, human, cluster, **how: pearson(score, human, cluster, **how),
     "spearman": lambda score, positive, human, cluster, **how: spearman(score, human, cluster, **how),
     "kendall": lambda score, positive, human, cluster, **how: kendall(score, human, cluster, **how),
@@ -115,23 +132,23 @@ def test_judge_bootstrap_against_influence(name, rng):
     assert width(by_bootstrap) == pytest.approx(width(by_influence), rel=0.1)
 
 
-@pytest.mark.parametrize("name", ["roc auc", "pearson", "spearman", "kendall"])
+@pytest.mark.parametrize("name", ["roc auc", "pr auc", "pearson", "spearman", "kendall"])
 def test_weighted_resamples_are_the_statistic_of_copied_units(name, rng, monkeypatch):
     """One resample by hand: clusters drawn twice are copied, and the plain statistic of the copies compared."""
     given, statistic = columns(60, 3), JUDGED[name]
     seen = []
 
-    def spy(sampling, plan):
+    def spy(resample, *_):
         weights = np.bincount(rng.integers(20, size=20), minlength=20)
         copies = np.repeat(np.arange(60), weights[given[-1]])
         copied = [column[copies] for column in given[:-1]]
         seen.append(statistic(*copied, np.arange(copies.size), interval="none").value)
-        resample = sampling.resample(weights[None].astype(float))
-        assert resample[0] == pytest.approx(seen[0], abs=1e-10)
+        assert resample(weights[None].astype(float))[0] == pytest.approx(seen[0], abs=1e-10)
         return np.linspace(0, 1, 2000)
 
-    monkeypatch.setattr("alignment.interval._resampled", spy)
-    statistic(*given, rng=rng)
+    for module in ("interval", "precision_recall"):
+        monkeypatch.setattr(f"alignment.{module}.resampled", spy)
+    statistic(*given, interval="bootstrap", rng=rng)
     assert seen
 
 
@@ -165,34 +182,10 @@ def test_clusters_of_copies_are_worth_one_unit(from_rows, rng):
     assert (five.n, five.clusters) == (400, 80)
 
 
-@pytest.mark.parametrize(
-    ("clusters", "of_a_table", "of_scores"),
-    [
-        (199, "cluster bootstrap, 2000 resamples, smoothed, t with 198 df", "2000 resamples, BCa, t with 198 df"),
-        (200, "influence functions by cluster, t with 199 df, logit scale", "t with 199 df, logit scale"),
-    ],
-)
-def test_auto_goes_by_the_number_of_clusters(rng, clusters, of_a_table, of_scores):
-    score, positive, human, cluster = columns(2 * clusters, 2)
-    assert at_threshold(score, positive, cluster, 0.5, rng=rng).kappa.method.endswith(of_a_table)
-    assert pearson(score, human, cluster, rng=rng).method.endswith(of_scores)
-
-
-def test_weighted_statistics_are_not_smoothed_unless_there_are_two_levels(with_gaps, rng):
-    four, two = with_gaps(3, units=100), with_gaps(3, units=100, levels=2)
-    for weights in ("linear", "quadratic"):
-        assert "BCa" in cohen_kappa(four, "rater 0", "rater 1", weights, rng=rng).method
-        assert "smoothed" in cohen_kappa(two, "rater 0", "rater 1", weights, rng=rng).method
-    assert "BCa" in krippendorff_alpha(four, "ordinal", rng=rng).method
-    assert "smoothed" in krippendorff_alpha(two, "ordinal", rng=rng).method
-
-
-@pytest.mark.parametrize("name", AGREEMENT)
-def test_auto_resembles_the_others(with_gaps, name, rng):
-    ratings, statistic = with_gaps(7, units=570, per_cluster=3), AGREEMENT[name]
-    automatic, plain = statistic(ratings, rng=rng), statistic(ratings, interval="influence")
-    assert automatic.low == pytest.approx(plain.low, abs=0.1 * width(plain))
-    assert automatic.high == pytest.approx(plain.high, abs=0.1 * width(plain))
+def test_auto_takes_the_bootstrap_below_forty_clusters(with_gaps, rng):
+    few, enough = (with_gaps(3, units=units, per_cluster=2, raters=2) for units in (78, 400))
+    assert "cluster bootstrap, 2000 resamples" in krippendorff_alpha(few, rng=rng).method
+    assert "influence functions" in krippendorff_alpha(enough, rng=rng).method
 
 
 def test_rates_take_wilson_when_every_unit_is_its_own_cluster(rng):
@@ -203,7 +196,7 @@ def test_rates_take_wilson_when_every_unit_is_its_own_cluster(rng):
         for estimate in (single.tpr, single.tnr, single.precision, single.accuracy)
     )
     clustered = at_threshold(score, positive, cluster, 0.5, rng=rng)
-    assert "cluster bootstrap, 2000 resamples, smoothed" in clustered.tpr.method
+    assert "influence functions by cluster" in clustered.tpr.method
     assert clustered.tpr.n == single.tpr.n == int(positive.sum())
     assert clustered.tpr.value == single.tpr.value
 
@@ -230,29 +223,8 @@ def test_no_interval_of_width_zero(from_confusion, rng, kind):
         assert estimate.reason == "nothing varies between clusters: no interval"
 
 
-@pytest.mark.parametrize("table", [[[40, 0], [0, 40]], [[0, 0], [40, 40]], [[2, 0], [0, 2]]])
-def test_smoothing_has_an_interval_where_nothing_varies(from_confusion, rng, table):
-    estimate = cohen_kappa(from_confusion(table), "a", "b", rng=rng)
-    assert estimate.low < estimate.high
-    assert estimate.low <= estimate.value <= estimate.high
-
-
-def test_smoothing_knows_of_cells_that_stayed_empty(from_confusion, rng):
-    """Of 30 units none was positive for both: without the made-up ones kappa could not be above 0."""
-    estimate = cohen_kappa(from_confusion([[26, 2], [2, 0]]), "a", "b", rng=rng)
-    plain = cohen_kappa(from_confusion([[26, 2], [2, 0]]), "a", "b", interval="influence")
-    assert plain.high < 0.05 < 0.4 < estimate.high
-
-
-def test_smoothing_is_left_out_where_it_would_be_slow(rng):
-    unit = np.arange(100)
-    ratings = Ratings(np.tile(unit, 2), np.repeat([0, 1], 100), np.tile(unit % 40, 2), np.tile(unit, 2),
-                      tuple(range(40)), "nominal", ("a", "b"))  # fmt: skip
-    assert "BCa" in gwet_ac1(ratings, rng=rng).method
-
-
 def test_undefined_resamples_are_counted(from_confusion, rng):
-    rare = cohen_kappa(from_confusion([[18, 0], [1, 1]]), "a", "b", interval="bootstrap", rng=rng)
+    rare = cohen_kappa(from_confusion([[18, 0], [1, 1]]), "a", "b", rng=rng)
     assert rare.method.endswith("undefined left out")
     assert rare.low is not None
 
@@ -272,7 +244,7 @@ def test_the_level_widens(with_gaps):
 def test_the_bootstrap_works_in_blocks(monkeypatch):
     score, _, human, cluster = columns(60, 3)
     whole = kendall(score, human, cluster, rng=np.random.default_rng(1))
-    monkeypatch.setattr("alignment.resampling.FLOATS_AT_ONCE", 6000)
+    monkeypatch.setattr("alignment.bootstrap.FLOATS_AT_ONCE", 6000)
     monkeypatch.setattr("alignment.tau.SIGNS_AT_ONCE", 600)
     parts = kendall(score, human, cluster, rng=np.random.default_rng(1))
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.02)

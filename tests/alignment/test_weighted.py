@@ -31,9 +31,11 @@ def test_everything_drawn_is_the_plain_figure(rng):
     for name in ("kappa", "tpr", "tnr", "accuracy"):
         mine, theirs = getattr(weighted, name), getattr(plain, name)
         assert (mine.value, mine.n, mine.clusters) == (pytest.approx(theirs.value), theirs.n, theirs.clusters)
-        if name in ("kappa", "accuracy"):
-            # On the logit scale, so compared where it is nearly straight: by width.
-            assert mine.high - mine.low == pytest.approx(theirs.high - theirs.low, rel=0.02)
+    assert (weighted.kappa.low, weighted.kappa.high) == pytest.approx((plain.kappa.low, plain.kappa.high))
+    # Shares are on the logit scale, so compared where it is nearly straight: by width.
+    assert weighted.accuracy.high - weighted.accuracy.low == pytest.approx(
+        plain.accuracy.high - plain.accuracy.low, rel=0.02
+    )
 
 
 def test_a_stratified_mean_by_the_textbook():
@@ -51,7 +53,7 @@ def test_a_stratified_mean_by_the_textbook():
     )
     source = ((value - found.value) ** 2 / probability).sum() / 500**2
     assert error(found, 48) == pytest.approx(np.sqrt(drawing + source))
-    assert found.method == "weighted mean; influence functions by cluster within strata, t with 48 df, logit scale"
+    assert found.method == "weighted mean (Hájek); influence functions by cluster, t with 48 df"
 
 
 def test_one_stratum_drawn_at_random_is_the_plain_mean(rng):

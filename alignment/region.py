@@ -1,0 +1,199 @@
+"""Learn then Test: the scores a judge may decide alone, with a bound on how many of those decisions are wrong."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv
+
+from alignment.arrays import Bools, Floats, Ints, sums_by
+from alignment.columns import cluster_rows, finite, same_length, verdicts
+from alignment.estimate import Estimate
+from alignment.interval import Kind, Plan, proportion
+from alignment.reasons import NO_UNITS
+from alignment.triage import ROUNDING, wrong_decisions
+
+RISK = 0.05
+CONFIDENCE = 0.95
+STEPS = 20
+FIRST_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedRegion:
+    """Scores at least ``distance`` from ``threshold``; ``distance`` is None, with the reason, when there is no region.
+
+    ``error`` is the share of wrong decisions there on test, from 0 to the certified bound (one-sided, at
+    ``confidence``); without a region, that of the first step, which failed. ``tried`` holds every step's distance and
+    error up to the first that failed.
+    """
+
+    threshold: float
+    distance: float | None
+    risk: float
+    confidence: float
+    error: Estimate
+    tried: tuple[tuple[float, Estimate], ...]
+    reason: str | None
+
+    def inside(self, score: ArrayLike) -> Bools:
+        """Which scores the judge may decide alone, shape (scores,); none without a region."""
+        scores = finite(score, "score")
+        if self.distance is None:
+            return np.zeros(scores.size, dtype=np.bool_)
+        return _far(scores, self.threshold, self.distance)
+
+
+def certified_region(
+    score: ArrayLike,
+    positive: ArrayLike,
+    cluster: ArrayLike,
+    threshold: float,
+    distances: Sequence[float],
+    *,
+    risk: float = RISK,
+    confidence: float = CONFIDENCE,
+    higher_is_better: bool = True,
+) -> CertifiedRegion:
+    """The widest region on test of which one can be ``confidence`` sure that at most ``risk`` of decisions are wrong.
+
+    ``score``, ``positive`` (people's verdict) and ``cluster`` are test, shape (units,); ``threshold`` and
+    ``distances`` (falling) were fixed before test was looked at (``distance_steps``). From the first distance on, each
+    step's hypothesis "more than ``risk`` of the decisions at least this far are wrong" is tested at level
+    1 - confidence by the upper Clopper-Pearson bound, until one can't be rejected; the last rejected is the region. In
+    a fixed sequence every test has the full level, and the chance that a region is certified whose true risk is above
+    ``risk`` is at most 1 - confidence. Later looks at the same test cost: pass ``level_of_look(k)`` as confidence.
+
+    Clustered decisions: those of one cluster may all be wrong together, so they count as if they were copies: n
+    decisions with m_c of them in cluster c are worth n* = n²/Σ m_c² independent ones, with n* times the observed share
+    wrong. With every decision its own cluster n* = n, and the bound is exact. Otherwise it is the bound of the least
+    favourable dependence, hence cautious where decisions of a cluster are less alike than copies.
+
+    No region: the first step fails. ValueError: distances that don't fall or are negative, a risk or confidence
+    outside (0, 1), and as ``risk_coverage``.
+
+    Source: Angelopoulos, Bates, Candès, Jordan & Lei (2021), Learn then Test; Clopper & Pearson (1934), Biometrika 26;
+    effective sample size: Kish (1965), Survey Sampling.
+
+    >>> test = np.linspace(0, 1, 400)
+    >>> region = certified_region(test, test > 0.58, range(400), 0.5, [0.3, 0.2, 0.1, 0.0])
+    >>> region.distance, round(region.error.high, 4), region.inside([0.05, 0.45, 0.61]).tolist()
+    (0.1, 0.0093, [True, False, True])
+    """
+    scores, human, (row, _) = finite(score, "score"), verdicts(positive), cluster_rows(cluster)
+    same_length(score=scores, positive=human, cluster=row)
+    steps = _check(distances, risk, confidence)
+    wrong = wrong_decisions(scores, human, threshold, higher_is_better)
+    tried: list[tuple[float, Estimate]] = []
+    passed: tuple[float, Estimate] | None = None
+    for distance in steps.tolist():
+        far = _far(scores, threshold, distance)
+        error = error_bound(wrong[far], row[far], confidence)
+        tried.append((distance, error))
+        if error.high is None or error.high > risk:
+            break
+        passed = tried[-1]
+    distance, error = passed or (None, tried[0][1])
+    reason = None if passed else _why_none(error, risk, confidence)
+    return CertifiedRegion(float(threshold), distance, risk, confidence, error, tuple(tried), reason)
+
+
+def distance_steps(
+    dev_score: ArrayLike,
+    threshold: float,
+    clusters: int,
+    *,
+    steps: int = STEPS,
+    risk: float = RISK,
+    confidence: float = CONFIDENCE,
+) -> list[float]:
+    """Distances for ``certified_region`` from dev's scores: from those so far that few are farther, down to 0.
+
+    ``clusters`` is the number of samples on test. The first step holds the share of dev that should bring enough
+    decisions on test for a bound of ``risk`` if none is wrong (``decisions_needed``), with two standard deviations to
+    spare, and at least a fifth, because one early error must not end a long sequence; the others follow in equal
+    shares. Without scores on dev, or with too few samples on test, only 0.
+
+    >>> distance_steps(np.linspace(0, 1, 1001), 0.5, clusters=200, steps=4)
+    [0.309, 0.206, 0.103, 0.0]
+    """
+    away = np.abs(finite(dev_score, "score") - threshold)
+    needed = (1 + math.sqrt(1 + decisions_needed(risk, confidence))) ** 2
+    if not away.size or needed >= clusters:
+        return [0.0]
+    shares = np.linspace(max(needed / clusters, FIRST_SHARE), 1, steps)[:-1]
+    quantiles = np.quantile(away, 1 - shares, method="higher")
+    return [*sorted({float(f"{away:.12g}") for away in quantiles if away > 0}, reverse=True), 0.0]
+
+
+def decisions_needed(risk: float = RISK, confidence: float = CONFIDENCE) -> int:
+    """How many independent decisions without an error certify ``risk``: the least n with (1 - risk)^n ≤ 1 - confidence.
+
+    >>> decisions_needed()
+    59
+    """
+    return math.ceil(math.log(1 - confidence) / math.log(1 - risk))
+
+
+def error_bound(wrong: Bools, cluster: Ints, confidence: float) -> Estimate:
+    """Share of wrong decisions with its one-sided upper bound: low 0, high the bound; both arrays shape (decisions,).
+
+    high = the ``confidence`` quantile of Beta(n* s + 1, n* (1 - s)) with s the share wrong, n* = n²/Σ m_c².
+    """
+    name = "error rate; Clopper-Pearson, one-sided"
+    if not wrong.size:
+        return Estimate.undefined("no decision lies this far from the threshold", method=name, level=confidence)
+    _, size = np.unique(cluster, return_counts=True)
+    share, worth = float(wrong.mean()), float(wrong.size**2 / np.square(size.astype(np.float64)).sum())
+    if size.max() > 1:
+        name += f", clustered decisions worth {worth:.0f} independent ones"
+    errors = worth * share
+    high = 1.0 if share == 1 else float(betaincinv(errors + 1, worth - errors, confidence))
+    return Estimate(share, 0.0, high, confidence, wrong.size, size.size, name)
+
+
+def share_inside(
+    region: CertifiedRegion,
+    score: ArrayLike,
+    cluster: ArrayLike,
+    *,
+    interval: Kind = "auto",
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Share of new scores that fall inside the region, of shape (scores,), clustered; undefined without a region."""
+    plan = Plan(interval, rng, level)
+    inside, (row, rows) = region.inside(score), cluster_rows(cluster)
+    same_length(score=inside, cluster=row)
+    name = "share inside the region"
+    if region.reason is not None:
+        return Estimate.undefined(region.reason, n=row.size, clusters=rows, method=name, level=level)
+    trials = sums_by(row, np.ones(row.size), rows)
+    return proportion(sums_by(row, inside, rows), trials, plan, name=name, undefined=NO_UNITS)
+
+
+def _far(scores: Floats, threshold: float, distance: float) -> Bools:
+    far: Bools = np.abs(scores - threshold) >= distance * (1 - ROUNDING)
+    return far
+
+
+def _check(distances: Sequence[float], risk: float, confidence: float) -> Floats:
+    steps = finite(distances, "distance")
+    if not steps.size or steps[-1] < 0 or (steps[1:] >= steps[:-1]).any():
+        raise ValueError("distances are one or more, fall, and are not negative")
+    for name, share in (("risk", risk), ("confidence", confidence)):
+        if not 0 < share < 1:
+            raise ValueError(f"the {name} lies between 0 and 1, not {share}")
+    return steps
+
+
+def _why_none(error: Estimate, risk: float, confidence: float) -> str:
+    if error.high is None:
+        return f"no region: {error.reason}"
+    needed = decisions_needed(risk, confidence)
+    return (
+        f"no region: of the {error.n} surest decisions on test {error.value:.1%} are wrong, up to {error.high:.1%} may "
+        f"be, more than {risk:.1%}; even without an error {needed} independent decisions are needed"
+    )

@@ -1,0 +1,184 @@
+"""Drift: an alarm that may be looked at any time, by the definition, by simulation, and its power."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import betaln
+
+from alignment import watch_drift
+from alignment.drift import ODDS
+
+
+def singles(wrong, certified=0.05, **how):
+    return watch_drift(wrong, range(len(wrong)), range(len(wrong)), certified, **how)
+
+
+def by_the_definition(shares_by_arrival, certified):
+    """Every beginning and every rate, bet by bet."""
+    values = []
+    for now in range(len(shares_by_arrival)):
+        total = 0.5 * np.log(2) / np.log(now + 2)
+        for start in range(now + 1):
+            weight = 0.5 if start == 0 else 0.5 * np.log(2) * (1 / np.log(start + 1) - 1 / np.log(start + 2))
+            for odds in ODDS:
+                rate = odds * certified / (1 - certified + odds * certified)
+                wealth = 1.0
+                for shares in shares_by_arrival[start : now + 1]:
+                    for share in shares:
+                        wealth *= 1 + (rate - certified) * (share - certified) / (certified * (1 - certified))
+                total += weight * wealth / len(ODDS)
+        values.append(total)
+    return values
+
+
+@settings(max_examples=50)
+@given(
+    shares=st.lists(
+        st.lists(st.lists(st.booleans(), min_size=1, max_size=3), min_size=1, max_size=3), min_size=1, max_size=6
+    ),
+    certified=st.sampled_from([0.01, 0.05, 0.3]),
+)
+def test_the_e_value_by_its_definition(shares, certified):
+    rows = [
+        (wrong, (arrival, cluster), arrival)
+        for arrival, clusters in enumerate(shares)
+        for cluster, decisions in enumerate(clusters)
+        for wrong in decisions
+    ]
+    cluster = [f"{arrival} {number}" for _, (arrival, number), _ in rows]
+    watch = watch_drift([row[0] for row in rows], cluster, [row[2] for row in rows], certified)
+    means = [[np.mean(decisions) for decisions in clusters] for clusters in shares]
+    assert np.exp(watch.log_e) == pytest.approx(by_the_definition(means, certified), rel=1e-9)
+    assert watch.error.clusters == sum(map(len, shares))
+    assert watch.error.n == len(rows)
+
+
+def test_the_mean_of_the_e_value_is_one_at_the_certified_rate():
+    """Over all 2⁷ courses of seven single decisions, weighted by their chance at the certified rate."""
+    courses = (np.arange(128)[:, None] >> np.arange(7)) & 1
+    chance = np.where(courses, 0.2, 0.8).prod(axis=1)
+    wealth = np.array([np.exp(singles(course, 0.2).log_e) for course in courses])
+    assert chance @ wealth == pytest.approx(np.ones(7))
+
+
+def test_the_confidence_sequence_by_its_definition():
+    rng = np.random.default_rng(3)
+    wrong = rng.random(200) < 0.1
+    watch = singles(wrong)
+    for t in (1, 10, 200):
+        hits, misses = wrong[:t].sum(), t - wrong[:t].sum()
+        rates = np.linspace(1e-5, 1 - 1e-5, 20_001)
+        log_e = betaln(0.5 + hits, 0.5 + misses) - betaln(0.5, 0.5) - hits * np.log(rates) - misses * np.log(1 - rates)
+        held = rates[log_e < np.log(20)]
+        assert watch.low[t - 1] == pytest.approx(held[0] if hits else 0, abs=1e-4)
+        assert watch.high[t - 1] == pytest.approx(held[-1] if misses else 1, abs=1e-4)
+    assert (watch.low <= watch.rate).all()
+    assert (watch.rate <= watch.high).all()
+    assert (watch.error.low, watch.error.value, watch.error.high) == (watch.low[-1], watch.rate[-1], watch.high[-1])
+
+
+def test_looking_a_thousand_times_alarms_falsely_in_at_most_five_percent():
+    """Seeded and small; bench/certainty.py runs it at length, also with clustered decisions."""
+    rng = np.random.default_rng(21)
+    runs = 100
+    watches = [singles(rng.random(1000) < 0.05) for _ in range(runs)]
+    assert sum(watch.alarm is not None for watch in watches) <= 0.05 * runs
+    held = [((watch.low <= 0.05) & (watch.high >= 0.05)).all() for watch in watches]
+    assert sum(held) >= 0.95 * runs
+
+
+def test_clusters_that_err_together_alarm_no_more():
+    rng = np.random.default_rng(22)
+    runs = 100
+    cluster = np.repeat(np.arange(300), 5)
+    alarms = sum(
+        watch_drift(np.repeat(rng.random(300) < 0.05, 5), cluster, cluster, 0.05).alarm is not None for _ in range(runs)
+    )
+    assert alarms <= 0.05 * runs
+
+
+@pytest.mark.parametrize(("rate", "within"), [(0.25, 60), (0.15, 150)])
+def test_drift_is_found(rate, within):
+    rng = np.random.default_rng(23)
+    found = [singles(rng.random(within) < rate).alarm is not None for _ in range(40)]
+    assert np.mean(found) > 0.9
+
+
+def test_a_late_change_is_found_despite_the_good_times_before():
+    rng = np.random.default_rng(24)
+    found = []
+    for _ in range(40):
+        wrong = rng.random(1200) < np.where(np.arange(1200) < 800, 0.02, 0.2)
+        alarm = singles(wrong).alarm
+        found.append(alarm is not None and alarm >= 800)
+    assert np.mean(found) > 0.9
+
+
+def test_an_alarm_stays():
+    watch = singles([1] * 10 + [0] * 500)
+    assert watch.alarm == 2
+    assert watch.log_e[-1] < np.log(20) < watch.log_e[watch.alarm]
+    assert singles([1] * 10 + [0] * 500, alpha=1e-6).alarm > 2
+
+
+def test_a_cluster_counts_once_when_it_first_arrives():
+    wrong, cluster, arrived = [1, 0, 1, 0, 1], ["a", "a", "b", "c", "a"], [1, 1, 1, 2, 3]
+    watch = watch_drift(wrong, cluster, arrived, 0.05)
+    assert watch.left_out == 1
+    assert watch.arrived.tolist() == [1, 2]
+    assert watch.rate.tolist() == [0.75, 0.5]
+    assert (watch.error.n, watch.error.clusters) == (4, 3)
+
+
+def test_invariances():
+    rng = np.random.default_rng(5)
+    wrong, cluster = rng.random(300) < 0.2, np.arange(300) // 3
+    arrived = cluster // 4
+    order = rng.permutation(300)
+    one = watch_drift(wrong, cluster, arrived, 0.05)
+    names = np.array([f"sample {code * 7919 % 100}" for code in cluster])
+    for other in (
+        watch_drift(wrong[order], cluster[order], arrived[order], 0.05),
+        watch_drift(wrong, names, arrived * 10 + 3, 0.05),
+    ):
+        assert other.log_e == pytest.approx(one.log_e, abs=1e-9)
+        assert other.low == pytest.approx(one.low, abs=1e-12)
+        assert other.alarm == one.alarm
+
+
+def test_dates_arrive_in_order():
+    days = np.array(["2026-03-02", "2026-01-05", "2026-02-01"], dtype="datetime64[D]")
+    watch = watch_drift([1, 0, 0], [1, 2, 3], days, 0.05)
+    assert watch.rate == pytest.approx([0, 0, 1 / 3])
+
+
+def test_nothing_audited():
+    watch = singles([])
+    assert (watch.alarm, watch.error.value, watch.error.reason) == (None, None, "no units")
+    assert watch.log_e.shape == watch.low.shape == (0,)
+    json.dumps(watch.error.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_extremes_stay_finite(wrong):
+    watch = singles([wrong] * 3000, 1e-4)
+    for path in (watch.log_e, watch.low, watch.high, watch.rate):
+        assert np.isfinite(path).all()
+    assert (watch.alarm is not None) == bool(wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: singles([1], 0.0), "the certified rate lies between 0 and 1, not 0.0"),
+        (lambda: singles([1], 0.1, alpha=1.0), "the alpha lies between 0 and 1"),
+        (lambda: singles([2]), "holds booleans"),
+        (lambda: watch_drift([1], [1, 2], [1], 0.05), "columns differ in length"),
+    ],
+)
+def test_what_cannot_be(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
