@@ -89,7 +89,7 @@ def corrected_rate(
     (0.85, 0.8)
     """
     plan = Plan(interval, rng, level)
-    said, human, other = verdicts(judge), verdicts(positive), verdicts(unlabelled)
+    said, human, other = verdicts(judge, "judge"), verdicts(positive), verdicts(unlabelled, "unlabelled")
     labelled_at, other_at = np.asarray(cluster), np.asarray(unlabelled_cluster)
     same_length(judge=said, positive=human, cluster=labelled_at)
     same_length(unlabelled=other, unlabelled_cluster=other_at)
