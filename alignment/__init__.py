@@ -36,7 +36,13 @@ from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_
 from alignment.noise import JudgeUnderNoise, judge_under_noise
 from alignment.paired import Flips, PairedLabels, PairedThresholds, paired_at_thresholds, paired_labels
 from alignment.pairs import Pair, pairwise
-from alignment.planning import Plannable, plannable, plannable_from_influence
+from alignment.planning import (
+    Plannable,
+    kappa_influence,
+    plannable,
+    plannable_from_estimate,
+    plannable_from_influence,
+)
 from alignment.ppi import PpiMean, ppi_mean
 from alignment.precision_recall import pr_auc
 from alignment.ratings import Ratings, Scale
@@ -56,7 +62,7 @@ from alignment.sample_metrics import (
     reciprocal_rank,
 )
 from alignment.scott import mean_pairwise_pi, scott_pi
-from alignment.selection import Draw, allocate, draw, expected_spread, guessed_spread, judge_views, strata
+from alignment.selection import Draw, allocate, draw, expected_spread, guessed_spread, judge_views, strata, worth
 from alignment.significance import benjamini_yekutieli, holm
 from alignment.slices import Slice, slices_at_threshold
 from alignment.split import dev_test_split
@@ -154,6 +160,7 @@ __all__ = [
     "judge_label_kappa",
     "judge_under_noise",
     "judge_views",
+    "kappa_influence",
     "kendall",
     "krippendorff_alpha",
     "level_of_look",
@@ -171,6 +178,7 @@ __all__ = [
     "pearson",
     "percent_agreement",
     "plannable",
+    "plannable_from_estimate",
     "plannable_from_influence",
     "ppi_mean",
     "pr_auc",
@@ -195,4 +203,5 @@ __all__ = [
     "weighted_at_threshold",
     "weighted_mean",
     "widening",
+    "worth",
 ]

@@ -66,9 +66,9 @@ def corrected_rate(
 
     θ = (p + TNR - 1)/(TPR + TNR - 1), cut to [0, 1]: p is the share of ``unlabelled`` (the judge's verdicts, shape
     (unlabelled units,)) that pass; TPR and TNR come from ``judge`` and ``positive`` (people's verdicts), shape
-    (labelled units,). Passes may be more or less frequent among the labelled units than among the others. The judge's
-    error rates must be the same, which holds when the labelled ones were drawn at random, at least among passes and
-    fails each.
+    (labelled units,). Good units may be more or less frequent among the labelled than among the others. But the judge
+    must err on good and on bad ones at the same rates, which holds when the labelled ones were drawn at random, and
+    does not when the judge's own verdicts decided which get labels.
 
     The interval has the variance of both samples: by influence functions (the delta method), or by resampling the
     clusters of both. A cluster with units on both sides bears on both. The smaller number of clusters decides what
@@ -89,7 +89,7 @@ def corrected_rate(
     (0.85, 0.8)
     """
     plan = Plan(interval, rng, level)
-    said, human, other = verdicts(judge), verdicts(positive), verdicts(unlabelled)
+    said, human, other = verdicts(judge, "judge"), verdicts(positive), verdicts(unlabelled, "unlabelled")
     labelled_at, other_at = np.asarray(cluster), np.asarray(unlabelled_cluster)
     same_length(judge=said, positive=human, cluster=labelled_at)
     same_length(unlabelled=other, unlabelled_cluster=other_at)

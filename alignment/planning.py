@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from alignment.arrays import Floats
-from alignment.columns import finite
-from alignment.interval import NO_SPREAD, standard_error
+from alignment import binary
+from alignment.arrays import Floats, Ints, renumbered
+from alignment.columns import finite, same_length, verdicts
+from alignment.estimate import Estimate
+from alignment.interval import NO_SPREAD, standard_error, t_quantile
 from alignment.totals import Statistic, Totals
 
 UNDEFINED = "the statistic is undefined on the present samples: nothing to plan from"
@@ -25,7 +27,8 @@ class Plannable:
     ``spread`` is the error one sample alone would leave, √clusters · standard error; when it is None, ``reason`` says
     why. Widths are z · spread/√samples at confidence ``level``: with quantiles of the normal distribution, since a plan
     is for many samples; intervals from fewer than 30 are somewhat wider. They suppose that further samples resemble the
-    present ones, hold as many units each, and are drawn at random from the same source.
+    present ones, hold as many units each, and are drawn at random from the same source. ``samples`` always counts those
+    that the figure rests on: when half of all go to the test part, a figure of the test part needs twice as many.
     """
 
     clusters: int
@@ -103,6 +106,48 @@ def plannable_from_influence(influence: ArrayLike, *, level: float = 0.95) -> Pl
     if error <= NO_SPREAD:
         return Plannable(per_cluster.size, None, _checked(level), NO_VARIATION)
     return Plannable(per_cluster.size, error * math.sqrt(per_cluster.size), _checked(level), None)
+
+
+def plannable_from_estimate(estimate: Estimate) -> Plannable:
+    """The same from an estimate and its interval, for any statistic of a report.
+
+    The interval's longer side, in normal quantiles instead of t's, stands for the error: of an interval that is not
+    symmetric, such as a bootstrap's, this plans rather too many samples than too few. Without a spread: the estimate
+    has no interval, for its own reason.
+
+    >>> found = Estimate(0.6, 0.44, 0.76, n=100, clusters=100, method="Cohen's kappa")
+    >>> round(plannable_from_estimate(found).half_width(400), 3)
+    0.079
+    """
+    value, low, high, level = estimate.value, estimate.low, estimate.high, _checked(estimate.level)
+    if value is None or low is None or high is None:
+        return Plannable(estimate.clusters, None, level, estimate.reason)
+    half = max(high - value, value - low)
+    if estimate.clusters < 2 or half <= NO_SPREAD:
+        return Plannable(estimate.clusters, None, level, FEW_CLUSTERS if estimate.clusters < 2 else NO_VARIATION)
+    error = half / t_quantile(estimate.clusters - 1, level)
+    return Plannable(estimate.clusters, error * math.sqrt(estimate.clusters), level, None)
+
+
+def kappa_influence(judge: ArrayLike, positive: ArrayLike, sample: ArrayLike) -> tuple[Ints, Floats | None]:
+    """How much kappa of a judge's verdicts with people's moves when a sample weighs a little more.
+
+    ``judge`` and ``positive`` (verdicts) and ``sample`` (numbers from 0 on) have shape (units,). Returns the samples
+    that have units, ascending, and their influences, both of shape (labelled samples,): what
+    ``plannable_from_influence`` and ``selection.expected_spread`` ask for. No influences (None) where kappa is
+    undefined. ValueError: verdicts that are not booleans, unequal lengths.
+
+    >>> labelled, influence = kappa_influence([1, 0, 1, 1], [1, 0, 0, 1], [7, 3, 3, 5])
+    >>> labelled.tolist(), influence.round(4).tolist()
+    ([3, 5, 7], [-0.125, 0.0625, 0.0625])
+    """
+    said, human = verdicts(judge, "judge"), verdicts(positive)
+    same_length(judge=said, positive=human, sample=np.asarray(sample))
+    labelled, row = renumbered(np.asarray(sample))
+    totals = Totals(row, 2 * human + said, np.ones(said.size), labelled.size, 4)
+    if np.isnan(binary.kappa(totals.sums())):
+        return labelled, None
+    return labelled, totals.influence(binary.kappa)
 
 
 def _checked(level: float) -> float:

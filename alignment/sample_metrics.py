@@ -32,17 +32,17 @@ def faithfulness(supported: ArrayLike) -> Estimate:
     >>> faithfulness([True, True, False]).value == 2 / 3, faithfulness([]).reason
     (True, 'no claims')
     """
-    return _share(verdicts(supported), "faithfulness", NO_CLAIMS)
+    return _share(verdicts(supported, "supported"), "faithfulness", NO_CLAIMS)
 
 
 def context_recall(found: ArrayLike) -> Estimate:
     """Key facts found in the contexts/all key facts; ``found`` has shape (facts,). Undefined: no key facts."""
-    return _share(verdicts(found), "context recall", NO_FACTS)
+    return _share(verdicts(found, "found"), "context recall", NO_FACTS)
 
 
 def context_entity_recall(found: ArrayLike) -> Estimate:
     """Entities found in the contexts/all entities; ``found`` has shape (entities,). Undefined: no entities."""
-    return _share(verdicts(found), "context entity recall", NO_ENTITIES)
+    return _share(verdicts(found, "found"), "context entity recall", NO_ENTITIES)
 
 
 def noise_sensitivity(wrong: ArrayLike, by_irrelevant: ArrayLike, relevant_context: bool) -> Estimate:
@@ -55,7 +55,7 @@ def noise_sensitivity(wrong: ArrayLike, by_irrelevant: ArrayLike, relevant_conte
     >>> noise_sensitivity([True, True, False], [True, False, True], relevant_context=True).value
     0.5
     """
-    bad, misled = verdicts(wrong), verdicts(by_irrelevant)
+    bad, misled = verdicts(wrong, "wrong"), verdicts(by_irrelevant, "by_irrelevant")
     same_length(wrong=bad, by_irrelevant=misled)
     if not relevant_context:
         return Estimate.undefined(NO_RELEVANT_CONTEXT, n=0, clusters=1, method="noise sensitivity")
@@ -70,7 +70,7 @@ def context_precision(relevant: ArrayLike) -> Estimate:
     >>> context_precision([True, False, True]).value == (1 / 1 + 2 / 3) / 2
     True
     """
-    hit = verdicts(relevant)
+    hit = verdicts(relevant, "relevant")
     at_rank = hit.cumsum() / np.arange(1, hit.size + 1)
     return _metric(float(at_rank[hit].mean()) if hit.any() else 0.0, hit.size, "context precision", NO_CONTEXTS)
 
@@ -83,7 +83,7 @@ def precision_at_k(relevant: ArrayLike, k: int) -> Estimate:
     >>> precision_at_k([True, True, False], 5).value
     0.4
     """
-    hit = verdicts(relevant)
+    hit = verdicts(relevant, "relevant")
     return _metric(float(hit[: _rank(k)].sum() / k), hit.size, f"precision@{k}", NO_CONTEXTS)
 
 
@@ -106,7 +106,7 @@ def reciprocal_rank(relevant: ArrayLike) -> Estimate:
     >>> reciprocal_rank([False, False, True]).value == 1 / 3
     True
     """
-    hit = verdicts(relevant)
+    hit = verdicts(relevant, "relevant")
     return _metric(1 / (int(hit.argmax()) + 1) if hit.any() else 0.0, hit.size, "reciprocal rank", NO_CONTEXTS)
 
 

@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alignment import Plannable, binary, cohen_kappa, plannable, plannable_from_influence
+from alignment import (
+    Estimate,
+    Plannable,
+    at_threshold,
+    binary,
+    cohen_kappa,
+    kappa_influence,
+    plannable,
+    plannable_from_estimate,
+    plannable_from_influence,
+)
 from alignment.cohen import confusion
 from alignment.totals import Totals
 
@@ -53,6 +63,64 @@ def test_any_statistic_with_influences():
     values = np.random.default_rng(3).normal(size=50)
     plan = plannable_from_influence((values - values.mean()) / 50, level=0.9)
     assert plan.half_width(50) == pytest.approx(1.644854 * values.std() / np.sqrt(50))
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_a_plan_from_an_estimate_is_that_from_its_influences(from_confusion, level):
+    kappa = cohen_kappa(from_confusion([[60, 15], [12, 63]]), "a", "b", interval="influence", level=level)
+    expected = plannable(table([60, 15, 12, 63]), binary.kappa, level=level)
+    found = plannable_from_estimate(kappa)
+    assert (found.clusters, found.level, found.spread) == (150, level, pytest.approx(expected.spread))
+
+
+def test_a_plan_from_a_bootstrap_is_near_and_rather_too_many(from_confusion, rng):
+    kappa = cohen_kappa(from_confusion([[15, 2], [3, 16]]), "a", "b", rng=rng)
+    assert "bootstrap" in kappa.method
+    expected = plannable(table([15, 2, 3, 16]), binary.kappa).spread
+    assert expected < plannable_from_estimate(kappa).spread < 1.4 * expected
+
+
+@pytest.mark.parametrize(
+    ("estimate", "reason"),
+    [
+        (Estimate.undefined("only one category was used", n=9, clusters=9), "only one category was used"),
+        (
+            Estimate(1.0, None, None, clusters=9, reason="nothing varies between clusters: no interval"),
+            "nothing varies",
+        ),
+        (Estimate(0.5, 0.5, 0.5, clusters=9), "nothing varies between the present samples"),
+        (Estimate(0.5, 0.2, 0.8, clusters=1), "fewer than 2 samples"),
+    ],
+)
+def test_no_plan_from_an_estimate_without_interval(estimate, reason):
+    plan = plannable_from_estimate(estimate)
+    assert (plan.spread, plan.clusters) == (None, estimate.clusters)
+    assert plan.reason.startswith(reason)
+    assert plan.sentence(0.1) == plan.reason
+
+
+def test_kappas_influences_are_those_of_leaving_samples_out(rng):
+    """Jackknife: κ without sample c is about κ - ψ_c."""
+    human = rng.random(600) < 0.4
+    judge = np.where(rng.random(600) < 0.8, human, ~human)
+    sample = 3 * (np.arange(600) // 2) + 5
+    labelled, influence = kappa_influence(judge, human, sample)
+    assert labelled.tolist() == np.unique(sample).tolist()
+    assert influence.sum() == pytest.approx(0, abs=1e-12)
+    kappa = at_threshold(judge, human, sample, 0.5, interval="influence").kappa
+    for place in range(0, 300, 25):
+        rest = sample != labelled[place]
+        without = at_threshold(judge[rest], human[rest], sample[rest], 0.5, interval="none").kappa.value
+        assert kappa.value - without == pytest.approx(influence[place], abs=2e-4)
+    plan = plannable_from_influence(influence)
+    assert plan.spread == pytest.approx(plannable_from_estimate(kappa).spread)
+
+
+@pytest.mark.parametrize(("judge", "human"), [([], []), ([1, 1], [1, 1])])
+def test_kappa_without_influences(judge, human):
+    labelled, influence = kappa_influence(judge, human, range(len(judge)))
+    assert labelled.tolist() == list(range(len(judge)))
+    assert influence is None
 
 
 @given(st.integers(1, 10**6), st.floats(0.01, 50))
@@ -113,3 +181,7 @@ def test_numbers_that_cannot_be():
         plannable(table(EVEN), binary.kappa, level=95)
     with pytest.raises(ValueError, match="not finite"):
         plannable_from_influence([0.0, float("nan")])
+    with pytest.raises(ValueError, match="judge holds booleans"):
+        kappa_influence([0.5], [1], [0])
+    with pytest.raises(ValueError, match="differ in length"):
+        kappa_influence([1, 0], [1, 0], [0])

@@ -114,7 +114,7 @@ IMPOSSIBLE = {
     "nDCG at -1": (lambda: ndcg_at_k([1], -1), "k is at least 1"),
     "a negative grade": (lambda: ndcg_at_k([1, -2], 2), "one is -2"),
     "a grade of nan": (lambda: ndcg_at_k([1, float("nan")], 2), "not finite"),
-    "half a claim": (lambda: faithfulness([0.5]), "booleans"),
+    "half a claim": (lambda: faithfulness([0.5]), "supported holds booleans"),
     "claims too few": (lambda: noise_sensitivity([1], [1, 0], relevant_context=True), "differ in length"),
     "clusters too many": (
         lambda: mean_over_samples([faithfulness([True])], [1, 2], interval="none"),

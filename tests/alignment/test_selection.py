@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from alignment import allocate, draw, expected_spread, guessed_spread, judge_views, strata
+from alignment import allocate, draw, expected_spread, guessed_spread, judge_views, kappa_influence, strata, worth
 
 STRATA = st.lists(st.integers(0, 4), min_size=1, max_size=60).map(
     lambda codes: np.unique(np.array(codes), return_inverse=True)[1]
@@ -127,6 +127,57 @@ def test_skipped_samples_lower_the_probability(rng):
         found.labelled(~found.drawn)
 
 
+def test_strata_without_a_label_are_counted(rng):
+    found = draw(np.repeat([0, 1, 2], [10, 20, 5]), [4, 10, 0], rng)
+    assert found.unseen == 5
+    assert found.labelled(found.drawn & (found.stratum == 1)).unseen == 15
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(2, 30), min_size=1, max_size=4), st.lists(st.floats(0.1, 3), min_size=4, max_size=4))
+def test_no_allocation_is_worth_less_than_drawing_from_all_alike(sizes, spread):
+    """Of the least sizes that have whole numbers for both."""
+    stratum, spread = np.repeat(np.arange(len(sizes)), np.array(sizes) * 4), spread[: len(sizes)]
+    alike = np.array(sizes)
+    assert worth(stratum, spread, alike) == pytest.approx(1)
+    assert worth(stratum, spread, allocate(stratum, spread, alike.sum())) >= 1 - 1e-9
+
+
+def test_worth_in_labels():
+    """Simulated: the variance of the stratified mean, drawn either way."""
+    rng, stratum = np.random.default_rng(8), np.repeat([0, 1], [4000, 1000])
+    value, spread = rng.normal(0, np.where(stratum, 4.0, 1.0)), [1.0, 4.0]
+    variances = []
+    for allocation in (allocate(stratum, spread, 100), np.array([80, 20])):
+        means = []
+        for _ in range(1500):
+            drawn = draw(stratum, allocation, rng).drawn
+            means.append(0.8 * value[drawn & (stratum == 0)].mean() + 0.2 * value[drawn & (stratum == 1)].mean())
+        variances.append(np.var(means))
+    assert worth(stratum, spread, allocate(stratum, spread, 100)) == pytest.approx(variances[1] / variances[0], rel=0.1)
+
+
+def test_worth_of_nothing():
+    assert worth([0, 0, 1, 1], [0.0, 0.0], [1, 1]) is None
+    assert worth([0, 0, 1, 1], [1.0, 1.0], [0, 0]) is None
+    assert worth([0, 0, 1, 1], [1.0, 1.0], [2, 0]) == 0.0
+    assert worth([0, 0, 1, 1], [1.0, 0.0], [2, 0]) == pytest.approx(2.0)
+
+
+def test_labels_go_where_they_make_kappa_surer(rng):
+    """From labels to the next draw: the judge errs on samples of stratum 1 only, so most labels go there."""
+    stratum = np.arange(1000) % 3 % 2
+    human = rng.random(1000) < 0.5
+    judge = np.where((stratum == 1) & (rng.random(1000) < 0.5), ~human, human)
+    labelled, influence = kappa_influence(judge[:200], human[:200], np.arange(200))
+    rest = np.arange(200, 1000)
+    spread = expected_spread(stratum, influence, labelled)
+    allocation = allocate(stratum[rest], spread, 60)
+    sizes = np.bincount(stratum[rest])
+    assert allocation[1] / sizes[1] > 1.5 * allocation[0] / sizes[0]
+    assert worth(stratum[rest], spread, allocation) > 1.05
+
+
 def test_spread_before_there_are_labels():
     stratum = [0, 0, 1, 1, 2]
     assert guessed_spread(stratum, [0.5, 0.5, 1, 1, 0]) == pytest.approx(
@@ -165,6 +216,8 @@ IMPOSSIBLE = {
     "a spread too few": (lambda: allocate([0, 0, 1, 1], [1.0], 4), "differ in length"),
     "a negative spread": (lambda: allocate([0, 0, 1, 1], [1.0, -1.0], 4), "not negative"),
     "too few samples": (lambda: allocate([0, 0, 1, 1], [1.0, 1.0], 3), "from 2 strata between 4 and 4 samples, not 3"),
+    "an allocation too few": (lambda: worth([0, 0, 1], [1.0, 1.0], [1]), "differ in length"),
+    "worth of a negative spread": (lambda: worth([0, 0], [-1.0], [1]), "not negative"),
     "more than there are": (lambda: draw([0, 0], [3], np.random.default_rng(1)), r"the sizes \[2\], not \[3\]"),
     "a negative stratum": (lambda: draw([0, -1], [1, 1], np.random.default_rng(1)), "numbers from 0 on"),
     "half a stratum": (lambda: draw([0.5], [1], np.random.default_rng(1)), "numbers from 0 on"),
