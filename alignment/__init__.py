@@ -20,7 +20,7 @@ from alignment.drift import DriftWatch, watch_drift
 from alignment.estimate import Estimate
 from alignment.interval import CLUSTERS_FOR_INFLUENCE, RESAMPLES
 from alignment.labels import LabelResult, judge_label_kappa
-from alignment.looks import cost_of_look, level_of_look, widening
+from alignment.looks import cost_of_look, kappa_at_look, level_of_look, widening
 from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
 from alignment.pairs import Pair, mean_pairwise_kappa, pairwise
 from alignment.ratings import Ratings, Scale
@@ -76,6 +76,7 @@ __all__ = [
     "fleiss_kappa",
     "gwet_ac1",
     "judge_label_kappa",
+    "kappa_at_look",
     "kendall",
     "krippendorff_alpha",
     "level_of_look",
