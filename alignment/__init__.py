@@ -5,7 +5,10 @@ sources stand in the functions; randomness arrives as ``rng``.
 """
 
 from alignment.alpha import krippendorff_alpha
+from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
 from alignment.auc import roc_auc
+from alignment.bland_altman import BlandAltman, bland_altman, on_scale
+from alignment.bootstrap import RESAMPLES
 from alignment.calibration import CrossFit, NotFitted, cross_fit, fit_calibrator
 from alignment.calibrators import (
     Calibrator,
@@ -14,19 +17,34 @@ from alignment.calibrators import (
     PlattCalibrator,
     ThresholdCalibrator,
 )
+from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
 from alignment.cohen import cohen_kappa
+from alignment.consensus import Consensus, consensus_labels, rest_label
+from alignment.consistency import Consistency, SelfConsistency, self_consistency
 from alignment.correlation import pearson, spearman
+from alignment.dawid_skene import DawidSkene, fit_dawid_skene
 from alignment.drift import DriftWatch, watch_drift
+from alignment.errors import AnnotatorErrors, HumanErrors, annotator_errors
 from alignment.estimate import Estimate
-from alignment.interval import CLUSTERS_FOR_INFLUENCE, RESAMPLES
+from alignment.interval import CLUSTERS_FOR_INFLUENCE
 from alignment.labels import LabelResult, judge_label_kappa
 from alignment.looks import cost_of_look, kappa_at_look, level_of_look, widening
 from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
 from alignment.pairs import Pair, mean_pairwise_kappa, pairwise
+from alignment.looks import cost_of_look, level_of_look, widening
+from alignment.mean_kappa import mean_pairwise_kappa
+from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
+from alignment.noise import JudgeUnderNoise, judge_under_noise
+from alignment.paired import Flips, PairedLabels, PairedThresholds, paired_at_thresholds, paired_labels
+from alignment.pairs import Pair, pairwise
+from alignment.precision_recall import pr_auc
 from alignment.ratings import Ratings, Scale
 from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
 from alignment.region import CertifiedRegion, certified_region, decisions_needed, distance_steps, share_inside
 from alignment.reliability import CalibrationFigures, ReliabilityPoint, calibration_figures, evaluate_calibrator
+from alignment.scott import mean_pairwise_pi, scott_pi
+from alignment.significance import benjamini_yekutieli, holm
+from alignment.slices import Slice, slices_at_threshold
 from alignment.split import dev_test_split
 from alignment.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
 from alignment.tau import kendall
@@ -38,34 +56,58 @@ __all__ = [
     "CLUSTERS_FOR_INFLUENCE",
     "RESAMPLES",
     "AgreementSummary",
+    "AlternativeAnnotatorTest",
+    "AnnotatorCeiling",
+    "AnnotatorErrors",
+    "AnnotatorTest",
     "BinaryReference",
+    "BlandAltman",
     "CalibrationFigures",
     "Calibrator",
+    "CeilingVerdict",
     "CertifiedRegion",
+    "Consensus",
+    "Consistency",
     "CrossFit",
     "CutpointCalibrator",
+    "DawidSkene",
     "DriftWatch",
     "Estimate",
+    "Flips",
+    "HumanCeiling",
+    "HumanErrors",
     "IsotonicCalibrator",
+    "JudgeUnderNoise",
     "LabelResult",
     "MeanReference",
     "NotFitted",
     "Pair",
+    "PairedLabels",
+    "PairedThresholds",
     "PlattCalibrator",
     "Prevalence",
     "Ratings",
     "ReliabilityPoint",
     "RiskCoverage",
     "Scale",
+    "SelfConsistency",
+    "Slice",
     "Sweep",
     "ThresholdCalibrator",
     "ThresholdResult",
     "Trust",
     "agreement_summary",
+    "alternative_annotator_test",
+    "annotator_errors",
     "at_threshold",
+    "benjamini_yekutieli",
+    "bland_altman",
+    "brennan_prediger",
     "calibration_figures",
+    "ceiling_verdict",
     "certified_region",
     "cohen_kappa",
+    "consensus_labels",
     "cost_of_look",
     "cross_fit",
     "decisions_needed",
@@ -73,24 +115,38 @@ __all__ = [
     "distance_steps",
     "evaluate_calibrator",
     "fit_calibrator",
+    "fit_dawid_skene",
     "fleiss_kappa",
     "gwet_ac1",
+    "gwet_ac2",
+    "holm",
+    "human_ceiling",
     "judge_label_kappa",
     "kappa_at_look",
+    "judge_under_noise",
     "kendall",
     "krippendorff_alpha",
     "level_of_look",
     "mean_pairwise_kappa",
+    "mean_pairwise_pi",
     "mean_value",
+    "on_scale",
+    "paired_at_thresholds",
+    "paired_labels",
     "pairwise",
     "paradox_note",
     "pearson",
     "percent_agreement",
+    "pr_auc",
     "prevalence",
     "reference_majority",
+    "rest_label",
     "risk_coverage",
     "roc_auc",
+    "scott_pi",
+    "self_consistency",
     "share_inside",
+    "slices_at_threshold",
     "spearman",
     "sweep",
     "trust_verdict",

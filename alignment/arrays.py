@@ -1,4 +1,4 @@
-"""Names for the array types used in signatures, and the one operation everything is summed with."""
+"""Names for the array types used in signatures, and what everything is numbered and summed with."""
 
 from typing import Any
 
@@ -10,8 +10,43 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+#: Integer codes are looked up in a table instead of being sorted when the table is at most so many times their number.
+SPARSEST = 8
+
 
 def sums_by(code: Ints, amount: Array, size: int) -> Floats:
     """Sum of ``amount`` for each code 0..size-1, shape (size,)."""
     sums: Floats = np.bincount(code, weights=amount, minlength=size).astype(np.float64, copy=False)
     return sums
+
+
+def renumbered(codes: Array) -> tuple[Array, Ints]:
+    """The distinct codes in ascending order, and the place of each code among them; ``codes`` is flat.
+
+    >>> [part.tolist() for part in renumbered(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
+    if codes.size and codes.dtype.kind in "iu" and codes.min() >= 0 and codes.max() < SPARSEST * codes.size:
+        seen = np.zeros(int(codes.max()) + 1, dtype=np.bool_)
+        seen[codes] = True
+        places = np.cumsum(seen) - 1
+        return np.flatnonzero(seen), places[codes]
+    present, place = np.unique(codes, return_inverse=True)
+    return present, place.astype(np.int64, copy=False)
+
+
+def run_starts(codes: Array) -> Ints:
+    """The position at which each run of equal codes begins, shape (runs,)."""
+    if not codes.size:
+        return np.empty(0, np.int64)
+    return np.concatenate(([0], np.flatnonzero(codes[1:] != codes[:-1]) + 1))
+
+
+def ranges(starts: Ints, counts: Ints) -> Ints:
+    """The numbers start, start + 1, … of every range, one range after the other.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    shift: Ints = np.repeat(starts - (np.cumsum(counts) - counts), counts)
+    return shift + np.arange(shift.size)

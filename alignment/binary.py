@@ -6,14 +6,21 @@ They take any leading shape, real or complex, and give NaN where undefined; rows
 import numpy as np
 
 from alignment.arrays import Array
-from alignment.cohen import kappa_statistic
 from alignment.totals import ratio
-from alignment.weights import disagreement
 
 TN, FP, FN, TP = range(4)
 
-#: Undefined when judge and people used one and the same of the two categories.
-kappa = kappa_statistic(disagreement(2, None))
+
+def kappa(cells: Array) -> Array:
+    """Cohen's kappa: 1 - n(fp + fn)/((tn + fp)(fp + tp) + (fn + tp)(tn + fn)).
+
+    What ``kappa_statistic`` gives for two categories, written out because a sweep asks for it at every score.
+    Undefined when judge and people used one and the same category.
+    """
+    tn, fp, fn, tp = np.moveaxis(cells, -1, 0)
+    wrong, negative, positive = fp + fn, tn + fp, fn + tp
+    value: Array = 1 - ratio(wrong * (negative + positive), negative * (fp + tp) + positive * (tn + fn))
+    return value
 
 
 def tpr(cells: Array) -> Array:
@@ -44,6 +51,6 @@ def f1(cells: Array) -> Array:
 def mcc(cells: Array) -> Array:
     """Matthews' correlation: (tp·tn - fp·fn) / √((tp + fp)(tp + fn)(tn + fp)(tn + fn))."""
     tn, fp, fn, tp = np.moveaxis(cells, -1, 0)
-    # Four square roots, because the product of four margins overflows sooner.
-    margins = np.sqrt(tp + fp) * np.sqrt(tp + fn) * np.sqrt(tn + fp) * np.sqrt(tn + fn)
+    # Two square roots: the product of all four margins would not be exact for so long.
+    margins = np.sqrt((tp + fp) * (tn + fn)) * np.sqrt((tp + fn) * (tn + fp))
     return ratio(tp * tn - fp * fn, margins)

@@ -68,13 +68,18 @@ def kappa_statistic(weights: Floats) -> Statistic:
 
     def kappa(cells: Array) -> Array:
         table = cells.reshape(*cells.shape[:-1], levels, levels)
-        rows, columns = table.sum(axis=-1), table.sum(axis=-2)
-        observed = (table * weights).sum(axis=(-1, -2)) * rows.sum(axis=-1)
-        expected = ((rows @ weights) * columns).sum(axis=-1)
-        value: Array = 1 - ratio(observed, expected)
-        return value
+        rows, columns = (np.moveaxis(table.sum(axis=axis), -1, 0) for axis in (-1, -2))
+        return kappa_of_margins((table * weights).sum(axis=(-1, -2)), rows, columns, weights)
 
     return kappa
+
+
+def kappa_of_margins(observed: Array, rows: Array, columns: Array, weights: Floats) -> Array:
+    """Kappa from the disagreement observed, Σ v_ij n_ij (...), and from both raters' counts, each (levels, ...)."""
+    # einsum, because a threaded matrix product of so few levels mostly waits for its threads.
+    expected = (np.einsum("ij,i...->j...", weights, rows) * columns).sum(axis=0)
+    value: Array = 1 - ratio(observed * rows.sum(axis=0), expected)
+    return value
 
 
 def kappa_estimate(

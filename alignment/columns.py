@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from alignment.arrays import Bools, Floats, Ints
+from alignment.arrays import Bools, Floats, Ints, renumbered
 
 
 def finite(values: ArrayLike, name: str) -> Floats:
@@ -24,7 +24,7 @@ def verdicts(values: ArrayLike) -> Bools:
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"positive is a flat array, not of shape {array.shape}")
-    if not np.isin(array, (0, 1)).all():
+    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         raise ValueError("positive holds booleans")
     return array.astype(np.bool_)
 
@@ -41,8 +41,8 @@ def level_positions(values: ArrayLike, levels: int, name: str) -> Ints:
 
 def cluster_rows(cluster: ArrayLike) -> tuple[Ints, int]:
     """Clusters numbered 0..rows-1, and how many there are."""
-    present, row = np.unique(np.asarray(cluster), return_inverse=True)
-    return row.astype(np.int64), present.size
+    present, row = renumbered(np.asarray(cluster))
+    return row, present.size
 
 
 def same_length(**columns: Sequence[object] | Floats | Bools | Ints) -> None:

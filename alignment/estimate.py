@@ -32,11 +32,12 @@ class Estimate:
 
     def __post_init__(self) -> None:
         figures = (self.value, self.low, self.high)
-        if any(figure is not None and not math.isfinite(figure) for figure in figures):
-            raise ValueError(f"an estimate holds finite figures or None, not {figures}")
+        for figure in figures:
+            if figure is not None and not math.isfinite(figure):
+                raise ValueError(f"an estimate holds finite figures or None, not {figures}")
         if (self.low is None) != (self.high is None):
             raise ValueError("an interval has both ends or neither")
-        if None in figures and self.reason is None:
+        if self.reason is None and (self.value is None or self.low is None):
             raise ValueError("a missing value or interval needs a reason")
 
     @classmethod

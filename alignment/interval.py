@@ -1,7 +1,7 @@
 """Intervals: clustered influence functions, cluster bootstrap, Wilson. The one home of how an interval is made.
 
 ``interval="auto"`` takes influence functions from 40 clusters on and the bootstrap below; a proportion whose every
-trial is its own cluster takes Wilson's interval.
+trial is its own cluster takes Wilson's interval, and PR AUC one on the logit scale.
 
 Simulated coverage of 95 % intervals of kappa (.3, .6, .8; 30, 100, 400 clusters of 1 and 5 units; 500 runs each): 92 to
 99 % with balanced categories; 91 to 96 % where one category has 90 % of the ratings, except for few single units: 76 to
@@ -10,20 +10,21 @@ Simulated coverage of 95 % intervals of kappa (.3, .6, .8; 30, 100, 400 clusters
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import expit, logit, ndtri, stdtrit
 
-from alignment.arrays import Floats
+from alignment.arrays import Floats, Ints, sums_by
+from alignment.bootstrap import RESAMPLES, Middle, Resample, middle, resampled
 from alignment.estimate import Estimate
 from alignment.reasons import NO_VARIATION
 
 Kind = Literal["auto", "influence", "bootstrap", "none"]
 
 CLUSTERS_FOR_INFLUENCE = 40
-RESAMPLES = 2_000
-FLOATS_AT_ONCE = 4_000_000
 #: Spread below which resamples or influences count as equal: rounding, not variation.
 NO_SPREAD = 1e-12
 
@@ -48,6 +49,16 @@ class Plan:
         if self.rng is None and self.kind in ("auto", "bootstrap"):
             raise ValueError(f"interval={self.kind!r} may draw a bootstrap: pass rng, a numpy Generator")
 
+    def refusal(self, clusters: int) -> str | None:
+        """Why there is no interval, whatever the statistic, or None when there may be one."""
+        if self.kind == "none":
+            return "no interval was asked for"
+        return "fewer than 2 clusters: no interval" if clusters < 2 else None
+
+    def takes_influence(self, clusters: int) -> bool:
+        """Whether the interval is made from influence functions; if not, from the bootstrap."""
+        return self.kind == "influence" or (self.kind == "auto" and clusters >= CLUSTERS_FOR_INFLUENCE)
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
@@ -60,7 +71,7 @@ class Sampling:
     rows: int
     width: int
     influence: Callable[[], Floats]
-    resample: Callable[[Floats], Floats]
+    resample: Resample
 
 
 def standard_error(influence: Floats) -> float:
@@ -70,6 +81,13 @@ def standard_error(influence: Floats) -> float:
     no small-sample factor: with every unit its own cluster this is the Fleiss-Cohen-Everitt (1969) error of kappa.
     """
     return float(np.sqrt(np.square(influence - influence.mean()).sum()))
+
+
+def standard_errors(influence: Floats, group: Ints, groups: int) -> Floats:
+    """``standard_error`` of each of many groups of influences, shape (groups,)."""
+    means = sums_by(group, influence, groups) / np.bincount(group, minlength=groups)
+    errors: Floats = np.sqrt(sums_by(group, np.square(influence - means[group]), groups))
+    return errors
 
 
 def with_interval(
@@ -89,33 +107,76 @@ def with_interval(
     interval. Both are cut at ``bounds``. Data in which nothing varies (perfect agreement, a rater who always says the
     same) carry no information on the error, and get no interval rather than one of width zero.
     """
+    case = Case(plan, name, n, clusters, bounds)
+    if plan.refusal(clusters) is not None:
+        return case.without_interval(value)
+    if plan.takes_influence(clusters):
+        return case.by_influence(value, standard_error(sampling.influence()))
+    resamples = resampled(sampling.resample, sampling.rows, sampling.width, plan.rng)
+    return case.by_bootstrap(value, middle(resamples, plan.level))
 
-    def without(reason: str, method: str = name) -> Estimate:
-        return Estimate(value, None, None, plan.level, n, clusters, method, reason)
 
-    if plan.kind == "none":
-        return without("no interval was asked for")
-    if clusters < 2:
-        return without("fewer than 2 clusters: no interval")
-    if plan.kind == "influence" or (plan.kind == "auto" and clusters >= CLUSTERS_FOR_INFLUENCE):
-        method = f"{name}; influence functions by cluster, t with {clusters - 1} df"
-        error = standard_error(sampling.influence())
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What an estimate says beside its figures, and from what its interval is made: see ``with_interval``."""
+
+    plan: Plan
+    name: str
+    n: int
+    clusters: int
+    bounds: tuple[float, float]
+
+    def without_interval(self, value: float) -> Estimate:
+        """Where the plan refuses an interval."""
+        return self._without(value, self.plan.refusal(self.clusters) or "", self.name)
+
+    def by_influence(self, value: float, error: float) -> Estimate:
+        """From the standard error."""
+        df = self.clusters - 1
+        method = f"{self.name}; influence functions by cluster, t with {df} df"
         if error <= NO_SPREAD:
-            return without(NO_VARIATION, method)
-        half = float(stdtrit(clusters - 1, (1 + plan.level) / 2)) * error
-        low, high = value - half, value + half
-    else:
-        resamples = _resampled(sampling, plan)
-        defined = resamples[np.isfinite(resamples)]
-        lost = resamples.size - defined.size
-        method = f"{name}; cluster bootstrap, {RESAMPLES} resamples" + (f", {lost} undefined left out" if lost else "")
-        if lost > resamples.size / 2:
-            return without("undefined in most bootstrap resamples: no interval", method)
-        if np.ptp(defined) <= NO_SPREAD:
-            return without(NO_VARIATION, method)
-        low, high = map(float, np.quantile(defined, [(1 - plan.level) / 2, (1 + plan.level) / 2]))
-    lowest, highest = bounds
-    return Estimate(value, max(low, lowest), min(high, highest), plan.level, n, clusters, method, None)
+            return self._without(value, NO_VARIATION, method)
+        half = t_quantile(df, self.plan.level) * error
+        return self._with(value, value - half, value + half, method)
+
+    def by_logit(self, value: float, error: float) -> Estimate:
+        """From the standard error of the logit: for a figure between 0 and 1 whose error shrinks towards both."""
+        df = self.clusters - 1
+        method = f"{self.name}; influence functions by cluster on the logit scale, t with {df} df"
+        if error <= NO_SPREAD or not 0 < value < 1:
+            return self._without(value, NO_VARIATION, method)
+        half = t_quantile(df, self.plan.level) * error / (value * (1 - value))
+        centre = float(logit(value))
+        return self._with(value, float(expit(centre - half)), float(expit(centre + half)), method)
+
+    def by_bootstrap(self, value: float, found: Middle) -> Estimate:
+        """From the resamples."""
+        method = f"{self.name}; cluster bootstrap, {RESAMPLES} resamples"
+        if found.lost:
+            method += f", {found.lost} undefined left out"
+        if found.lost > RESAMPLES / 2:
+            return self._without(value, "undefined in most bootstrap resamples: no interval", method)
+        if found.spread <= NO_SPREAD:
+            return self._without(value, NO_VARIATION, method)
+        return self._with(value, found.low, found.high, method)
+
+    def takes_wilson(self, value: float, single: bool) -> bool:
+        """Whether a proportion has Wilson's interval; ``single``: every trial is its own cluster, and a hit or none."""
+        return self.plan.kind == "auto" and self.clusters >= 2 and (single or value in (0.0, 1.0))
+
+    def by_wilson(self, value: float, single: bool) -> Estimate:
+        """A proportion with Wilson's interval."""
+        how = "every trial its own cluster" if single else "each cluster as one trial, because none varies"
+        return self._with(value, *wilson(value, self.clusters, self.plan.level), f"{self.name}; Wilson, {how}")
+
+    def _with(self, value: float, low: float, high: float, method: str) -> Estimate:
+        lowest, highest = self.bounds
+        return Estimate(
+            value, max(low, lowest), min(high, highest), self.plan.level, self.n, self.clusters, method, None
+        )
+
+    def _without(self, value: float, reason: str, method: str) -> Estimate:
+        return Estimate(value, None, None, self.plan.level, self.n, self.clusters, method, reason)
 
 
 def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined: str) -> Estimate:
@@ -133,19 +194,16 @@ def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined
     if n == 0:
         return Estimate.undefined(undefined, method=name, level=plan.level)
     value = float(hits.sum() / trials.sum())
-    if plan.kind == "auto" and clusters >= 2:
-        single = bool((trials == 1).all() and np.isin(hits, (0, 1)).all())
-        if single or value in (0.0, 1.0):
-            low, high = wilson(value, clusters, plan.level)
-            how = "every trial its own cluster" if single else "each cluster as one trial, because none varies"
-            return Estimate(value, low, high, plan.level, n, clusters, f"{name}; Wilson, {how}", None)
+    case = Case(plan, name, n, clusters, (0.0, 1.0))
+    if case.takes_wilson(value, single := bool((trials == 1).all() and np.isin(hits, (0, 1)).all())):
+        return case.by_wilson(value, single)
     sampling = Sampling(
         rows=clusters,
         width=2,
         influence=lambda: (hits - value * trials) / trials.sum(),
         resample=lambda weights: (weights @ hits) / (weights @ trials),
     )
-    return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=(0.0, 1.0))
+    return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=case.bounds)
 
 
 def wilson(share: float, n: int, level: float) -> tuple[float, float]:
@@ -154,20 +212,19 @@ def wilson(share: float, n: int, level: float) -> tuple[float, float]:
     >>> [round(end, 4) for end in wilson(0.9, 10, 0.95)]
     [0.5958, 0.9821]
     """
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
+    half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return (0.0 if share == 0 else centre - half), (1.0 if share == 1 else centre + half)
 
 
-def _resampled(sampling: Sampling, plan: Plan) -> Floats:
-    assert plan.rng is not None  # Plan refuses to be made without one
-    rows = sampling.rows
-    block = max(1, min(RESAMPLES, FLOATS_AT_ONCE // max(rows, sampling.width)))
-    parts = []
-    for start in range(0, RESAMPLES, block):
-        size = min(block, RESAMPLES - start)
-        drawn = plan.rng.integers(rows, size=(size, rows)) + rows * np.arange(size)[:, None]
-        weights = np.bincount(drawn.ravel(), minlength=size * rows).reshape(size, rows)
-        parts.append(sampling.resample(weights.astype(np.float64)))
-    return np.concatenate(parts)
+@lru_cache(maxsize=4096)
+def t_quantile(df: int, level: float) -> float:
+    """Half of an interval's width in standard errors."""
+    return float(stdtrit(df, (1 + level) / 2))
+
+
+@lru_cache(maxsize=64)
+def normal_quantile(level: float) -> float:
+    """The same when the error is known."""
+    return float(ndtri((1 + level) / 2))

@@ -1,19 +1,27 @@
-"""Cohen's kappa of every pair of raters, and its mean over pairs."""
+"""Percent agreement and Cohen's kappa of every pair of raters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from alignment.arrays import Floats, Ints
-from alignment.cohen import confusion, kappa_estimate, kappa_name, kappa_statistic, refusal
+from alignment.arrays import Floats, sums_by
+from alignment.bootstrap import Middle
+from alignment.cohen import kappa_name, refusal
 from alignment.estimate import Estimate
-from alignment.interval import Kind, Plan, Sampling, proportion, with_interval
+from alignment.interval import Case, Kind, Plan, standard_errors
+from alignment.pair_bootstrap import resamples_of
+from alignment.pair_counts import PairCounts
+from alignment.pair_kappas import influences, kappas
 from alignment.ratings import Ratings
-from alignment.reasons import NO_LEVELS, ONE_CATEGORY
-from alignment.tables import pairs_within
-from alignment.totals import Totals
+from alignment.reasons import FEW_COMMON, NO_LEVELS, ONE_CATEGORY
 from alignment.weights import Weighting, disagreement
+
+PERCENT = "percent agreement"
+WEIGHTINGS: tuple[Weighting | None, ...] = (None, "linear", "quadratic")
+
+#: From value (None: undefined), standard error, common units, clusters, and the resamples where they make the interval.
+Builder = Callable[[float | None, float, int, int, Middle | None], Estimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +37,6 @@ class Pair:
     quadratic: Estimate
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class PairTable:
-    """The confusion matrix of two raters (None on a scale without levels).
-
-    ``unit`` holds the common units' codes, ``clusters`` the cluster codes behind the rows of ``table``.
-    """
-
-    a: str
-    b: str
-    unit: Ints
-    clusters: Ints
-    table: Totals | None
-
-
-def pair_tables(ratings: Ratings, min_common: int) -> list[PairTable]:
-    """Every pair of raters with at least ``min_common`` common units (and at least one), in the order of ``raters``."""
-    first, second = pairs_within(ratings.unit)
-    pair = ratings.rater[first] * len(ratings.raters) + ratings.rater[second]
-    order = np.argsort(pair, kind="stable")
-    first, second, pair = first[order], second[order], pair[order]
-    tables = []
-    for key, start, count in zip(*np.unique(pair, return_index=True, return_counts=True), strict=True):
-        if count < min_common:
-            continue
-        i, j = first[start : start + count], second[start : start + count]
-        a, b = divmod(int(key), len(ratings.raters))
-        table = None
-        if ratings.levels is not None:
-            table = confusion(ratings.cluster[i], ratings.value[i], ratings.value[j], len(ratings.levels))
-        clusters = np.unique(ratings.cluster[i])
-        tables.append(PairTable(ratings.raters[a], ratings.raters[b], ratings.unit[i], clusters, table))
-    return tables
-
-
 def pairwise(
     ratings: Ratings,
     min_common: int = 1,
@@ -75,143 +49,96 @@ def pairwise(
 
     A rater here is whoever gave values: a human, or a judge that gives labels. Each estimate is what ``cohen_kappa``
     and ``percent_agreement`` give for the pair alone, with its reason when undefined. Pairs with fewer than
-    ``min_common`` common units, or none, are left out.
+    ``min_common`` common units, or none, are left out. The bootstrap draws clusters once for all statistics of up to
+    32 pairs with equally many clusters: each interval is as good as alone, but the luck of the draws is shared.
     """
     plan = Plan(interval, rng, level)
-    return [
-        Pair(
-            a=pair.a,
-            b=pair.b,
-            n=pair.unit.size,
-            percent=_percent(ratings, pair, plan),
-            kappa=kappa_estimate(ratings, pair.table, pair.unit.size, None, plan),
-            linear=kappa_estimate(ratings, pair.table, pair.unit.size, "linear", plan),
-            quadratic=kappa_estimate(ratings, pair.table, pair.unit.size, "quadratic", plan),
-        )
-        for pair in pair_tables(ratings, min_common)
+    counts = PairCounts.of(ratings, min_common)
+    names = np.array([*ratings.raters, None], dtype=object)
+    columns = (names[counts.a], names[counts.b], counts.n.tolist(), *_estimates(ratings, counts, plan))
+    return [Pair(*row) for row in zip(*columns, strict=True)]
+
+
+def _estimates(ratings: Ratings, counts: PairCounts, plan: Plan) -> list[list[Estimate]]:
+    """Percent agreement and the three kappas, each of every pair."""
+    reasons = [NO_LEVELS if ratings.levels is None else None, *(refusal(ratings, one) for one in WEIGHTINGS)]
+    names = [PERCENT, *map(kappa_name, WEIGHTINGS)]
+    estimates = [
+        [Estimate.undefined(reason or "", method=name, level=plan.level)] * len(counts)
+        for name, reason in zip(names, reasons, strict=True)
     ]
+    if ratings.levels is None or not len(counts):
+        return estimates
+    weightings = [disagreement(len(ratings.levels), one) for one in WEIGHTINGS]
+    meaning = [place for place, reason in enumerate(reasons[1:]) if reason is None]
+    resamples = resamples_of(counts, [weightings[place] for place in meaning], plan)
+    estimates[0] = _of_every_pair(counts, *_agreement(counts, weightings[0]), resamples, 0, _agreement_estimate(plan))
+    for number, place in enumerate(meaning, start=1):
+        values = kappas(counts, weightings[place])
+        errors = np.nan_to_num(_errors(counts, influences(counts, weightings[place])))
+        build = _kappa_estimate(names[1 + place], plan)
+        estimates[1 + place] = _of_every_pair(counts, values, errors, resamples, number, build)
+    return estimates
 
 
-def mean_pairwise_kappa(
-    ratings: Ratings,
-    weights: Weighting | None = None,
-    min_common: int = 10,
-    weighted_by_common_units: bool = False,
-    *,
-    interval: Kind = "auto",
-    rng: np.random.Generator | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """Mean of Cohen's kappa over the pairs of raters with at least ``min_common`` common units.
-
-    Plain mean, or weighted by the pairs' numbers of common units. Pairs whose kappa is undefined are left out;
-    ``method`` counts both. n counts the units that some counted pair has in common. In the interval a cluster carries
-    its influence on all pairs together, so pairs that share raters or units are not taken for independent; which pairs
-    count is taken as given.
-
-    Undefined: as ``cohen_kappa``; no pair with that many common units; kappa undefined in every pair.
-    """
-    plan = Plan(interval, rng, level)
-    return mean_kappa_of(ratings, pair_tables(ratings, min_common), weights, min_common, weighted_by_common_units, plan)
+def _agreement(counts: PairCounts, nominal: Floats) -> tuple[Floats, Floats]:
+    """Percent agreement of every pair and its standard error."""
+    agreeing = 1 - counts.disagreement(nominal)
+    values = sums_by(counts.pair, agreeing, len(counts)) / counts.n
+    return values, _errors(counts, (agreeing - values[counts.pair]) / counts.n[counts.pair])
 
 
-def mean_kappa_of(
-    ratings: Ratings,
-    tables: Sequence[PairTable],
-    weights: Weighting | None,
-    min_common: int,
-    weighted_by_common_units: bool,
-    plan: Plan,
-) -> Estimate:
-    """``mean_pairwise_kappa`` of tables already counted."""
-    name = f"mean {kappa_name(weights)}" + (", weighted by common units" if weighted_by_common_units else "")
-    reason = refusal(ratings, weights)
-    if reason is None and not tables:
-        reason = f"no pair of raters has {min_common} common units"
-    if reason is not None:
-        return Estimate.undefined(reason, method=name, level=plan.level)
-    statistic = kappa_statistic(disagreement(len(ratings.levels or ()), weights))
-    counted, values = [], []
-    for pair in tables:
-        value = float(statistic(pair.table.sums())) if pair.table is not None and pair.unit.size > 1 else np.nan
-        if np.isfinite(value):
-            counted.append(pair)
-            values.append(value)
-    name += (
-        f" over {len(counted)} pairs with at least {min_common} common units, {len(tables) - len(counted)} undefined"
-    )
-    if not counted:
-        return Estimate.undefined(f"{ONE_CATEGORY} in every pair", method=name, level=plan.level)
-    mean = _Mean(counted, np.array(values), weights, len(ratings.levels or ()), weighted_by_common_units)
-    return with_interval(
-        mean.value,
-        mean.sampling(),
-        plan,
-        name=name,
-        n=np.unique(np.concatenate([pair.unit for pair in counted])).size,
-        clusters=mean.clusters.size,
-        bounds=(-1.0, 1.0),
-    )
+def _errors(counts: PairCounts, influence: Floats) -> Floats:
+    by_row = sums_by(counts.row, influence, counts.row_pair.size)
+    return standard_errors(by_row, counts.row_pair, len(counts))
 
 
-class _Mean:
-    """The mean of kappas Σ_p g_p κ_p / Σ_p g_p as a function of cluster weights; g is 1, or the common units."""
-
-    def __init__(
-        self,
-        pairs: Sequence[PairTable],
-        kappas: Floats,
-        weights: Weighting | None,
-        levels: int,
-        by_units: bool,
-    ) -> None:
-        self.statistic = kappa_statistic(disagreement(levels, weights))
-        self.kappas = kappas
-        self.by_units = by_units
-        self.clusters = np.unique(np.concatenate([pair.clusters for pair in pairs]))
-        # Per pair: its table, and where its clusters stand among all of them.
-        self.parts = [
-            (pair.table, np.searchsorted(self.clusters, pair.clusters)) for pair in pairs if pair.table is not None
-        ]
-        self.shares = np.array([pair.unit.size if by_units else 1 for pair in pairs], dtype=np.float64)
-        self.value = float((self.shares * kappas).sum() / self.shares.sum())
-
-    def sampling(self) -> Sampling:
-        widest = max(table.size for table, _ in self.parts)
-        return Sampling(self.clusters.size, widest, self.influence, self.resample)
-
-    def influence(self) -> Floats:
-        total = np.zeros(self.clusters.size)
-        for (table, rows), kappa, share in zip(self.parts, self.kappas, self.shares, strict=True):
-            change = share * table.influence(self.statistic)
-            if self.by_units:
-                change += (kappa - self.value) * table.per_cluster(np.ones(table.size))
-            total[rows] += change
-        influence: Floats = total / self.shares.sum()
-        return influence
-
-    def resample(self, weights: Floats) -> Floats:
-        weighted, shares = np.zeros(weights.shape[0]), np.zeros(weights.shape[0])
-        for table, rows in self.parts:
-            kappa = table.resample(self.statistic, weights[:, rows])
-            share = weights[:, rows] @ table.per_cluster(np.ones(table.size)) if self.by_units else 1.0
-            defined = np.isfinite(kappa)
-            weighted += np.where(defined, share * kappa, 0.0)
-            shares += np.where(defined, share, 0.0)
-        means = np.full(weights.shape[0], np.nan)
-        np.divide(weighted, shares, out=means, where=shares > 0)
-        return means
+def _of_every_pair(
+    counts: PairCounts,
+    values: Floats,
+    errors: Floats,
+    resamples: Mapping[int, Sequence[Middle]],
+    statistic: int,
+    build: Builder,
+) -> list[Estimate]:
+    figures = zip(values.tolist(), errors.tolist(), counts.n.tolist(), counts.clusters.tolist(), strict=True)
+    # Thousands of pairs with a unit or two in common differ in nothing; an estimate can't change, so they share it.
+    made: dict[tuple[float | None, float, int, int], Estimate] = {}
+    estimates = []
+    for pair, (value, error, n, clusters) in enumerate(figures):
+        key = (None if value != value else value, error, n, clusters)
+        if pair in resamples:
+            estimates.append(build(*key, resamples[pair][statistic]))
+            continue
+        if key not in made:
+            made[key] = build(*key, None)
+        estimates.append(made[key])
+    return estimates
 
 
-def _percent(ratings: Ratings, pair: PairTable, plan: Plan) -> Estimate:
-    name = "percent agreement"
-    if pair.table is None or ratings.levels is None:
-        return Estimate.undefined(NO_LEVELS, method=name, level=plan.level)
-    agreeing = np.eye(len(ratings.levels)).ravel()
-    return proportion(
-        pair.table.per_cluster(agreeing),
-        pair.table.per_cluster(np.ones_like(agreeing)),
-        plan,
-        name=name,
-        undefined="no common units",
-    )
+def _agreement_estimate(plan: Plan) -> Builder:
+    def build(value: float | None, error: float, n: int, clusters: int, found: Middle | None) -> Estimate:
+        assert value is not None  # every pair has a common unit
+        case = Case(plan, PERCENT, n, clusters, (0.0, 1.0))
+        single = n == clusters
+        return (
+            case.by_wilson(value, single) if case.takes_wilson(value, single) else _interval(case, value, error, found)
+        )
+
+    return build
+
+
+def _kappa_estimate(name: str, plan: Plan) -> Builder:
+    def build(value: float | None, error: float, n: int, clusters: int, found: Middle | None) -> Estimate:
+        if n < 2 or value is None:
+            reason = FEW_COMMON if n < 2 else ONE_CATEGORY
+            return Estimate.undefined(reason, n=n, clusters=clusters, method=name, level=plan.level)
+        return _interval(Case(plan, name, n, clusters, (-1.0, 1.0)), value, error, found)
+
+    return build
+
+
+def _interval(case: Case, value: float, error: float, found: Middle | None) -> Estimate:
+    if case.plan.refusal(case.clusters) is not None:
+        return case.without_interval(value)
+    return case.by_influence(value, error) if found is None else case.by_bootstrap(value, found)

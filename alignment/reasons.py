@@ -3,6 +3,7 @@
 NO_LEVELS = "the scale has no levels"
 NO_ORDER = "the levels have no order"
 NOT_NUMBERS = "the levels are not numbers"
+NEGATIVE = "some values are negative: they have no ratio"
 ONE_CATEGORY = "only one category was used"
 FEW_COMMON = "fewer than 2 common units"
 NO_PAIRS = "no unit has two ratings"

@@ -42,7 +42,7 @@ def reference_majority(ratings: Ratings, passes: Sequence[Hashable]) -> BinaryRe
     >>> reference.unit_ids, reference.positive.tolist(), reference.ties
     (('u', 'w'), [True, False], 1)
     """
-    passing = _passing(ratings, passes)
+    passing = passing_ratings(ratings, passes)
     unit, starts = unit_runs(ratings)
     lead = 2 * np.bincount(unit, weights=passing) - np.bincount(unit)
     decided = lead != 0
@@ -69,7 +69,7 @@ def mean_value(ratings: Ratings, passes: Sequence[Hashable] | None = None) -> Me
     """
     value: Array
     if passes is not None:
-        value = _passing(ratings, passes)
+        value = passing_ratings(ratings, passes)
     elif ratings.levels is None:
         value = ratings.value
     else:
@@ -85,7 +85,7 @@ def mean_value(ratings: Ratings, passes: Sequence[Hashable] | None = None) -> Me
     )
 
 
-def _passing(ratings: Ratings, passes: Sequence[Hashable]) -> Bools:
+def passing_ratings(ratings: Ratings, passes: Sequence[Hashable]) -> Bools:
     """Whether each rating is among ``passes``."""
     if ratings.levels is None:
         raise ValueError("passes are levels, and this scale has none")

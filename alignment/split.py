@@ -1,11 +1,11 @@
-"""Dev and test: a stratified division of samples, to be made once, before anything is fitted."""
+"""Dev and test, and folds of dev: stratified divisions of samples, made before anything is fitted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from alignment.arrays import Bools
+from alignment.arrays import Bools, Ints
 
 
 def dev_test_split(
@@ -36,6 +36,26 @@ def dev_test_split(
     filled = np.floor(np.arange(len(shuffled) + 1) * dev_share + 0.5)
     is_dev = dict(zip(shuffled, np.diff(filled) > 0, strict=True))
     return np.array([is_dev[cluster] for cluster in clusters], dtype=np.bool_)
+
+
+def folds(clusters: Sequence[Hashable], strata: Sequence[Hashable], count: int, rng: np.random.Generator) -> Ints:
+    """The fold of each cluster, 0..count-1, shape (clusters,): in every stratum, and over all, equal within one.
+
+    ``clusters`` names each cluster once. The same generator state and clusters in any order give the same folds.
+
+    >>> sorted(folds("abcd", [True, True, False, False], 2, np.random.default_rng(1)).tolist())
+    [0, 0, 1, 1]
+    """
+    if len(clusters) != len(strata) or len(set(clusters)) != len(clusters):
+        raise ValueError(f"folds need every cluster once with its stratum, not {len(clusters)} with {len(strata)}")
+    if count < 2:
+        raise ValueError(f"at least 2 folds, not {count}")
+    order = sorted(range(len(clusters)), key=lambda place: _name(clusters[place]))
+    shuffled = [order[place] for place in rng.permutation(len(order))]
+    shuffled.sort(key=lambda place: _name(strata[place]))
+    found = np.empty(len(clusters), dtype=np.int64)
+    found[shuffled] = np.arange(len(clusters)) % count
+    return found
 
 
 def _name(key: Hashable) -> tuple[str, str]:

@@ -8,9 +8,11 @@ import numpy as np
 from alignment.alpha import krippendorff_alpha
 from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan
-from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
-from alignment.pairs import mean_kappa_of, pair_tables
+from alignment.mean_kappa import mean_kappa_of
+from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
+from alignment.pair_counts import PairCounts
 from alignment.ratings import Ratings
+from alignment.scott import mean_pi_of
 
 MIN_COMMON = 10
 
@@ -29,11 +31,16 @@ class AgreementSummary(TypedDict):
     cohen_kappa_mean_weighted_by_common_units: Estimate
     cohen_kappa_linear_mean: Estimate
     cohen_kappa_quadratic_mean: Estimate
+    scott_pi_mean: Estimate
     fleiss_kappa: Estimate
     krippendorff_alpha_nominal: Estimate
     krippendorff_alpha_ordinal: Estimate
     krippendorff_alpha_interval: Estimate
+    krippendorff_alpha_ratio: Estimate
     gwet_ac1: Estimate
+    gwet_ac2_linear: Estimate
+    gwet_ac2_quadratic: Estimate
+    brennan_prediger: Estimate
 
 
 class _Asked(TypedDict):
@@ -55,19 +62,24 @@ def agreement_summary(
 ) -> AgreementSummary:
     """Every agreement statistic of the ratings; those without meaning on the scale are undefined with a reason."""
     plan = Plan(interval, rng, level)
-    tables = pair_tables(ratings, MIN_COMMON)
+    pairs = PairCounts.of(ratings, MIN_COMMON)
     asked = _Asked(interval=interval, rng=rng, level=level)
     return AgreementSummary(
         percent_agreement=percent_agreement(ratings, **asked),
-        cohen_kappa_mean=mean_kappa_of(ratings, tables, None, MIN_COMMON, False, plan),
-        cohen_kappa_mean_weighted_by_common_units=mean_kappa_of(ratings, tables, None, MIN_COMMON, True, plan),
-        cohen_kappa_linear_mean=mean_kappa_of(ratings, tables, "linear", MIN_COMMON, False, plan),
-        cohen_kappa_quadratic_mean=mean_kappa_of(ratings, tables, "quadratic", MIN_COMMON, False, plan),
+        cohen_kappa_mean=mean_kappa_of(ratings, pairs, None, MIN_COMMON, False, plan),
+        cohen_kappa_mean_weighted_by_common_units=mean_kappa_of(ratings, pairs, None, MIN_COMMON, True, plan),
+        cohen_kappa_linear_mean=mean_kappa_of(ratings, pairs, "linear", MIN_COMMON, False, plan),
+        cohen_kappa_quadratic_mean=mean_kappa_of(ratings, pairs, "quadratic", MIN_COMMON, False, plan),
+        scott_pi_mean=mean_pi_of(ratings, pairs, MIN_COMMON, plan),
         fleiss_kappa=fleiss_kappa(ratings, **asked),
         krippendorff_alpha_nominal=krippendorff_alpha(ratings, "nominal", **asked),
         krippendorff_alpha_ordinal=krippendorff_alpha(ratings, "ordinal", **asked),
         krippendorff_alpha_interval=krippendorff_alpha(ratings, "interval", **asked),
+        krippendorff_alpha_ratio=krippendorff_alpha(ratings, "ratio", **asked),
         gwet_ac1=gwet_ac1(ratings, **asked),
+        gwet_ac2_linear=gwet_ac2(ratings, "linear", **asked),
+        gwet_ac2_quadratic=gwet_ac2(ratings, "quadratic", **asked),
+        brennan_prediger=brennan_prediger(ratings, **asked),
     )
 
 

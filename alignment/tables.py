@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignment.arrays import Floats, Ints
+from alignment.arrays import Floats, Ints, renumbered, run_starts, sums_by
 from alignment.ratings import Ratings
 from alignment.totals import Totals
 
@@ -26,7 +26,7 @@ class UnitLevels:
 
 def unit_runs(ratings: Ratings) -> tuple[Ints, Ints]:
     """Units as runs of the sorted ratings: each rating's unit as 0..units-1, and each unit's first rating."""
-    starts = np.flatnonzero(np.diff(ratings.unit, prepend=ratings.unit[:1] - 1))
+    starts = run_starts(ratings.unit)
     return np.repeat(np.arange(starts.size), np.diff(starts, append=len(ratings))), starts
 
 
@@ -34,9 +34,15 @@ def unit_levels(ratings: Ratings) -> UnitLevels:
     """The level counts of every unit; the ratings must have levels."""
     levels = len(ratings.levels or ())
     unit, starts = unit_runs(ratings)
-    cells, count = np.unique(unit * levels + ratings.value, return_counts=True)
+    # The units are sorted already: a stable sort has next to nothing left to do.
+    cells = np.sort(unit * levels + ratings.value, kind="stable")
+    first = run_starts(cells)
     return UnitLevels(
-        cells // levels, cells % levels, count, np.bincount(unit, minlength=starts.size), ratings.cluster[starts]
+        unit=cells[first] // levels,
+        level=cells[first] % levels,
+        count=np.diff(first, append=cells.size),
+        size=np.bincount(unit, minlength=starts.size),
+        cluster=ratings.cluster[starts],
     )
 
 
@@ -85,16 +91,37 @@ def coincidences(ratings: Ratings) -> Totals:
     return Totals.of(cells.cluster[unit], column, pairs * share[unit], levels * levels)
 
 
-def agreement_columns(ratings: Ratings) -> tuple[Totals, int, int]:
-    """What Fleiss' kappa, Gwet's AC1 and percent agreement rest on, as 2 + levels columns.
+def disagreements(ratings: Ratings, apart: Floats) -> Totals:
+    """What Krippendorff's alpha rests on when the distance of two levels is fixed, as 1 + levels columns.
 
-    Column 0: of each unit with m ≥ 2 ratings, the share of its pairs that agree, Σ_k n_k(n_k - 1)/(m(m - 1)).
+    Column 0: of each unit with m ≥ 2 ratings, Σ ``apart``/(m - 1) over its ordered pairs of ratings. Columns 1…: how
+    many of its ratings fall on each level. ``apart`` is symmetric, of shape (levels, levels), 0 on the diagonal.
+    """
+    cells = unit_levels(ratings)
+    i, j = pairs_within(cells.unit)
+    across = 2.0 * cells.count[i] * cells.count[j] * apart[cells.level[i], cells.level[j]]
+    several = np.flatnonzero(cells.size[cells.unit] > 1)
+    unit = np.concatenate([cells.unit[i], cells.unit[several]])
+    column = np.concatenate([np.zeros_like(i), 1 + cells.level[several]])
+    amount = np.concatenate([across / (cells.size[cells.unit[i]] - 1), cells.count[several]])
+    return Totals.of(cells.cluster[unit], column, amount, 1 + apart.shape[0])
+
+
+def agreement_columns(ratings: Ratings, alike: Floats | None = None) -> tuple[Totals, int, int]:
+    """What percent agreement, Fleiss' kappa, Brennan and Prediger's and Gwet's rest on, as 2 + levels columns.
+
+    Column 0: of each unit with m ≥ 2 ratings, the share of its pairs that agree, Σ_k n_k(n_k - 1)/(m(m - 1)); a pair
+    of different levels counts as far as they are ``alike``, shape (levels, levels), symmetric, 1 on the diagonal.
     Column 1: the number of such units. Columns 2…: of each rated unit, the share of its ratings on each level, n_k/m.
     Also returns how many units have two or more ratings, and how many clusters they lie in.
     """
     cells = unit_levels(ratings)
     size = cells.size
-    agreeing = np.bincount(cells.unit, weights=cells.count * (cells.count - 1), minlength=size.size)
+    agreeing = sums_by(cells.unit, cells.count * (cells.count - 1), size.size)
+    if alike is not None:
+        i, j = pairs_within(cells.unit)
+        partly = 2 * cells.count[i] * cells.count[j] * alike[cells.level[i], cells.level[j]]
+        agreeing += sums_by(cells.unit[i], partly, size.size)
     several = np.flatnonzero(size > 1)
     cluster = np.concatenate([cells.cluster[several], cells.cluster[several], cells.cluster[cells.unit]])
     column = np.concatenate([np.zeros_like(several), np.ones_like(several), 2 + cells.level])
@@ -106,4 +133,4 @@ def agreement_columns(ratings: Ratings) -> tuple[Totals, int, int]:
         ]
     )
     totals = Totals.of(cluster, column, amount, 2 + len(ratings.levels or ()))
-    return totals, several.size, np.unique(cells.cluster[several]).size
+    return totals, several.size, renumbered(cells.cluster[several])[0].size

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment import binary
-from alignment.arrays import Bools, Floats, Ints
+from alignment.arrays import Bools, Floats, Ints, run_starts
 from alignment.binary import FN, FP, TN, TP
 from alignment.columns import cluster_rows, finite, same_length, verdicts
 from alignment.estimate import Estimate
@@ -16,6 +16,8 @@ from alignment.totals import Statistic, Totals, estimate
 
 #: Kappas closer than this are equal: rounding must not choose the threshold.
 EQUAL = 1e-12
+#: So many that what lies between the counts and a figure stays in the processor's cache.
+THRESHOLDS_AT_ONCE = 2**14
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,8 +39,9 @@ class ThresholdResult:
 class Sweep:
     """A judge at every threshold; arrays of shape (thresholds,), thresholds ascending, NaN where undefined.
 
-    ``best_*`` belong to the greatest kappa; they are None, and ``reason`` says why, when kappa is defined nowhere.
-    The best threshold of the data it is measured on is optimistic.
+    Counts and kappa are kept, the other figures computed when asked for. ``best_*`` belong to the greatest kappa; they
+    are None, and ``reason`` says why, when kappa is defined nowhere. The best threshold of the data it is measured on
+    is optimistic.
     """
 
     thresholds: Floats
@@ -47,16 +50,43 @@ class Sweep:
     fn: Ints
     tp: Ints
     kappa: Floats
-    tpr: Floats
-    tnr: Floats
-    precision: Floats
-    f1: Floats
-    accuracy: Floats
-    mcc: Floats
     best_index: int | None
     best_threshold: float | None
     best_kappa: float | None
     reason: str | None
+
+    @property
+    def tpr(self) -> Floats:
+        """True positive rate at each threshold."""
+        return self._figure(binary.tpr)
+
+    @property
+    def tnr(self) -> Floats:
+        """True negative rate at each threshold."""
+        return self._figure(binary.tnr)
+
+    @property
+    def precision(self) -> Floats:
+        """Precision at each threshold."""
+        return self._figure(binary.precision)
+
+    @property
+    def f1(self) -> Floats:
+        """F1 at each threshold."""
+        return self._figure(binary.f1)
+
+    @property
+    def accuracy(self) -> Floats:
+        """Accuracy at each threshold."""
+        return self._figure(binary.accuracy)
+
+    @property
+    def mcc(self) -> Floats:
+        """Matthews' correlation at each threshold."""
+        return self._figure(binary.mcc)
+
+    def _figure(self, statistic: Statistic) -> Floats:
+        return _at_every_threshold(statistic, self.tn, self.fp, self.fn, self.tp)
 
 
 def at_threshold(
@@ -86,9 +116,7 @@ def at_threshold(
     plan = Plan(interval, rng, level)
     scores, human, (row, rows) = finite(score, "score"), verdicts(positive), cluster_rows(cluster)
     same_length(score=scores, positive=human, cluster=row)
-    if np.isnan(threshold):
-        raise ValueError("the threshold is a number, not nan")
-    judge: Bools = scores >= threshold if higher_is_better else scores <= threshold
+    judge = decide(scores, threshold, higher_is_better)
     table = Totals(row, 2 * human + judge, np.ones(scores.size), rows, 4)
     tn, fp, fn, tp = (round(count) for count in table.sums())
 
@@ -118,6 +146,13 @@ def at_threshold(
     )
 
 
+def decide(scores: Floats, threshold: float, higher_is_better: bool) -> Bools:
+    """Whether the judge passes each unit. The one home of the rule. ValueError: a threshold of nan."""
+    if np.isnan(threshold):
+        raise ValueError("the threshold is a number, not nan")
+    return scores >= threshold if higher_is_better else scores <= threshold
+
+
 def sweep(score: ArrayLike, positive: ArrayLike, *, higher_is_better: bool = True) -> Sweep:
     """The judge at every observed score as threshold, by one sort and cumulative counts.
 
@@ -130,37 +165,44 @@ def sweep(score: ArrayLike, positive: ArrayLike, *, higher_is_better: bool = Tru
     """
     scores, human = finite(score, "score"), verdicts(positive)
     same_length(score=scores, positive=human)
-    thresholds, place = np.unique(scores, return_inverse=True)
-    positives = np.bincount(place[human], minlength=thresholds.size)
-    negatives = np.bincount(place[~human], minlength=thresholds.size)
-    tp, fp = (_at_or_beyond(counts, higher_is_better) for counts in (positives, negatives))
-    fn, tn = positives.sum() - tp, negatives.sum() - fp
-    cells = np.stack([tn, fp, fn, tp], axis=-1).astype(np.float64)
-    kappa = binary.kappa(cells)
+    order = np.argsort(scores)
+    ascending = scores[order]
+    starts = run_starts(ascending)
+    ends = np.append(starts[1:], scores.size)[: starts.size]
+    positives = np.zeros(scores.size + 1, dtype=np.int64)  # among the lowest 0, 1, … n scores
+    np.cumsum(human[order], out=positives[1:])
+    if higher_is_better:
+        passed, tp = scores.size - starts, positives[-1] - positives[starts]
+    else:
+        passed, tp = ends, positives[ends]
+    fp, fn = passed - tp, positives[-1] - tp
+    tn = scores.size - passed - fn
+    kappa = _at_every_threshold(binary.kappa, tn, fp, fn, tp)
     index, reason = None, None
-    if np.isfinite(kappa).any():
-        index = int(np.flatnonzero(kappa >= np.nanmax(kappa) - EQUAL)[0])
+    greatest = np.fmax.reduce(kappa, initial=-np.inf)  # passes over NaN
+    if np.isfinite(greatest):
+        index = int(np.argmax(kappa >= greatest - EQUAL))
     else:
         reason = f"{ONE_CATEGORY} at every threshold" if scores.size else NO_UNITS
     return Sweep(
-        thresholds=thresholds,
+        thresholds=ascending[starts],
         tn=tn,
         fp=fp,
         fn=fn,
         tp=tp,
         kappa=kappa,
-        tpr=binary.tpr(cells),
-        tnr=binary.tnr(cells),
-        precision=binary.precision(cells),
-        f1=binary.f1(cells),
-        accuracy=binary.accuracy(cells),
-        mcc=binary.mcc(cells),
         best_index=index,
-        best_threshold=None if index is None else float(thresholds[index]),
+        best_threshold=None if index is None else float(ascending[starts[index]]),
         best_kappa=None if index is None else float(kappa[index]),
         reason=reason,
     )
 
 
-def _at_or_beyond(counts: Ints, higher_is_better: bool) -> Ints:
-    return counts[::-1].cumsum()[::-1] if higher_is_better else counts.cumsum()
+def _at_every_threshold(statistic: Statistic, *cells: Ints) -> Floats:
+    """A statistic of the four counts, each of shape (thresholds,)."""
+    size = cells[0].size
+    values = np.empty(size)
+    for start in range(0, size, THRESHOLDS_AT_ONCE):
+        part = slice(start, start + THRESHOLDS_AT_ONCE)
+        values[part] = statistic(np.array([count[part] for count in cells], dtype=np.float64).T)
+    return values

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from alignment.arrays import Array, Floats, Ints, sums_by
+from alignment.arrays import Array, Floats, Ints, renumbered, sums_by
 from alignment.estimate import Estimate
 from alignment.interval import Plan, Sampling, with_interval
 
@@ -46,7 +46,7 @@ class Totals:
     @classmethod
     def of(cls, cluster: Ints, column: Ints, amount: Floats, size: int) -> "Totals":
         """From any integer cluster codes; only clusters that occur become rows."""
-        present, row = np.unique(cluster, return_inverse=True)
+        present, row = renumbered(cluster)
         return cls(row, column, amount, present.size, size)
 
     def sums(self) -> Floats:
@@ -57,14 +57,15 @@ class Totals:
         """A weighted sum of columns in every cluster, shape (rows,); ``columns`` holds one weight per column."""
         return sums_by(self.cluster, self.amount * columns[self.column], self.rows)
 
-    def influence(self, statistic: Statistic) -> Floats:
-        """Derivative of the statistic by each cluster's weight, shape (rows,)."""
-        return self.per_cluster(self._gradient(statistic))
+    def influence(self, statistic: Statistic, at: Floats | None = None) -> Floats:
+        """Derivative of the statistic by each cluster's weight, shape (rows,); at the column sums, or at others."""
+        return self.per_cluster(self._gradient(statistic, self.sums() if at is None else at))
 
     def resample(self, statistic: Statistic, weights: Floats) -> Floats:
         """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""
-        matrix = csr_array((self.amount, (self.cluster, self.column)), shape=(self.rows, self.size))
-        values: Floats = statistic((matrix.T @ weights.T).T)
+        # Sparse even where it is nearly full: a full product would wait for the other threads of a busy machine.
+        matrix = csr_array((self.amount, (self.column, self.cluster)), shape=(self.size, self.rows))
+        values: Floats = statistic((matrix @ weights.T).T)
         return values
 
     def sampling(self, statistic: Statistic) -> Sampling:
@@ -76,10 +77,10 @@ class Totals:
             resample=lambda weights: self.resample(statistic, weights),
         )
 
-    def _gradient(self, statistic: Statistic) -> Floats:
-        sums = self.sums().astype(np.complex128)
+    def _gradient(self, statistic: Statistic, at: Floats) -> Floats:
+        sums = at.astype(np.complex128)
         gradient = np.zeros(self.size)
-        occurring = np.unique(self.column)
+        occurring = np.flatnonzero(np.bincount(self.column, minlength=self.size))
         block = max(1, CELLS_AT_ONCE // self.size)
         for start in range(0, occurring.size, block):
             columns = occurring[start : start + block]
@@ -91,9 +92,12 @@ class Totals:
 
 def ratio(numerator: Array, denominator: Array) -> Array:
     """Quotient of two arrays, NaN where the denominator is zero."""
+    defined = denominator != 0
+    if np.all(defined):
+        return np.asarray(numerator / denominator)
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     quotient = np.full(numerator.shape, np.nan, dtype=np.result_type(numerator, denominator, np.float64))
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    np.divide(numerator, denominator, out=quotient, where=defined)
     return quotient
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from alignment.arrays import Array, Floats
 
 Weighting = Literal["linear", "quadratic"]
-Metric = Literal["nominal", "ordinal", "interval"]
+Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
 #: Squared distances between levels, given how often each level was used: (..., k) -> (..., k, k).
 Distance = Callable[[Array], Array]
@@ -38,11 +38,23 @@ def disagreement(levels: int, weights: Weighting | Floats | None) -> Floats:
     return matrix
 
 
+def similarity(levels: int, weights: Weighting | None) -> Floats:
+    """Gwet's agreement weights: 1 on the diagonal, 0 for the positions farthest apart, shape (levels, levels).
+
+    >>> similarity(3, "linear").tolist()
+    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
+    """
+    apart = disagreement(levels, weights)
+    alike: Floats = 1 - apart / apart.max()
+    return alike
+
+
 def squared_distance(metric: Metric, numbers: Floats | None, levels: int) -> Distance:
     """Krippendorff's squared difference function δ² of a metric.
 
     nominal: 1 for different levels. ordinal: (Σ_{g=c..k} n_g - (n_c + n_k)/2)², which is the squared distance of the
-    levels' mid-ranks. interval: squared difference of ``numbers``, shape (levels,).
+    levels' mid-ranks. interval: squared difference of ``numbers``, shape (levels,). ratio: squared difference over
+    sum, ((c - k)/(c + k))², of numbers none of which is negative; 0 between two zeros.
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
     """
@@ -52,8 +64,11 @@ def squared_distance(metric: Metric, numbers: Floats | None, levels: int) -> Dis
     if metric == "ordinal":
         return lambda counts: _squared_gaps(np.cumsum(counts, axis=-1) - counts / 2)
     if numbers is None:
-        raise ValueError("interval distances need numeric levels")
+        raise ValueError(f"{metric} distances need numeric levels")
     fixed = _squared_gaps(numbers)
+    if metric == "ratio":
+        sums = np.square(np.add.outer(numbers, numbers))
+        fixed = np.divide(fixed, sums, out=np.zeros_like(fixed), where=sums > 0)
     return lambda _counts: fixed
 
 

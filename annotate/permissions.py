@@ -29,7 +29,10 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "adjudication.decide": _STAFF,
     "reports.read": _STAFF,
     "reports.freeze": _STAFF,
+    "test.look": _STAFF,
+    "certificates.issue": _ADMIN,
     "judges.read": _STAFF,
+    "judges.change": _ADMIN,
     "export.read": _ADMIN,
     "export.run": _ADMIN,
 }

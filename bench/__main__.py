@@ -5,7 +5,7 @@ import sys
 
 from bench.stage import ROOT
 
-BENCHMARKS = ("import_speed", "label_loop", "workspace")
+BENCHMARKS = ("import_speed", "label_loop", "statistics_speed", "workspace")
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config import embedded, env
+from config import api_document, embedded, env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("DATA_DIR", embedded.DEFAULT_DATA_DIR)
@@ -279,6 +279,7 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 100,
     "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.Schema",
     "EXCEPTION_HANDLER": "annotate.api.errors.exception_handler",
+    "URL_FORMAT_OVERRIDE": None,  # `?format=` would be one more way to ask for what each route answers anyway
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "UNICODE_JSON": True,
 }
@@ -291,7 +292,12 @@ REST_KNOX = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Touchstone",
-    "DESCRIPTION": "People label RAG answers; automatic judges are held against them.",
+    "DESCRIPTION": api_document.DESCRIPTION,
+    "TAGS": api_document.TAGS,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api_document.list_by_subject",
+    ],
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",

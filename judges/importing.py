@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +19,14 @@ from annotate.importing.cells import number as number_in
 from annotate.importing.copying import NULL, CopyInto
 from annotate.importing.engine import Importer, Importing
 from annotate.importing.lookup import (
+    CellReader,
+    Cells,
     KnownSample,
+    RefusedRow,
     SampleLookup,
     current_criteria,
     read_unit,
     require_unit,
-    sample_id,
 )
 from annotate.importing.mapping import IGNORE, SAMPLE_FIELDS, Fields
 from annotate.importing.problems import FileError, RowError
@@ -44,6 +46,7 @@ SCORE_FIELDS = Fields(
         "status": ("status",),
         "version": ("version", "judge_version"),
         "repeat": ("repeat",),
+        "higher_is_better": ("higher_is_better",),
         "question": SAMPLE_FIELDS.spellings["question"],
         "answer": SAMPLE_FIELDS.spellings["answer"],
     },
@@ -77,6 +80,7 @@ _STATUS_SPELLINGS = {
 # How data frames write a missing number as text.
 _MISSING_WORDS = frozenset({"", "nan", "none", "null", "n/a", "na"})
 _TRUTH = {"true": 1.0, "false": 0.0}
+_WORDS = {True: "true", False: "false"}
 
 # version, dimension, sample, unit, repeat
 _Key = tuple[int, str, int, str, int]
@@ -98,6 +102,7 @@ class _Read:
     dimension: str
     repeat: int
     said: _Said
+    higher_is_better: bool | None
 
 
 class ScoreImporter(Importer):
@@ -105,6 +110,7 @@ class ScoreImporter(Importer):
 
     def __init__(self, importing: Importing) -> None:
         self._importing = importing
+        self._reader = CellReader(self.fields, importing.mapping)
         self._samples = SampleLookup(importing.project)
         self._by_words: _SamplesByWords | None = None
         self._criteria = current_criteria(importing.project)
@@ -127,21 +133,27 @@ class ScoreImporter(Importer):
             columns = list(dict.fromkeys(key for row in first for key in row))
             self._metrics = _metric_columns(columns, first, self._importing.mapping)
             _require_layout(self.fields.resolve(columns, self._importing.mapping), columns, self._metrics)
-        read: list[_Read] = []
+        read: list[list[_Read]] = []
+        refused: list[RefusedRow] = []
         for number, line, row in rows:
+            cells = self._reader.read(row)
+            metrics = [column for column in self._metrics if column in row]
             try:
-                read += self._read(number, line, row)
+                read.append(self._read(number, line, row, cells, metrics))
             except RowError as error:
-                self._importing.refuse(error, number, line)
+                refused.append(self._look_through(RefusedRow(number, line, error), row, cells, metrics))
         # PostgreSQL took in the last chunk while this one was read; now the connection is needed.
         self._copy.pause()
-        self._samples.load(item.external_id for item in read)
+        ids = [items[0].external_id for items in read if items]
+        self._samples.load(ids + [wrong.external_id for wrong in refused if wrong.external_id is not None])
+        for wrong in refused:
+            wrong.refuse(self._samples, self._importing)
         ready: list[tuple[_Read, _Key]] = []
-        for item in read:
+        for items in read:
             try:
-                ready.append((item, self._key(item, self._samples.get(item.external_id, "sample_id"))))
+                ready += [(item, self._key(item, self._samples.get(item.external_id, "sample_id"))) for item in items]
             except RowError as error:
-                self._importing.refuse(error, item.number, item.line)
+                self._importing.refuse(error, items[0].number, items[0].line)
         self._write(self._new(ready))
 
     def finish(self) -> dict[str, Any]:
@@ -156,100 +168,63 @@ class ScoreImporter(Importer):
     def close(self) -> None:
         self._copy.abandon()
 
-    def _read(self, number: int, line: int | None, row: dict[str, Any]) -> Iterator[_Read]:
-        of = {
-            field: column
-            for column, field in self.fields.resolve(row, self._importing.mapping).items()
-            if field != IGNORE
-        }
-        value_of = {field: row[column] for field, column in of.items()}
-        external_id = self._external_id(value_of, of)
+    def _read(
+        self, number: int, line: int | None, row: dict[str, Any], cells: Cells, metrics: list[str]
+    ) -> list[_Read]:
+        """The scores of a row: one of a long file, one per metric of a wide one."""
+        external_id = self._external_id(cells)
+        version, higher = _version(cells), _higher_is_better(cells)
         if self._metrics:
-            unit = value_of.get("unit") or "answer"
-            address = read_unit(unit, of.get("unit", "unit"))
-            for column in self._metrics:
-                if column in row:
-                    said = self._said({"score": row[column]}, {"score": column}, None)
-                    yield _Read(
-                        number,
-                        line,
-                        external_id,
-                        *address,
-                        _name(column, column),
-                        self._version(value_of),
-                        _OVERALL,
-                        0,
-                        said,
-                    )
-            return
-        judge = _name(value_of.get("judge"), of.get("judge", "judge"))
-        dimension = value_of.get("criterion") or _OVERALL
-        if not isinstance(dimension, str) or len(dimension) > _MAX_DIMENSION:
-            raise RowError(
-                "type",
-                f"A criterion is a text of at most {_MAX_DIMENSION} characters.",
-                field="criterion",
-                excerpt=dimension,
-            )
+            address = _unit(cells, None)
+            return [
+                _Read(number, line, external_id, *address, name, version, _OVERALL, 0, said, higher)
+                for name, said in (_metric(row, column) for column in metrics)
+            ]
+        judge, dimension = _judge(cells), _dimension(cells)
         criterion = self._criteria.get(dimension)
-        unit = value_of.get("unit") or ("sample" if criterion is not None and criterion.unit == "sample" else "answer")
-        if not value_of.get("unit") and criterion is not None and criterion.unit in LISTED_KINDS:
-            raise RowError(
-                "missing",
-                f"“{dimension}” is about each {criterion.unit}: name the unit, such as {criterion.unit}:0.",
-                field="unit",
-            )
-        address = read_unit(unit, of.get("unit", "unit"))
-        said = self._said(value_of, of, criterion)
-        repeat = _repeat(value_of.get("repeat"))
-        yield _Read(number, line, external_id, *address, judge, self._version(value_of), dimension, repeat, said)
+        address = _unit(cells, criterion)
+        said = _said(cells.get("score"), cells.column("score"), _status(cells), _rationale(cells), criterion)
+        repeat = _repeat(cells)
+        return [_Read(number, line, external_id, *address, judge, version, dimension, repeat, said, higher)]
 
-    def _external_id(self, value_of: dict[str, Any], of: dict[str, str]) -> str:
-        if "sample_id" in of:
-            return sample_id(value_of["sample_id"], of["sample_id"])
-        if "question" not in of or "answer" not in of:
+    def _look_through(self, refused: RefusedRow, row: dict[str, Any], cells: Cells, metrics: list[str]) -> RefusedRow:
+        """Everything that is wrong with the fields of a row that `_read` refused."""
+        attempt = refused.attempt
+        refused.external_id = attempt(self._external_id, cells)
+        attempt(_version, cells)
+        attempt(_higher_is_better, cells)
+        if self._metrics:
+            attempt(_unit, cells, None)
+            for column in metrics:
+                attempt(_metric, row, column)
+            return refused
+        attempt(_judge, cells)
+        dimension = attempt(_dimension, cells)
+        criterion = None if dimension is None else self._criteria.get(dimension)
+        attempt(_unit, cells, criterion)
+        status = attempt(_status, cells)
+        attempt(_rationale, cells)
+        if dimension is not None:
+            attempt(_said, cells.get("score"), cells.column("score"), status, "", criterion)
+        attempt(_repeat, cells)
+        return refused
+
+    def _external_id(self, cells: Cells) -> str:
+        if "sample_id" in cells:
+            return values.identifier(cells.get("sample_id"), cells.column("sample_id"))
+        if "question" not in cells or "answer" not in cells:
             raise RowError("missing", "Name the sample by sample_id, or by its question and answer.", field="sample_id")
         if self._by_words is None:
             self._copy.pause()
             self._by_words = _SamplesByWords(self._importing.project)
-        question, answer = (values.words(value_of[field], of[field]) for field in ("question", "answer"))
-        return self._by_words.find(question, answer, of["question"])
-
-    @staticmethod
-    def _version(value_of: dict[str, Any]) -> str:
-        version = value_of.get("version")
-        return _FIRST_VERSION if version is None or version == "" else _name(version, "version")
-
-    def _said(self, value_of: dict[str, Any], of: dict[str, str], criterion: Criterion | None) -> _Said:
-        """(status, number, label, rationale). A score that failed or is missing has neither number nor label."""
-        raw = value_of.get("score")
-        status = _status(value_of.get("status"))
-        rationale = values.optional_text(value_of.get("rationale"), of.get("rationale", "rationale")) or ""
-        if raw is None or (
-            isinstance(raw, str) and raw.strip().lower() in _MISSING_WORDS and not _is_option(raw, criterion)
-        ):
-            if status == ScoreStatus.OK:
-                raise RowError("missing", "The status says ok, but there is no score.", field=of.get("score", "score"))
-            return status or ScoreStatus.ERROR.value, None, None, rationale
-        if status not in (None, ScoreStatus.OK):
-            return status, None, None, rationale
-        if isinstance(raw, str) and _is_option(raw, criterion):
-            return ScoreStatus.OK.value, None, raw, rationale
-        number = _number(raw)
-        if number is None:
-            options = (
-                f" or one of {', '.join(str(level) for level in criterion.levels)}"
-                if criterion and criterion.levels
-                else ""
-            )
-            raise RowError(
-                "not_a_number", f"A score is a finite number{options}.", field=of.get("score", "score"), excerpt=raw
-            )
-        return ScoreStatus.OK.value, number, None, rationale
+        question, answer = (values.words(cells.get(name), cells.column(name)) for name in ("question", "answer"))
+        return self._by_words.find(question, answer, cells.column("question"))
 
     def _key(self, item: _Read, sample: KnownSample) -> _Key:
         require_unit(sample, item.unit, item.kind, item.index, "unit")
         key = (self._versions.id_of(item.judge, item.version), item.dimension, sample.pk, item.unit, item.repeat)
+        if item.higher_is_better is not None:
+            self._versions.note_direction(item.judge, item.higher_is_better, item.number)
         first = self._row_of.setdefault(key, item.number)
         if first != item.number:
             raise RowError(
@@ -326,6 +301,10 @@ class _Versions:
         self._job = importing.job
         self._ids: dict[tuple[str, str], int] = {}
         self._runs: dict[int, int] = {}
+        self._judges: dict[str, Judge] = {}
+        self._new_judges: set[str] = set()
+        # Judge -> whether higher is better, and the first row that says so.
+        self._directions: dict[str, tuple[bool, int]] = {}
         self.fresh: set[int] = set()
 
     @property
@@ -343,8 +322,39 @@ class _Versions:
             self._runs[version_id] = Run.objects.create(version_id=version_id, import_job=self._job).pk
         return self._runs[version_id]
 
+    def note_direction(self, judge_name: str, higher_is_better: bool, row: int) -> None:
+        """A row says which way the scores of its judge go. All of its rows say the same, and what is stored too."""
+        said, first = self._directions.setdefault(judge_name, (higher_is_better, row))
+        judge = self._judges[judge_name]
+        if said != higher_is_better:
+            raise RowError(
+                "conflict",
+                f"Row {first} says {_WORDS[said]} of “{judge_name[:80]}”; all its rows say the same.",
+                field="higher_is_better",
+                excerpt=_WORDS[higher_is_better],
+            )
+        if judge.higher_is_better == higher_is_better:
+            return
+        if judge_name not in self._new_judges:
+            raise RowError(
+                "conflict",
+                f"“{judge_name[:80]}” is there already, and its higher_is_better is {_WORDS[judge.higher_is_better]}. "
+                "A file doesn't change that; an admin does, by the API.",
+                field="higher_is_better",
+                excerpt=_WORDS[higher_is_better],
+            )
+        judge.higher_is_better = higher_is_better
+        judge.save(update_fields=["higher_is_better"])
+
+    def _judge(self, name: str) -> Judge:
+        if name not in self._judges:
+            self._judges[name], is_new = Judge.objects.get_or_create(project=self._project, name=name)
+            if is_new:
+                self._new_judges.add(name)
+        return self._judges[name]
+
     def _get_or_make(self, judge_name: str, label: str) -> int:
-        judge, _ = Judge.objects.get_or_create(project=self._project, name=judge_name)
+        judge = self._judge(judge_name)
         config = {"source": "import", "version": label}
         content_hash = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
         version = JudgeVersion.objects.filter(judge=judge, content_hash=content_hash).first()
@@ -445,7 +455,52 @@ def _name(value: object, field: str) -> str:
     return name
 
 
-def _repeat(value: object) -> int:
+def _judge(cells: Cells) -> str:
+    return _name(cells.get("judge"), cells.column("judge"))
+
+
+def _version(cells: Cells) -> str:
+    version = cells.get("version")
+    return _FIRST_VERSION if version is None or version == "" else _name(version, "version")
+
+
+def _higher_is_better(cells: Cells) -> bool | None:
+    """None: the row doesn't say."""
+    value = cells.get("higher_is_better")
+    if value is None or value == "":
+        return None
+    number = _number(value)
+    if number not in (0, 1):
+        raise RowError("type", "higher_is_better: true or false.", field="higher_is_better", excerpt=value)
+    return number == 1
+
+
+def _dimension(cells: Cells) -> str:
+    dimension = cells.get("criterion") or _OVERALL
+    if not isinstance(dimension, str) or len(dimension) > _MAX_DIMENSION:
+        raise RowError(
+            "type",
+            f"A criterion is a text of at most {_MAX_DIMENSION} characters.",
+            field="criterion",
+            excerpt=dimension,
+        )
+    return dimension
+
+
+def _unit(cells: Cells, criterion: Criterion | None) -> tuple[str, str, int | None]:
+    unit = cells.get("unit")
+    if not unit and criterion is not None and criterion.unit in LISTED_KINDS:
+        raise RowError(
+            "missing",
+            f"“{criterion.key}” is about each {criterion.unit}: name the unit, such as {criterion.unit}:0.",
+            field="unit",
+        )
+    usual = "sample" if criterion is not None and criterion.unit == "sample" else "answer"
+    return read_unit(unit or usual, cells.column("unit"))
+
+
+def _repeat(cells: Cells) -> int:
+    value = cells.get("repeat")
     if value is None or value == "":
         return 0
     if isinstance(value, str) and value.isdecimal() and len(value) < 6:
@@ -455,7 +510,8 @@ def _repeat(value: object) -> int:
     return value
 
 
-def _status(value: object) -> str | None:
+def _status(cells: Cells) -> str | None:
+    value = cells.get("status")
     if value is None or value == "":
         return None
     name = value.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(value, str) else ""
@@ -465,6 +521,38 @@ def _status(value: object) -> str | None:
             "unknown_status", f"status: write {', '.join(ScoreStatus.values)}.", field="status", excerpt=value
         )
     return name
+
+
+def _rationale(cells: Cells) -> str:
+    return values.optional_text(cells.get("rationale"), cells.column("rationale")) or ""
+
+
+def _metric(row: dict[str, Any], column: str) -> tuple[str, _Said]:
+    """A wide row's score by the judge that is called like the column."""
+    return _name(column, column), _said(row[column], column, None, "", None)
+
+
+def _said(raw: object, field: str, status: str | None, rationale: str, criterion: Criterion | None) -> _Said:
+    """(status, number, label, rationale). A score that failed or is missing has neither number nor label."""
+    if raw is None or (
+        isinstance(raw, str) and raw.strip().lower() in _MISSING_WORDS and not _is_option(raw, criterion)
+    ):
+        if status == ScoreStatus.OK:
+            raise RowError("missing", "The status says ok, but there is no score.", field=field)
+        return status or ScoreStatus.ERROR.value, None, None, rationale
+    if status not in (None, ScoreStatus.OK):
+        return status, None, None, rationale
+    if isinstance(raw, str) and _is_option(raw, criterion):
+        return ScoreStatus.OK.value, None, raw, rationale
+    number = _number(raw)
+    if number is None:
+        options = (
+            f" or one of {', '.join(str(level) for level in criterion.levels)}"
+            if criterion and criterion.levels
+            else ""
+        )
+        raise RowError("not_a_number", f"A score is a finite number{options}.", field=field, excerpt=raw)
+    return ScoreStatus.OK.value, number, None, rationale
 
 
 def _is_option(text: str, criterion: Criterion | None) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from alignment.figures.titles import judge_titles
 from annotate.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
 
 _HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman"]
+CROSS_FITTED = (
+    "On the dev half of the samples, each fifth of it by the threshold that is best on the other four. The test half "
+    "stays closed until somebody looks (manage.py look)."
+)
 _HEAD += ["failed", "missing"]
 
 
@@ -25,9 +29,8 @@ def judge_table(found: Mapping[str, Any], *, markdown: bool = False) -> str:
     table = markdown_table if markdown else text_table
     titled = list(zip(judge_titles(found["judges"]), found["judges"], strict=True))
     parts = [head, table(_HEAD, [_row(title, row) for title, row in titled])]
-    splits = {row["at_threshold"]["split"] for row in found["judges"] if row["at_threshold"]["reason"] is None}
-    if "test" in splits:
-        parts.append("Thresholds are chosen on the dev half of the samples; figures are from the test half.")
+    if any(row["at_threshold"]["threshold"] is not None for row in found["judges"]):
+        parts.append(CROSS_FITTED)
     parts += [sentence for title, row in titled if (sentence := _what_is_missing(title, row["at_threshold"]))]
     return "\n\n".join(parts)
 
@@ -38,17 +41,6 @@ def _what_is_missing(title: str, at_threshold: Mapping[str, Any]) -> str | None:
         return None
     what = "kappa" if kappa["value"] is None else "interval"
     return f"{title}: no {what}, because {at_threshold['reason'] or kappa['reason']}."
-
-
-def judge_titles(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A name for each row: the judge's, with its version and dimension where the name alone would not tell."""
-    often = Counter(row["judge"] for row in rows)
-    titles = []
-    for row in rows:
-        version = "" if row["version"] == "1" else f" {row['version']}"
-        dimension = f" ({row['dimension']})" if often[row["judge"]] > 1 else ""
-        titles.append(f"{row['judge']}{version}{dimension}")
-    return titles
 
 
 def _row(title: str, row: Mapping[str, Any]) -> list[object]:

@@ -324,6 +324,7 @@ def _collected_static() -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
+    from django.db import connections
     from playwright.sync_api import sync_playwright
 
     from config.browser import find_chromium
@@ -334,6 +335,9 @@ def browser() -> "Iterator[Browser]":
     path = find_chromium()
     if path is None:
         pytest.fail("No Chromium found. `make test` installs one; or set CHROMIUM to its path.")
+    # With that loop this thread has other connections than without it; those left behind would stay open to the end,
+    # where they keep the test database from being dropped.
+    connections.close_all()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path,
@@ -350,6 +354,7 @@ def browser() -> "Iterator[Browser]":
         )
         yield browser
         browser.close()
+        connections.close_all()
 
 
 @dataclass

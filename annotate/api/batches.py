@@ -32,16 +32,24 @@ STEPS = {
 
 
 class BatchesView(ProjectAPIView):
-    """The batches; POST makes a draft from a choice of samples, criteria and annotators."""
-
     actions = {"GET": "batches.read", "POST": "batches.change"}
 
     @shape.describes(shape.Batch(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """The batches, with what they ask of whom.
+
+        The latest first.
+        """
         return Response([batch_as_dict(batch) for batch in batches_of(self.project)])
 
     @shape.describes(shape.Batch, request=shape.BatchCreation, status=201)
     def post(self, request: Request, slug: str) -> Response:
+        """Makes a draft from a choice of samples, criteria and annotators.
+
+        Samples are all, those whose metadata match a filter, or a random draw, which the stored seed draws again.
+        Annotators are members, by user name; `overlap` of them label each sample. Nobody sees a draft: open it to make
+        the tasks.
+        """
         known = {"name", "criteria", "annotators", "overlap", "selection", "seed", "due_date"}
         data = body(request, known, required={"name", "criteria", "annotators", "overlap"})
         if not isinstance(data["name"], str):
@@ -64,12 +72,14 @@ class BatchesView(ProjectAPIView):
 
 
 class BatchView(ProjectAPIView):
-    """One batch with its progress per annotator and per criterion."""
-
     actions = {"GET": "batches.read", "DELETE": "batches.change"}
 
     @shape.describes(shape.BatchWithProgress)
     def get(self, request: Request, slug: str, number: int) -> Response:
+        """One batch with its progress, per annotator and per criterion.
+
+        Progress counts tasks of people, and labels and verdicts of units.
+        """
         batch = one_batch(self.project, number)
         return Response(
             {
@@ -83,27 +93,39 @@ class BatchView(ProjectAPIView):
 
     @shape.describes(conflict=True)
     def delete(self, request: Request, slug: str, number: int) -> Response:
+        """Deletes a batch that carries no labels.
+
+        One that carries some is refused (409, with their number in `labels`); close it instead.
+        """
         delete_batch(batch=one_batch(self.project, number))
         return Response(status=204)
 
 
 class BatchStepView(ProjectAPIView):
-    """POST moves a batch on: open, adjudicate, close, reopen."""
-
     actions = {"POST": "batches.change"}
 
     @shape.describes(shape.Batch, conflict=True)
     def post(self, request: Request, slug: str, number: int, step: str) -> Response:
+        """Moves a batch on: open, adjudicate, close, or reopen.
+
+        `open` makes a draft's tasks, evenly spread over its annotators. `adjudicate` ends the labelling, and what is
+        disputed waits for the reviewers. `close` ends both. `reopen` lets the labelling go on. A step that doesn't fit
+        the batch's state is refused (409). There is no body.
+        """
         return Response(batch_as_dict(STEPS[step](batch=one_batch(self.project, number))))
 
 
 class SettleView(ProjectAPIView):
-    """POST works out verdicts from imported labels, for units with at least `needed` of them."""
-
     actions = {"POST": "project.change"}
 
     @shape.describes(shape.Settled, request=shape.Settling)
     def post(self, request: Request, slug: str, key: str) -> Response:
+        """Works out verdicts for units with at least `needed` labels.
+
+        For labels that came in as a file; batches do it by themselves. A unit is settled when more than half of its
+        labels agree, and disputed otherwise. Units with fewer labels are left without a verdict. `written` counts the
+        verdicts that changed.
+        """
         data = body(request, {"needed"}, required={"needed"})
         criterion = one_criterion(self.project, key)
         count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"])

@@ -11,11 +11,12 @@ from typing import Any, cast
 from django.http import Http404, HttpResponse, QueryDict
 from django.urls import path
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body
 from annotate.errors import Invalid
 from annotate.importing.cells import guard
@@ -27,20 +28,29 @@ _STATUS_CODES = {ImportStatus.DONE: 201, ImportStatus.FAILED: 422}
 _WAITING = 202
 _ERROR_COLUMNS = ("row", "line", "field", "code", "message", "excerpt")
 _SHOWN_CHARACTERS = 300
+_OUTCOMES = {
+    201: OpenApiResponse(OpenApiTypes.OBJECT, "Imported."),
+    202: OpenApiResponse(OpenApiTypes.OBJECT, "Waiting for the worker."),
+    422: OpenApiResponse(OpenApiTypes.OBJECT, "Nothing was written; `errors` says why."),
+}
 
 
 class ImportsView(ProjectAPIView):
     actions = {"GET": "import.read", "POST": "import.run"}
     parser_classes = [MultiPartParser]
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @shape.describes(OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
-        """The project's imports, newest first, without their error lists."""
+        """The project's imports, newest first, without their error lists.
+
+        The last hundred. An import whose worker died is shown as failed and can be started again.
+        """
         imports.notice_interrupted(self.project)
         jobs = ImportJob.objects.filter(project=self.project).select_related("created_by")[:100]
         return Response({"results": [{**imports.job_as_dict(job), "errors": []} for job in jobs]})
 
-    @extend_schema(
+    @shape.describes(
+        OpenApiResponse(OpenApiTypes.OBJECT, "Kept, with a preview; start it when the mapping is right."),
         request={
             "multipart/form-data": {
                 "type": "object",
@@ -53,15 +63,16 @@ class ImportsView(ProjectAPIView):
                 },
             }
         },
-        responses={
-            200: OpenApiResponse(OpenApiTypes.OBJECT, "Kept, with a preview; start it when the mapping is right"),
-            201: OpenApiResponse(OpenApiTypes.OBJECT, "Imported"),
-            202: OpenApiResponse(OpenApiTypes.OBJECT, "Waiting for the worker"),
-            422: OpenApiResponse(OpenApiTypes.OBJECT, "Nothing was written; `errors` says why"),
-        },
+        also={**_OUTCOMES, 413: OpenApiResponse(shape.Error, "The file is larger than it may be.")},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Uploads a file and imports it; with `preview=1` only shows what it would be."""
+        """Uploads a file and imports it.
+
+        Samples, labels or judge scores (docs/formats.md). A file of up to 1 MiB is imported while you wait: 201, or 422
+        with the errors. A larger one waits for the worker (202); ask for the import again to see how far it is. With
+        `preview=1` the file is only kept, and the reply shows what it would be (200). All of a file is imported, or
+        nothing.
+        """
         upload = request.FILES.get("file")
         if upload is None:
             raise Invalid("missing_field", "Send the file as multipart form data, in the field “file”.")
@@ -81,9 +92,13 @@ class ImportsView(ProjectAPIView):
 class ImportView(ProjectAPIView):
     actions = {"GET": "import.read"}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @shape.describes(OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
-        """One import with its progress and its first 100 errors."""
+        """One import with its progress and its first 100 errors.
+
+        `progress` is the share of the file that was read, 0 to 1; `error_count` counts the errors beyond the first
+        hundred too.
+        """
         imports.notice_interrupted(self.project)
         return Response(imports.job_as_dict(_job(self, job_id)))
 
@@ -92,9 +107,13 @@ class ImportStartView(ProjectAPIView):
     actions = {"POST": "import.run"}
     parser_classes = [JSONParser]
 
-    @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
+    @shape.describes(_OUTCOMES[201], request=OpenApiTypes.OBJECT, status=201, conflict=True, also=_OUTCOMES)
     def post(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
-        """Starts an uploaded import, optionally with another mapping: {"mapping": {"column": "field"}}."""
+        """Starts an uploaded import, optionally with another mapping.
+
+        Send {"mapping": {"column": "field"}}, or an empty object for the present one. A failed import can be started
+        again for 7 days; one that runs or is done is refused (409).
+        """
         data = body(request, {"mapping"})
         return _outcome(imports.start(_job(self, job_id), data.get("mapping")))
 
@@ -103,9 +122,12 @@ class ImportPreviewView(ProjectAPIView):
     actions = {"POST": "import.run"}
     parser_classes = [JSONParser]
 
-    @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
+    @shape.describes(OpenApiTypes.OBJECT, request=OpenApiTypes.OBJECT, conflict=True)
     def post(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
-        """What an uploaded file would be under another mapping."""
+        """What an uploaded file would be under another mapping.
+
+        Its first rows, and the field that each column would become. Nothing is stored.
+        """
         data = body(request, {"mapping"})
         return Response(preview_as_dict(_job(self, job_id), data.get("mapping")))
 
@@ -113,9 +135,12 @@ class ImportPreviewView(ProjectAPIView):
 class ImportErrorsView(ProjectAPIView):
     actions = {"GET": "import.read"}
 
-    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.STR})
+    @shape.describes(OpenApiTypes.STR, status=(200, "text/csv"))
     def get(self, request: Request, slug: str, job_id: uuid.UUID) -> HttpResponse:
-        """The first 100 errors as CSV."""
+        """The first 100 errors of an import as CSV.
+
+        In the order of the file's rows, with row, line, field, code, message and excerpt.
+        """
         return errors_as_csv(_job(self, job_id))
 
 

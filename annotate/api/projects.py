@@ -31,10 +31,12 @@ from annotate.texts import is_storable
 
 
 class ProjectsView(StrictAPIView):
-    """One's projects; creating one takes a staff account."""
-
     @shape.describes(shape.ProjectListed(many=True))
     def get(self, request: Request) -> Response:
+        """The projects you are a member of, with your role in each.
+
+        A superuser sees all of them, as their admin.
+        """
         roles = roles_of(self.user)
         return Response(
             [
@@ -45,6 +47,11 @@ class ProjectsView(StrictAPIView):
 
     @shape.describes(shape.Project, request=shape.ProjectCreation, status=201, conflict=True)
     def post(self, request: Request) -> Response:
+        """Makes a project.
+
+        For staff accounts; you become its admin. The fields are those of project.json (docs/formats.md), with the short
+        name as `slug`. All or nothing: a criterion that can't be taken refuses the project.
+        """
         if not self.user.is_staff:
             raise PermissionDenied("Only staff accounts may create projects.")
         data = body(request, {"slug", "name", "guidelines", "criteria"}, required={"slug", "name"})
@@ -58,10 +65,18 @@ class ProjectDetailView(ProjectAPIView):
 
     @shape.describes(shape.Project)
     def get(self, request: Request, slug: str) -> Response:
+        """One project: name, guidelines, your role, and its current criteria.
+
+        Guidelines are Markdown. Of each criterion the current version is shown, in the order in which they are asked.
+        """
         return Response(project_as_dict(self.project, self.role))
 
     @shape.describes(shape.Project, request=shape.ProjectChange)
     def patch(self, request: Request, slug: str) -> Response:
+        """Changes the name or the guidelines.
+
+        A field that is left out stays as it is. The short name never changes.
+        """
         data = body(request, {"name", "guidelines"})
         change_project(
             project=self.project,
@@ -72,18 +87,25 @@ class ProjectDetailView(ProjectAPIView):
 
 
 class CriteriaView(ProjectAPIView):
-    """The current criteria; POST adds some: a list of specifications or of keys of built-in ones, or {"criteria": […]}
-    as in project.json, or either as a file."""
-
     actions = {"GET": "criteria.read", "POST": "criteria.change"}
     parser_classes = [JSONParser, MultiPartParser]
 
     @shape.describes(shape.Criterion(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """The current criteria, in the order in which they are asked.
+
+        Earlier versions, which older labels belong to, are not listed.
+        """
         return Response([criterion_as_dict(criterion) for criterion in current_criteria(self.project)])
 
     @shape.describes(shape.Criterion(many=True), request=shape.CRITERIA, status=201, conflict=True)
     def post(self, request: Request, slug: str) -> Response:
+        """Adds criteria, or makes new versions of them.
+
+        Send a list of specifications (docs/formats.md) or of keys of built-in ones, an object that has it under
+        `criteria`, or either as a file. A key that the project has: the same content changes nothing; other content
+        makes a new version when labels or batches rest on the present one, and replaces it otherwise. All or nothing.
+        """
         specs = _criteria_sent(request)
         added = add_criteria(project=self.project, specs=specs)
         return Response([criterion_as_dict(criterion) for criterion in added], status=201)
@@ -103,6 +125,10 @@ class MembersView(ProjectAPIView):
 
     @shape.describes(shape.Member(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """The members with their roles.
+
+        Everybody who belongs to the project, disabled accounts too.
+        """
         return Response(
             [
                 {"username": member.user.username, "name": member.user.name, "role": member.role}
@@ -112,12 +138,15 @@ class MembersView(ProjectAPIView):
 
 
 class MemberView(ProjectAPIView):
-    """PUT {"role"} adds a member or changes the role; DELETE takes the member out, their labels stay."""
-
     actions = {"PUT": "members.change", "DELETE": "members.change"}
 
     @shape.describes(shape.Member, request=shape.Role, conflict=True)
     def put(self, request: Request, slug: str, username: str) -> Response:
+        """Adds a member, or changes a member's role.
+
+        The account has to exist and be active. A project keeps at least one admin: the last one can't become anything
+        else.
+        """
         data = body(request, {"role"}, required={"role"})
         user = _user(username)
         if not user.is_active:
@@ -127,6 +156,11 @@ class MemberView(ProjectAPIView):
 
     @shape.describes(conflict=True)
     def delete(self, request: Request, slug: str, username: str) -> Response:
+        """Takes a member out of the project.
+
+        The labels stay and keep the name. Refused (409) while the person has open tasks in open batches, and for the
+        last admin.
+        """
         remove_member(project=self.project, user=_user(username))
         return Response(status=204)
 
@@ -142,13 +176,18 @@ def _user(username: str) -> User:
 
 
 class SamplesView(ProjectAPIView):
-    """The samples in import order; `?search=` looks in id, question and answer."""
-
     actions = {"GET": "samples.read"}
     params = Pages.params | {"search"}
 
-    @shape.describes(shape.SamplePage, params=[*shape.PAGE, OpenApiParameter("search")])
+    @shape.describes(
+        shape.SamplePage,
+        params=[*shape.PAGE, OpenApiParameter("search", description="Words in id, question or answer.")],
+    )
     def get(self, request: Request, slug: str) -> Response:
+        """The samples in the order of their import, page by page.
+
+        `search` looks in id, question and answer.
+        """
         words = text_parameter(request, "search")
         pages = Pages()
         rows = pages.paginate_queryset(samples_matching(self.project, words), request)
@@ -160,5 +199,9 @@ class SampleView(ProjectAPIView):
 
     @shape.describes(shape.Sample)
     def get(self, request: Request, slug: str, sample_id: int) -> Response:
+        """One sample with its contexts, claims, key facts and entities.
+
+        `sample_id` is the number that the list calls `pk`, not the id of the file.
+        """
         sample = one_sample(self.project, sample_id)
         return Response({"pk": sample.pk, **sample_as_dict(sample)})

@@ -1,10 +1,12 @@
 """The shapes of requests and replies, for the OpenAPI schema only: what is accepted is decided by the services.
 
 `describes` adds them to a view's method; a method without it gets plain objects. Every operation names the error reply.
+The docstring of a view's method is what the schema says about the operation: its first line is the summary.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +16,9 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers as s
+
+from annotate.models.people import Role as RoleName
+from annotate.permissions import ROLES_FOR
 
 Shape = Any
 
@@ -34,7 +39,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 )
 PAGE = [
     OpenApiParameter("limit", OpenApiTypes.INT, description="At most 1000; 100 when left out."),
-    OpenApiParameter("offset", OpenApiTypes.INT),
+    OpenApiParameter("offset", OpenApiTypes.INT, description="How many to leave out at the beginning."),
 ]
 
 
@@ -56,6 +61,7 @@ class RefusedError(Error):
     missing = MissingAnswer(many=True, required=False, help_text="What a task still lacks.")
     labels = s.IntegerField(required=False, help_text="How many labels are in the way.")
     tasks = s.IntegerField(required=False, help_text="How many open tasks are in the way.")
+    looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
 
 
 class StaleError(Error):
@@ -64,16 +70,16 @@ class StaleError(Error):
 
 
 _ERRORS = {
-    "400": "Not JSON, or an unknown query parameter.",
-    "401": "Not logged in, or a token that is not valid.",
-    "403": "Your role does not allow it, or the CSRF token is missing.",
-    "404": "Not there, or not for you.",
+    400: "Not JSON, or an unknown query parameter.",
+    401: "Not logged in, or a token that is not valid.",
+    403: "Your role does not allow it, or the CSRF token is missing.",
+    404: "Not there, or not for you.",
 }
-_BODY_ERRORS = {"422": "The input can't be taken as it is; nothing was stored."}
+_BODY_ERRORS = {422: "The input can't be taken as it is; nothing was stored."}
 _PRECONDITION_ERRORS = {
-    "409": "The state of things doesn't allow it; nothing was stored.",
-    "412": "Somebody changed it since you looked; `current` and `yours` carry both versions.",
-    "428": "If-Match is missing.",
+    409: "The state of things doesn't allow it; nothing was stored.",
+    412: "Somebody changed it since you looked; `current` and `yours` carry both versions.",
+    428: "If-Match is missing.",
 }
 
 
@@ -91,6 +97,20 @@ class Schema(AutoSchema):
         words = re.findall(r"\w+", self.path.removeprefix("/api/"))
         return "_".join([self.method.lower(), *(w for n, w in enumerate(words) if w != "slug" or n == len(words) - 1)])
 
+    def get_summary(self) -> str:
+        return self._docstring().partition("\n")[0].rstrip(".")
+
+    def get_description(self) -> str:  # type: ignore[override]
+        """The rest of the docstring, and who may."""
+        parts = [self._docstring().partition("\n")[2].strip()]
+        action = getattr(self.view, "actions", {}).get(self.method)
+        if action is not None:
+            parts.append(_who(ROLES_FOR[action]))
+        return "\n\n".join(part for part in parts if part)
+
+    def _docstring(self) -> str:
+        return inspect.getdoc(getattr(self.view, self.method.lower())) or ""
+
     def get_request_serializer(self) -> Shape:
         return OpenApiTypes.OBJECT if self.method in ("POST", "PUT", "PATCH") else None
 
@@ -98,34 +118,42 @@ class Schema(AutoSchema):
         return _with_errors({204: NO_CONTENT} if self.method == "DELETE" else {200: OpenApiTypes.OBJECT}, self.method)
 
 
+def _who(roles: frozenset[str]) -> str:
+    if roles == frozenset(RoleName.values):
+        return "For every member of the project."
+    return f"For {' and '.join(f'{role}s' for role in RoleName.values if role in roles)} of the project."
+
+
 def describes(
     reply: Shape = None,
     *,
     request: Shape = None,
-    status: int = 200,
+    status: Any = 200,
     params: list[OpenApiParameter] | None = None,
     conflict: bool = False,
+    also: dict[int, Shape] | None = None,
 ) -> Callable[[Any], Any]:
-    """Describes a view's method. reply None: 204 without content. conflict: 409 is among the replies."""
+    """Describes a view's method. reply None: 204 without content. status: with the type, (200, "text/csv"), when it is
+    not JSON. conflict: 409 is among the replies. also: replies beside the usual ones."""
 
     def decorate(method: Any) -> Any:
         verb = method.__name__.upper()
         replies = {status: reply} if reply is not None else {204: NO_CONTENT}
-        known = _with_errors(replies, verb, conflict=conflict, versioned=IF_MATCH in (params or []))
+        known = _with_errors(replies, verb, conflict=conflict, versioned=IF_MATCH in (params or [])) | (also or {})
         return extend_schema(request=request, responses=known, parameters=params or [], filters=False)(method)
 
     return decorate
 
 
 def _with_errors(
-    replies: dict[int, Shape], verb: str, *, conflict: bool = False, versioned: bool = False
+    replies: dict[Any, Shape], verb: str, *, conflict: bool = False, versioned: bool = False
 ) -> dict[Any, Shape]:
     errors = dict(_ERRORS)
     if verb != "GET":
         errors |= _BODY_ERRORS
     if conflict or versioned:
-        errors |= {code: text for code, text in _PRECONDITION_ERRORS.items() if versioned or code == "409"}
-    shapes = {"409": RefusedError, "412": StaleError, "422": RefusedError}
+        errors |= {code: text for code, text in _PRECONDITION_ERRORS.items() if versioned or code == 409}
+    shapes = {409: RefusedError, 412: StaleError, 422: RefusedError}
     described = {code: OpenApiResponse(shapes.get(code, Error), description=text) for code, text in errors.items()}
     return {**replies, **described}
 

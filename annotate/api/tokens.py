@@ -22,11 +22,19 @@ class TokensView(StrictAPIView):
 
     @shape.describes(shape.TokenListed(many=True))
     def get(self, request: Request) -> Response:
+        """Your tokens, without their secret part.
+
+        With a session only: a token can't look at tokens.
+        """
         tokens = get_token_model().objects.filter(user=request.user).order_by("created")
         return Response([{"id": t.token_key, "created": t.created, "expiry": t.expiry} for t in tokens])
 
     @shape.describes(shape.TokenCreated, status=201)
     def post(self, request: Request) -> Response:
+        """Makes a token, which is shown only now.
+
+        With a session only, so that a token can't prolong itself. It may do what you may.
+        """
         body(request, set())
         instance, token = get_token_model().objects.create(request.user)
         return Response({"token": token, "expiry": instance.expiry}, status=201)
@@ -38,6 +46,10 @@ class TokenView(StrictAPIView):
 
     @shape.describes()
     def delete(self, request: Request, token_id: str) -> Response:
+        """Deletes one of your tokens; it is worth nothing from then on.
+
+        `token_id` is the beginning of the token, as the list shows it. With a session only.
+        """
         tokens = get_token_model().objects.filter(user=request.user)
         if not is_storable(token_id) or not tokens.filter(token_key=token_id).delete()[0]:
             raise Http404("You have no such token.")

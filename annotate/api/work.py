@@ -18,13 +18,22 @@ from annotate.services.labelling import Finished, LabelInput, known_task_ids, sa
 
 
 class WorkView(ProjectAPIView):
-    """The next open task that the browser doesn't hold yet, and how much is done."""
-
     actions = {"GET": "work.label"}
     params = frozenset({"batch", "exclude"})
 
-    @shape.describes(shape.Work, params=[OpenApiParameter("batch", int), OpenApiParameter("exclude", str)])
+    @shape.describes(
+        shape.Work,
+        params=[
+            OpenApiParameter("batch", int, description="Only tasks of the batch with this number."),
+            OpenApiParameter("exclude", str, description="Numbers of tasks, separated by commas; at most 50."),
+        ],
+    )
     def get(self, request: Request, slug: str) -> Response:
+        """Your next open task, and how much of your work is done.
+
+        `task` is null when nothing is left. Name the tasks that you hold already in `exclude`, so that the one after
+        them comes. Another person's labels and judges' scores are never part of it.
+        """
         batch = request.query_params.get("batch")
         number = whole_number(batch, "batch", low=1) if batch else None
         exclude = [whole_number(part, "exclude") for part in request.query_params.get("exclude", "").split(",") if part]
@@ -34,18 +43,24 @@ class WorkView(ProjectAPIView):
 
 
 class TaskView(StrictAPIView):
-    """One of one's own tasks. Anybody else's is not found."""
-
     @shape.describes(shape.OneTask)
     def get(self, request: Request, task_id: int) -> Response:
+        """One of your own tasks, with your labels.
+
+        Anybody else's is not found.
+        """
         return Response({"task": own_task(user=self.user, task_id=task_id)})
 
 
 class TaskLabelsView(StrictAPIView):
-    """Saves one label. If-Match carries the revision that was seen, Idempotency-Key makes a repeat harmless."""
-
     @shape.describes(shape.Label, request=shape.LabelSaving, params=[shape.IF_MATCH, shape.IDEMPOTENCY_KEY])
     def put(self, request: Request, task_id: int) -> Response:
+        """Saves one label.
+
+        It becomes the next revision; earlier ones stay in the log. `If-Match` carries the revision that you saw, and
+        the reply's `ETag` the new one. With a revision that is not the present one nothing is stored and both versions
+        come back (412). Repeating the request with its `Idempotency-Key` gives the same reply.
+        """
         known = {"unit", "criterion", "value", "comment", "evidence", "active_seconds"}
         data = body(request, known, required={"unit", "criterion", "value"})
         evidence = data.get("evidence", [])
@@ -72,6 +87,11 @@ class TaskLabelsView(StrictAPIView):
 class TaskSubmitView(StrictAPIView):
     @shape.describes(shape.Finished, request=shape.Submission, conflict=True)
     def post(self, request: Request, task_id: int) -> Response:
+        """Submits a complete task.
+
+        Refused (422, with the list in `missing`) while a required label is missing. Repeating it changes nothing.
+        `next` is the task to fetch in advance: the first open one of the same batch that is not in `exclude`.
+        """
         data = body(request, {"active_seconds", "exclude"})
         held = known_task_ids(data.get("exclude", []))
         task = submit_task(actor=self.user, task_id=task_id, active_seconds=data.get("active_seconds"))
@@ -81,6 +101,10 @@ class TaskSubmitView(StrictAPIView):
 class TaskSkipView(StrictAPIView):
     @shape.describes(shape.Finished, request=shape.Skipping, conflict=True)
     def post(self, request: Request, task_id: int) -> Response:
+        """Sets a task aside, with a reason.
+
+        Labels already given stay stored and count for nothing. Repeating it changes nothing. `next` as for submitting.
+        """
         data = body(request, {"reason", "active_seconds", "exclude"}, required={"reason"})
         held = known_task_ids(data.get("exclude", []))
         task = skip_task(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -37,6 +37,10 @@ class Importing:
 
     def refuse(self, error: RowError, row: int | None, line: int | None = None) -> None:
         self.problems.add(error, row, line)
+
+    def refuse_all(self, errors: Iterable[RowError], row: int | None, line: int | None) -> None:
+        for error in errors:
+            self.problems.add(error, row, line)
 
     @property
     def writing(self) -> bool:

@@ -14,17 +14,19 @@ from annotate.importing.cells import structured
 from annotate.importing.copying import NULL, CopyInto
 from annotate.importing.engine import Importer, Importing
 from annotate.importing.lookup import (
+    CellReader,
+    Cells,
     KnownSample,
+    RefusedRow,
     SampleLookup,
     current_criteria,
     read_unit,
     require_unit,
-    sample_id,
     sample_texts,
 )
 from annotate.importing.mapping import LABEL_FIELDS
 from annotate.importing.naming import ClaimNaming, replace_claims
-from annotate.importing.problems import RowError
+from annotate.importing.problems import Attempts, RowError
 from annotate.importing.raters import RaterLookup
 from annotate.importing.sources import NumberedRow
 from annotate.models import Criterion, Label, LabelEvent
@@ -85,6 +87,7 @@ class LabelImporter(Importer):
 
     def __init__(self, importing: Importing) -> None:
         self._importing = importing
+        self._reader = CellReader(self.fields, importing.mapping)
         self._samples = SampleLookup(importing.project)
         self._criteria = current_criteria(importing.project)
         self._raters = RaterLookup(importing.project)
@@ -99,14 +102,19 @@ class LabelImporter(Importer):
 
     def take(self, rows: list[NumberedRow]) -> None:
         read: list[_Read] = []
+        refused: list[RefusedRow] = []
         for number, line, row in rows:
+            cells = self._reader.read(row)
             try:
-                read.append(self._read(number, line, row))
+                read.append(self._read(number, line, cells))
             except RowError as error:
-                self._importing.refuse(error, number, line)
+                refused.append(self._look_through(RefusedRow(number, line, error), cells))
         # PostgreSQL took in the last chunk's log while this chunk was read; now the connection is needed.
         self._events.pause()
-        self._samples.load(item.external_id for item in read)
+        ids = [item.external_id for item in read]
+        self._samples.load(ids + [wrong.external_id for wrong in refused if wrong.external_id is not None])
+        for wrong in refused:
+            wrong.refuse(self._samples, self._importing)
         found = self._find(read)
         self._naming.prepare(
             (row.external_id, sample, row.number, row.line) for row, sample in found if row.kind == "claim"
@@ -114,10 +122,11 @@ class LabelImporter(Importer):
         texts = sample_texts(sample.pk for row, sample in found if row.unit_text is not None or row.evidence)
         ready: list[_Ready] = []
         for item, sample in found:
+            known = texts.get(sample.pk, {})
             try:
-                ready.append(self._check(item, sample, texts.get(sample.pk, {})))
+                ready.append(self._check(item, sample, known))
             except RowError as error:
-                self._importing.refuse(error, item.number, item.line)
+                self._importing.refuse_all(self._problems(item, sample, known) or [error], item.number, item.line)
         self._write(self._new(ready) if self._compare else ready)
 
     def finish(self) -> dict[str, Any]:
@@ -136,76 +145,59 @@ class LabelImporter(Importer):
         self._labels.abandon()
         self._events.abandon()
 
-    def _read(self, number: int, line: int | None, row: dict[str, Any]) -> _Read:
-        of = {field: column for column, field in self.fields.resolve(row, self._importing.mapping).items()}
-        value_of = {field: row[column] for field, column in of.items()}
-        criterion = self._criterion(value_of.get("criterion"), of.get("criterion", "criterion"))
-        unit = value_of.get("unit") or (None if criterion.unit in LISTED_KINDS else criterion.unit)
-        if unit is None:
-            raise RowError(
-                "missing",
-                f"“{criterion.key}” is asked of each {criterion.unit}: name the unit, such as {criterion.unit}:0.",
-                field="unit",
-            )
-        unit, kind, index = read_unit(unit, of.get("unit", "unit"))
-        if kind != criterion.unit:
-            raise RowError(
-                "unit_kind",
-                f"“{criterion.key}” is asked of {criterion.unit} units, not of {unit}.",
-                field="unit",
-                excerpt=unit,
-            )
-        value = value_of.get("value")
-        if is_missing(value):
-            raise RowError("missing", "A label has a value.", field=of.get("value", "value"))
-        try:
-            value = normalise(criterion, value)
-        except Invalid as error:
-            raise RowError("not_an_option", error.message, field=of["value"], excerpt=value) from None
-        evidence = value_of.get("evidence") or []
-        if isinstance(evidence, str) and not self._importing.typed:
-            evidence = structured(evidence, of["evidence"])
+    def _read(self, number: int, line: int | None, cells: Cells) -> _Read:
+        criterion = self._criterion(cells)
+        unit, kind, index = _unit(cells, criterion)
         return _Read(
             number=number,
             line=line,
-            external_id=sample_id(value_of.get("sample_id"), of.get("sample_id", "sample_id")),
             criterion=criterion,
             unit=unit,
             kind=kind,
             index=index,
-            unit_text=values.optional_text(value_of.get("unit_text") or None, "unit_text"),
-            rater=self._rater_name(value_of.get("rater"), of.get("rater", "rater")),
-            value=value,
-            comment=self._comment(value_of.get("comment"), of.get("comment", "comment")),
-            evidence=evidence,
+            value=_value(cells, criterion),
+            evidence=self._evidence(cells),
+            external_id=_external_id(cells),
+            unit_text=_unit_text(cells),
+            rater=_rater_name(cells),
+            comment=_comment(cells),
         )
 
-    def _criterion(self, key: object, field: str) -> Criterion:
+    def _look_through(self, refused: RefusedRow, cells: Cells) -> RefusedRow:
+        """Everything that is wrong with the fields of a row that `_read` refused."""
+        attempt = refused.attempt
+        criterion = attempt(self._criterion, cells)
+        if criterion is not None:
+            attempt(_unit, cells, criterion)
+            attempt(_value, cells, criterion)
+        elif cells.get("unit"):
+            attempt(read_unit, cells.get("unit"), cells.column("unit"))
+        attempt(self._evidence, cells)
+        refused.external_id = attempt(_external_id, cells)
+        for check in (_unit_text, _rater_name, _comment):
+            attempt(check, cells)
+        return refused
+
+    def _criterion(self, cells: Cells) -> Criterion:
+        key = cells.get("criterion")
         criterion = self._criteria.get(key) if isinstance(key, str) else None
         if criterion is None:
-            name = values.words(key, field)
+            name = values.words(key, cells.column("criterion"))
             known = ", ".join(self._criteria) or "none yet"
             raise RowError(
                 "unknown_criterion",
                 f"The project has no criterion “{name[:60]}”; it has {known}.",
-                field=field,
+                field=cells.column("criterion"),
                 excerpt=name,
             )
         return criterion
 
-    @staticmethod
-    def _rater_name(value: object, field: str) -> str:
-        name = values.identifier(value, field)
-        if len(name) > _MAX_RATER_NAME:
-            raise RowError("too_long", f"Longer than {_MAX_RATER_NAME} characters.", field=field, excerpt=name)
-        return name
-
-    @staticmethod
-    def _comment(value: object, field: str) -> str:
-        comment = values.optional_text(value, field) or ""
-        if len(comment) > _MAX_COMMENT:
-            raise RowError("too_long", f"Longer than {_MAX_COMMENT:,} characters.", field=field, excerpt=comment)
-        return comment
+    def _evidence(self, cells: Cells) -> Any:
+        """As it stands in the file; against the contexts it is checked when these are known."""
+        evidence = cells.get("evidence") or []
+        if isinstance(evidence, str) and not self._importing.typed:
+            return structured(evidence, cells.column("evidence"))
+        return evidence
 
     def _find(self, rows: list[_Read]) -> list[tuple[_Read, KnownSample]]:
         found = []
@@ -217,18 +209,27 @@ class LabelImporter(Importer):
         return found
 
     def _check(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> _Ready:
+        self._check_unit(row, sample, texts)
+        evidence = _check_evidence(row, texts)
+        return _Ready(row.number, row.line, self._key(row, sample), row.value, row.comment, evidence)
+
+    def _problems(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> list[RowError]:
+        """Everything for which `_check` refuses a row."""
+        attempt = Attempts()
+        attempt(self._check_unit, row, sample, texts)
+        attempt(_check_evidence, row, texts)
+        attempt(self._key, row, sample)
+        return attempt.errors
+
+    def _check_unit(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> None:
         if row.kind == "claim" and row.index is not None and self._naming.may_name(sample):
             self._naming.note(sample, row.index, row.unit_text, row.number, row.line)
         else:
             require_unit(sample, row.unit, row.kind, row.index, "unit")
             if row.unit_text is not None:
                 _compare_text(row, texts)
-        evidence = []
-        if row.evidence:
-            try:
-                evidence = check_evidence(row.evidence, texts["contexts"])
-            except Invalid as error:
-                raise RowError("bad_evidence", error.message, field="evidence", excerpt=row.evidence) from None
+
+    def _key(self, row: _Read, sample: KnownSample) -> _Key:
         key = (self._raters.id_of(row.rater), sample.pk, row.unit, row.criterion.pk)
         first = self._row_of.setdefault(key, row.number)
         if first != row.number:
@@ -238,7 +239,7 @@ class LabelImporter(Importer):
                 field="rater",
                 excerpt=row.rater,
             )
-        return _Ready(row.number, row.line, key, row.value, row.comment, evidence)
+        return key
 
     def _new(self, rows: list[_Ready]) -> list[_Ready]:
         """Labels that are not there yet. The same one again is left alone, another value is an error."""
@@ -285,6 +286,68 @@ class LabelImporter(Importer):
         self._labels.pause()
         self._events.write(events)
         self._created += len(rows)
+
+
+def _unit(cells: Cells, criterion: Criterion) -> tuple[str, str, int | None]:
+    unit = cells.get("unit") or (None if criterion.unit in LISTED_KINDS else criterion.unit)
+    if unit is None:
+        raise RowError(
+            "missing",
+            f"“{criterion.key}” is asked of each {criterion.unit}: name the unit, such as {criterion.unit}:0.",
+            field="unit",
+        )
+    unit, kind, index = read_unit(unit, cells.column("unit"))
+    if kind != criterion.unit:
+        raise RowError(
+            "unit_kind",
+            f"“{criterion.key}” is asked of {criterion.unit} units, not of {unit}.",
+            field="unit",
+            excerpt=unit,
+        )
+    return unit, kind, index
+
+
+def _value(cells: Cells, criterion: Criterion) -> Any:
+    value = cells.get("value")
+    if is_missing(value):
+        raise RowError("missing", "A label has a value.", field=cells.column("value"))
+    try:
+        return normalise(criterion, value)
+    except Invalid as error:
+        raise RowError("not_an_option", error.message, field=cells.column("value"), excerpt=value) from None
+
+
+def _external_id(cells: Cells) -> str:
+    return values.identifier(cells.get("sample_id"), cells.column("sample_id"))
+
+
+def _unit_text(cells: Cells) -> str | None:
+    return values.optional_text(cells.get("unit_text") or None, "unit_text")
+
+
+def _rater_name(cells: Cells) -> str:
+    field = cells.column("rater")
+    name = values.identifier(cells.get("rater"), field)
+    if len(name) > _MAX_RATER_NAME:
+        raise RowError("too_long", f"Longer than {_MAX_RATER_NAME} characters.", field=field, excerpt=name)
+    return name
+
+
+def _comment(cells: Cells) -> str:
+    field = cells.column("comment")
+    comment = values.optional_text(cells.get("comment"), field) or ""
+    if len(comment) > _MAX_COMMENT:
+        raise RowError("too_long", f"Longer than {_MAX_COMMENT:,} characters.", field=field, excerpt=comment)
+    return comment
+
+
+def _check_evidence(row: _Read, texts: dict[str, Any]) -> list[dict[str, Any]]:
+    if not row.evidence:
+        return []
+    try:
+        return check_evidence(row.evidence, texts["contexts"])
+    except Invalid as error:
+        raise RowError("bad_evidence", error.message, field="evidence", excerpt=row.evidence) from None
 
 
 def _compare_text(row: _Read, texts: dict[str, Any]) -> None:

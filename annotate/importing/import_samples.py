@@ -8,7 +8,7 @@ from typing import Any
 from annotate.importing.copying import CopyInto
 from annotate.importing.engine import Importer, Importing
 from annotate.importing.mapping import SAMPLE_FIELDS
-from annotate.importing.problems import RowError
+from annotate.importing.problems import Attempts, RowError
 from annotate.importing.samples import COLUMNS, BuiltSample, SampleBuilder
 from annotate.importing.sources import NumberedRow
 from annotate.models import Sample
@@ -30,17 +30,13 @@ class SampleImporter(Importer):
 
     def take(self, rows: list[NumberedRow]) -> None:
         built: list[tuple[int, int | None, BuiltSample]] = []
-        build, row_of = self._builder.build, self._row_of
+        build, keep_id = self._builder.build, self._keep_id
         for number, line, row in rows:
             try:
                 sample = build(row)
-                if sample.external_id in row_of:
-                    raise self._twice(sample)
-                row_of[sample.external_id] = number
-                if not sample.external_id.isascii():
-                    self._refuse_twin(sample, number)
+                keep_id(sample.external_id, number)
             except RowError as error:
-                self._importing.refuse(error, number, line)
+                self._importing.refuse_all(self._problems(row, number) or [error], number, line)
             else:
                 built.append((number, line, sample))
         self._write(self._new(built) if self._compare else [sample for _, _, sample in built])
@@ -83,24 +79,33 @@ class SampleImporter(Importer):
                 self._importing.refuse(conflict, number, line)
         return new
 
-    def _twice(self, sample: BuiltSample) -> RowError:
-        first = self._row_of[sample.external_id]
-        return RowError(
-            "duplicate_id",
-            f"The id “{sample.external_id[:80]}” was given to row {first} already.",
-            field="id",
-            excerpt=sample.external_id,
-        )
+    def _problems(self, row: dict[str, Any], number: int) -> list[RowError]:
+        attempt = Attempts()
+        external_id = self._builder.look_through(row, attempt)
+        if external_id is not None:
+            attempt(self._keep_id, external_id, number)
+        return attempt.errors
 
-    def _refuse_twin(self, sample: BuiltSample, number: int) -> None:
-        """Ids that look the same and differ only in how accents are encoded (NFC and NFD) would be mixed up."""
-        form = unicodedata.normalize("NFC", sample.external_id)
+    def _keep_id(self, external_id: str, number: int) -> None:
+        """Notes whose id it is. Ids that look the same and differ only in how accents are encoded (NFC and NFD) would
+        be mixed up, so they are refused as well."""
+        first = self._row_of.setdefault(external_id, number)
+        if first != number:
+            raise RowError(
+                "duplicate_id",
+                f"The id “{external_id[:80]}” was given to row {first} already.",
+                field="id",
+                excerpt=external_id,
+            )
+        if external_id.isascii():
+            return
+        form = unicodedata.normalize("NFC", external_id)
         first = self._row_of_normal_form.setdefault(form, number)
         if first != number:
             raise RowError(
                 "id_twin",
-                f"The id “{sample.external_id[:80]}” looks the same as that of row {first}, but is encoded in "
+                f"The id “{external_id[:80]}” looks the same as that of row {first}, but is encoded in "
                 "another way (Unicode NFC and NFD).",
                 field="id",
-                excerpt=sample.external_id,
+                excerpt=external_id,
             )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import F, Func, IntegerField
 
-from annotate.importing.problems import RowError
-from annotate.importing.values import identifier, wrong_type
+from annotate.importing.engine import Importing
+from annotate.importing.mapping import IGNORE, Fields
+from annotate.importing.problems import Attempts, RowError
+from annotate.importing.values import wrong_type
 from annotate.models import Criterion, Project, Sample
 from annotate.units import LISTED_KINDS, parse_unit
 
 # Small, as every sample of a file may be in it.
 _KEPT_SAMPLES = 100_000
+_MAX_LAYOUTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,61 @@ class SampleLookup:
         return sample
 
 
-def sample_id(value: object, field: str) -> str:
-    return identifier(value, field)
+class Cells:
+    """The fields of a row, by what we call them."""
+
+    __slots__ = ("_column", "_value")
+
+    def __init__(self, column: dict[str, str], row: Mapping[str, Any]) -> None:
+        self._column = column
+        self._value = {name: row[column] for name, column in column.items()}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._column
+
+    def get(self, name: str) -> Any:
+        return self._value.get(name)
+
+    def column(self, name: str) -> str:
+        """What the file calls it, for errors."""
+        return self._column.get(name, name)
+
+
+class CellReader:
+    """Finds the fields in rows; where they are is worked out once for rows that have the same columns."""
+
+    def __init__(self, fields: Fields, mapping: Mapping[str, str]) -> None:
+        self._fields = fields
+        self._mapping = mapping
+        self._columns: dict[tuple[str, ...], dict[str, str]] = {}
+
+    def read(self, row: Mapping[str, Any]) -> Cells:
+        names = tuple(row)
+        column = self._columns.get(names)
+        if column is None:
+            resolved = self._fields.resolve(names, self._mapping).items()
+            column = {name: column for column, name in resolved if name != IGNORE}
+            # Hostile files give every row other keys.
+            if len(self._columns) >= _MAX_LAYOUTS:
+                self._columns.clear()
+            self._columns[names] = column
+        return Cells(column, row)
+
+
+@dataclass(slots=True)
+class RefusedRow:
+    """A row in which a field is wrong. Its sample is looked for all the same, once those of the chunk are known."""
+
+    number: int
+    line: int | None
+    first: RowError
+    external_id: str | None = None
+    attempt: Attempts = field(default_factory=Attempts)
+
+    def refuse(self, samples: SampleLookup, importing: Importing) -> None:
+        if self.external_id is not None:
+            self.attempt(samples.get, self.external_id, "sample_id")
+        importing.refuse_all(self.attempt.errors or [self.first], self.number, self.line)
 
 
 def read_unit(value: object, field: str) -> tuple[str, str, int | None]:

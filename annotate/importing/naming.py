@@ -31,14 +31,15 @@ def with_labels_or_tasks(sample_ids: set[int]) -> set[int]:
 
 @dataclass
 class _Named:
-    """A sample whose claims the file may name. rows: claims that rows are about, to be checked when all are named."""
+    """A sample whose claims the file may name. rows: row -> line and the claim that it is about, to be
+    checked when all are named."""
 
     first_row: int
     first_line: int | None
     external_id: str
     count: int
     texts: dict[int, str] = field(default_factory=dict)
-    rows: list[tuple[int, int | None, int]] = field(default_factory=list)
+    rows: dict[int, tuple[int | None, int]] = field(default_factory=dict)
 
 
 class ClaimNaming:
@@ -77,7 +78,7 @@ class ClaimNaming:
                 field="unit_text",
                 excerpt=text,
             )
-        named.rows.append((row, line, index))
+        named.rows[row] = line, index
 
     def finish(self, refuse: Refuse) -> dict[int, list[str]]:
         """Sample -> its claims as named. Refuses rows about claims that there turn out not to be."""
@@ -92,7 +93,7 @@ class ClaimNaming:
                 refuse(RowError("claim_gap", message, field="unit_text"), named.first_row, named.first_line)
                 continue
             count = len(named.texts) or named.count
-            for row, line, index in named.rows:
+            for row, (line, index) in named.rows.items():
                 if index >= count:
                     refuse(no_such_unit(f"claim:{index}", "claim", count, "unit"), row, line)
             if named.texts:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from bisect import insort
+from collections.abc import Callable
+from operator import itemgetter
+from typing import ParamSpec, TypedDict, TypeVar
 
 from annotate.importing.limits import SHOWN_ERRORS, SHOWN_EXCERPT
+
+P = ParamSpec("P")
+T = TypeVar("T")
+# After every row: what is wrong with the file as a whole comes last.
+_BEHIND_ALL = float("inf")
 
 
 class Problem(TypedDict):
@@ -45,32 +53,56 @@ class FileError(RowError):
         self.line = line
 
 
-class Problems:
-    """Counts all errors and keeps the first hundred."""
+class Attempts:
+    """Runs checks that don't need each other, and keeps what they refuse instead of stopping at the first.
+
+    For rows that were refused already: one after the other is faster, and most rows are right.
+    """
 
     def __init__(self) -> None:
-        self.first: list[Problem] = []
+        self.errors: list[RowError] = []
+
+    def __call__(self, check: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """What the check returns; None when it refuses."""
+        try:
+            return check(*args, **kwargs)
+        except RowError as error:
+            self.errors.append(error)
+            return None
+
+
+class Problems:
+    """Counts all errors and keeps the first hundred in the order of the rows, whenever they were found."""
+
+    def __init__(self) -> None:
         self.total = 0
+        self._kept: list[tuple[float, Problem]] = []
 
     def __bool__(self) -> bool:
         return self.total > 0
 
+    @property
+    def first(self) -> list[Problem]:
+        return [problem for _, problem in self._kept]
+
     def add(self, error: RowError, row: int | None = None, line: int | None = None) -> None:
         self.total += 1
-        if len(self.first) >= SHOWN_ERRORS:
-            return
         if isinstance(error, FileError):
             row, line = error.row or row, error.line or line
-        self.first.append(
-            {
-                "row": row,
-                "line": line,
-                "field": plain(error.field) if error.field is not None else None,
-                "code": error.code,
-                "message": plain(error.message),
-                "excerpt": excerpt(error.excerpt),
-            }
-        )
+        place = _BEHIND_ALL if row is None else row
+        if len(self._kept) == SHOWN_ERRORS:
+            if place >= self._kept[-1][0]:
+                return
+            self._kept.pop()
+        problem: Problem = {
+            "row": row,
+            "line": line,
+            "field": plain(error.field) if error.field is not None else None,
+            "code": error.code,
+            "message": plain(error.message),
+            "excerpt": excerpt(error.excerpt),
+        }
+        insort(self._kept, (place, problem), key=itemgetter(0))
 
 
 def plain(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from annotate.importing.cells import structured
 from annotate.importing.claims import Claim, split_into_claims
 from annotate.importing.copying import NULL
 from annotate.importing.mapping import METADATA, SAMPLE_FIELDS, squeeze
-from annotate.importing.problems import RowError
+from annotate.importing.problems import Attempts, RowError
 from annotate.models.sample import ClaimsSource
 
 # The order of the columns in a line.
@@ -72,9 +72,8 @@ class SampleBuilder:
         plan = self._plan(tuple(row))
         if not self._typed:
             row = _from_cells(row, plan)
-        column = plan.column
-        question = values.words(_value(row, plan, "question"), column.get("question", "question"))
-        answer = values.words(_value(row, plan, "answer"), column.get("answer", "answer"))
+        question = _words(row, plan, "question")
+        answer = _words(row, plan, "answer")
         metadata = _metadata(row, plan)
         reference = self._reference(row, plan, metadata)
         claims, claims_source = _claims(row, plan, metadata, answer)
@@ -85,7 +84,7 @@ class SampleBuilder:
                 copying.text(answer),
                 _optional(row, plan, "answer_b"),
                 NULL if reference is None else copying.text(reference),
-                copying.json(values.contexts(_value(row, plan, "contexts"), column.get("contexts", "contexts"))),
+                _contexts(row, plan),
                 _json_texts(row, plan, "key_facts"),
                 _json_texts(row, plan, "entities"),
                 _array(row, plan, "retrieved_doc_ids"),
@@ -103,6 +102,27 @@ class SampleBuilder:
             (self._project, copying.text(external_id), b"\\\\x" + content_hash.hex().encode(), content, claims_json)
         )
         return BuiltSample(external_id, content_hash, line)
+
+    def look_through(self, row: dict[str, Any], attempt: Attempts) -> str | None:
+        """Everything that is wrong with a row that `build` refused, one error for each field. Returns the row's id, if
+        it has a good one."""
+        plan = self._plan(tuple(row))
+        if not self._typed:
+            row = _from_cells(row, plan, lambda cell, column: attempt(structured, cell, column))
+        attempt(_words, row, plan, "question")
+        answer = attempt(_words, row, plan, "answer")
+        metadata = attempt(_metadata, row, plan) or {}
+        attempt(self._reference, row, plan, metadata)
+        if answer is not None:
+            attempt(_claims, row, plan, metadata, answer)
+        attempt(_optional, row, plan, "answer_b")
+        attempt(_contexts, row, plan)
+        for field in ("key_facts", "entities"):
+            attempt(_json_texts, row, plan, field)
+        for field in ("retrieved_doc_ids", "relevant_doc_ids"):
+            attempt(_array, row, plan, field)
+        attempt(_pipeline_version, row, plan)
+        return attempt(self._external_id, row, plan, b"") if "id" in plan.column else None
 
     @staticmethod
     def _external_id(row: dict[str, Any], plan: _Plan, content_hash: bytes) -> str:
@@ -142,15 +162,15 @@ def _value(row: dict[str, Any], plan: _Plan, field: str) -> Any:
     return None if column is None else row[column]
 
 
-def _from_cells(row: dict[str, Any], plan: _Plan) -> dict[str, Any]:
+def _from_cells(row: dict[str, Any], plan: _Plan, read: Callable[[str, str], Any] = structured) -> dict[str, Any]:
     """Cells of CSV: an empty one is no value; where a list belongs, JSON is read."""
     typed: dict[str, Any] = {column: cell or None for column, cell in row.items()}
     for field, column in plan.column.items():
         if field in _STRUCTURED or (field == "reference" and squeeze(column) == "groundtruths"):
-            typed[column] = structured(row[column], column)
+            typed[column] = read(row[column], column)
     for column in plan.rest:
         if squeeze(column) in _METADATA_SPELLINGS:
-            typed[column] = structured(row[column], column)
+            typed[column] = read(row[column], column)
         if typed[column] is None:
             del typed[column]
     return typed
@@ -195,6 +215,15 @@ def _are_claims(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(item["text"] if isinstance(item, dict) and "text" in item else item, str) for item in value
     )
+
+
+def _words(row: dict[str, Any], plan: _Plan, field: str) -> str:
+    return values.words(_value(row, plan, field), plan.column.get(field, field))
+
+
+def _contexts(row: dict[str, Any], plan: _Plan) -> bytes:
+    value = _value(row, plan, "contexts")
+    return b"[]" if value is None else copying.json(values.contexts(value, plan.column["contexts"]))
 
 
 def _optional(row: dict[str, Any], plan: _Plan, field: str) -> bytes:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import views
+from judges.api import certificates, views
 
 P = "projects/<slug:slug>/"
 
@@ -8,7 +8,13 @@ urlpatterns = [
     path(P + "criteria/<slug:key>/agreement/", views.AgreementView.as_view()),
     path(P + "criteria/<slug:key>/alignment/", views.AlignmentView.as_view()),
     path(P + "criteria/<slug:key>/report/", views.ReportStateView.as_view()),
+    path(P + "looks/", certificates.LooksView.as_view()),
+    path(P + "certificates/", certificates.CertificatesView.as_view()),
+    path(P + "gate/", certificates.GateView.as_view()),
+    path(P + "judges/", views.JudgesView.as_view()),
+    path(P + "judges/<int:judge_id>/", views.JudgeView.as_view()),
     path(P + "reports/", views.ReportsView.as_view()),
     path(P + "reports/<int:number>/", views.ReportView.as_view()),
     path(P + "reports/<int:number>/download.html", views.ReportFileView.as_view(), name="report-file"),
+    path(P + "reports/<int:number>/download.zip", views.ReportBundleView.as_view()),
 ]

@@ -1,30 +1,71 @@
-"""Agreement, alignment and frozen reports by API."""
+"""Judges, agreement, alignment and frozen reports by API."""
 
 from __future__ import annotations
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
-from rest_framework import serializers
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.renderers import JSONRenderer, StaticHTMLRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView, body, text_parameter
 from annotate.selectors.lookup import criterion_named
 from annotate.selectors.projects import one_criterion
+from judges.api import shapes
+from judges.selectors.judges import judge_as_dict, judges_of, one_judge
 from judges.selectors.reports import one_report, report_as_dict, report_state, report_summary, reports_of
+from judges.services.judges import set_direction
 from judges.services.report_file import report_html
 from judges.services.report_requests import request_report
 
 
-class AgreementView(ProjectAPIView):
-    """How well people agree with each other on a criterion, as `manage.py agreement` prints it."""
+class JudgesView(ProjectAPIView):
+    actions = {"GET": "judges.read"}
 
+    @shape.describes(shapes.Judge(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The judges, by name.
+
+        Every metric whose scores were imported, with its versions in the order in which they came.
+        """
+        return Response([judge_as_dict(judge) for judge in judges_of(self.project)])
+
+
+class JudgeView(ProjectAPIView):
+    actions = {"GET": "judges.read", "PATCH": "judges.change"}
+
+    @shape.describes(shapes.Judge)
+    def get(self, request: Request, slug: str, judge_id: int) -> Response:
+        """One judge with its versions.
+
+        `judge_id` is the number that the list calls `id`.
+        """
+        return Response(judge_as_dict(one_judge(self.project, judge_id)))
+
+    @shape.describes(shapes.Judge, request=shapes.JudgeChange, conflict=True)
+    def patch(self, request: Request, slug: str, judge_id: int) -> Response:
+        """Says whether higher scores of a judge mean better.
+
+        They do, unless it is said. Figures follow at once, and reports that were made before are out of date. Refused
+        (409) once the judge was measured on test.
+        """
+        data = body(request, {"higher_is_better"}, required={"higher_is_better"})
+        judge = one_judge(self.project, judge_id)
+        return Response(judge_as_dict(set_direction(judge=judge, higher_is_better=data["higher_is_better"])))
+
+
+class AgreementView(ProjectAPIView):
     actions = {"GET": "reports.read"}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @shape.describes(OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, key: str) -> Response:
+        """How well people agree with each other on a criterion.
+
+        As `manage.py agreement` prints it: percent, kappa, alpha and AC1, each with its interval, or with the reason
+        why it is undefined (docs/statistics.md).
+        """
         # Here and below, not above: the statistics take a second to load, which every start would pay.
         from annotate.selectors.agreement import agreement
 
@@ -32,27 +73,31 @@ class AgreementView(ProjectAPIView):
 
 
 class AlignmentView(ProjectAPIView):
-    """How well judges agree with people on a criterion, as `manage.py align` prints it."""
-
     actions = {"GET": "reports.read"}
     params = frozenset({"judge"})
 
-    @extend_schema(
-        parameters=[OpenApiParameter("judge", str, description="this judge only")], responses=OpenApiTypes.OBJECT
-    )
+    @shape.describes(OpenApiTypes.OBJECT, params=[OpenApiParameter("judge", description="The name of one judge.")])
     def get(self, request: Request, slug: str, key: str) -> Response:
+        """How well judges agree with people on a criterion.
+
+        As `manage.py align` prints it: every judge, or the one named, at the threshold that is best on the dev half of
+        the samples, measured there by cross-fitting (docs/statistics.md).
+        """
         from judges.selectors.alignment import align
 
         return Response(align(one_criterion(self.project, key), text_parameter(request, "judge") or None))
 
 
 class ReportStateView(ProjectAPIView):
-    """The latest report of a criterion: its number, whether data changed since, and whether a new one is on its way."""
-
     actions = {"GET": "reports.read"}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @shape.describes(OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, key: str) -> Response:
+        """The latest report of a criterion, and whether it is out of date.
+
+        `number` is null when there is none. `is_out_of_date`: something it rests on changed since. `is_pending`: a new
+        one is on its way.
+        """
         state = report_state(one_criterion(self.project, key))
         return Response(
             {
@@ -64,16 +109,17 @@ class ReportStateView(ProjectAPIView):
 
 
 class ReportsView(ProjectAPIView):
-    """The project's frozen reports, newest first; POST has the worker freeze one."""
-
     actions = {"GET": "reports.read", "POST": "reports.freeze"}
     params = Pages.params | {"criterion"}
 
-    @extend_schema(
-        parameters=[OpenApiParameter("criterion", str, description="reports of this criterion only")],
-        responses=OpenApiTypes.OBJECT,
+    @shape.describes(
+        OpenApiTypes.OBJECT, params=[*shape.PAGE, OpenApiParameter("criterion", description="Key of a criterion.")]
     )
     def get(self, request: Request, slug: str) -> Response:
+        """The project's frozen reports, newest first, page by page.
+
+        Without their figures, which each report has.
+        """
         reports = reports_of(self.project)
         if key := text_parameter(request, "criterion"):
             reports = reports.filter(criterion__key=key)
@@ -81,11 +127,18 @@ class ReportsView(ProjectAPIView):
         rows = pages.paginate_queryset(reports, request)
         return pages.get_paginated_response([report_summary(row) for row in rows or []])
 
-    @extend_schema(
-        request=inline_serializer("ReportRequest", {"criterion": serializers.CharField()}),
-        responses={202: OpenApiTypes.OBJECT},
+    @shape.describes(
+        OpenApiTypes.OBJECT,
+        request=shapes.ReportRequest,
+        status=202,
+        also={503: OpenApiResponse(shape.Error, "The worker can't be reached just now.")},
     )
     def post(self, request: Request, slug: str) -> Response:
+        """Has the worker freeze a report on the data as they are now.
+
+        `requested` is false when one is on its way already. When nothing changed since the last report, that one stays
+        the latest.
+        """
         key = body(request, {"criterion"}, required={"criterion"})["criterion"]
         requested = request_report(criterion=criterion_named(self.project, str(key)), user=self.user)
         return Response({"requested": requested}, status=202)
@@ -94,19 +147,46 @@ class ReportsView(ProjectAPIView):
 class ReportView(ProjectAPIView):
     actions = {"GET": "reports.read"}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @shape.describes(OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, number: int) -> Response:
+        """One report with all its figures.
+
+        Parameters, the fingerprint of the data, and every estimate. A report never changes.
+        """
         return Response(report_as_dict(one_report(self.project, number)))
 
 
 class ReportFileView(ProjectAPIView):
-    """The report as one HTML file that needs nothing else."""
-
     actions = {"GET": "reports.read"}
     renderer_classes = [JSONRenderer, StaticHTMLRenderer]
 
-    @extend_schema(responses={(200, "text/html"): OpenApiTypes.STR})
+    @shape.describes(OpenApiTypes.STR, status=(200, "text/html"))
     def get(self, request: Request, slug: str, number: int) -> HttpResponse:
+        """One report as a single HTML file.
+
+        With its plots; it needs nothing else to be read, and comes as an attachment.
+        """
         report = one_report(self.project, number)
         name = f"{slug}-{report.criterion.key}-report-{number}.html"
         return HttpResponse(report_html(report), headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+class ReportBundleView(ProjectAPIView):
+    actions = {"GET": "reports.read"}
+
+    @shape.describes(OpenApiTypes.BINARY, status=(200, "application/zip"))
+    def get(self, request: Request, slug: str, number: int) -> HttpResponse:
+        """Everything that a report rests on, to work it out again.
+
+        A ZIP with the report, its evidence, the ratings as a table, and a script that recomputes every figure.
+        """
+        # Here, not above: the statistics take a second to load, which every start would pay.
+        from judges.services.reproduction import bundle
+
+        report = one_report(self.project, number)
+        name = f"{slug}-{report.criterion.key}-report-{number}.zip"
+        return HttpResponse(
+            bundle(report),
+            content_type="application/zip",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )

@@ -26,13 +26,13 @@ class ForestRow:
 
 
 def forest_plot(name: str, rows: Sequence[ForestRow], people: dict[str, Any]) -> str:
-    """The figures stand in the table beside the plot; its description says them in words as well."""
+    """The figures stand beside the marks and in the table; the description says them in words as well."""
     shown = rows[:MAX_ROWS]
     sentences = [f"{row.title}: {interval(row.estimate, 2)}." for row in shown]
     sentences.append(f"People with each other: {interval(people, 2)}.")
     if len(rows) > len(shown):
         sentences.append(f"{len(rows) - len(shown)} more judges are in the table only.")
-    size = (7.2, 1.3 + 0.34 * len(shown))
+    size = (8.0, 1.4 + 0.34 * len(shown))
     return draw(name, "Kappa of each judge", " ".join(sentences), size, lambda figure: _paint(figure, shown, people))
 
 
@@ -44,6 +44,15 @@ def _paint(figure: Figure, rows: Sequence[ForestRow], people: dict[str, Any]) ->
         if people["low"] is not None:
             axes.axvspan(people["low"], people["high"], color=BAND, alpha=0.25, linewidth=0)
         axes.axvline(people["value"], color=BAND, linewidth=1.5, linestyle="--")
+        axes.annotate(
+            "people with each other",
+            (people["value"], 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            horizontalalignment="right" if people["value"] > 0.5 else "left",
+            fontsize=9,
+        )
     for place, row in enumerate(rows):
         value, low, high = (row.estimate[end] for end in ("value", "low", "high"))
         if value is None:
@@ -52,6 +61,15 @@ def _paint(figure: Figure, rows: Sequence[ForestRow], people: dict[str, Any]) ->
         if low is not None:
             axes.plot([low, high], [place, place], color=JUDGE, linewidth=2)
         axes.plot([value], [place], color=JUDGE, marker="o", markersize=6)
+        axes.annotate(
+            interval(row.estimate, 2),
+            (1.0, place),
+            xycoords=("axes fraction", "data"),
+            xytext=(8, 0),
+            textcoords="offset points",
+            verticalalignment="center",
+            fontsize=9,
+        )
     axes.set_yticks(range(len(rows)), [plain(row.title) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     ends = [end for e in (*(row.estimate for row in rows), people) for end in (e["low"], e["value"]) if end is not None]

@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 _LINES = (("kappa", "kappa", JUDGE, "-"), ("tpr", "TPR", TPR, "--"), ("tnr", "TNR", TNR, ":"))
 
 
-def sweep_plot(name: str, judge: str, curve: dict[str, list[float | None]], chosen: float | None, best: float) -> str:
-    """`curve`: thresholds ascending, with kappa, tpr and tnr at each. `chosen`: the threshold of the dev part."""
-    at = curve["thresholds"].index(best)
-    description = (
-        f"Kappa is highest, {number(curve['kappa'][at], 2)}, at threshold {best:.4g} on all data (optimistic)."
-    )
-    if chosen is not None:
-        description += f" On the dev part alone the threshold {chosen:.4g} was chosen."
+def sweep_plot(name: str, judge: str, curve: dict[str, list[float | None]], chosen: float | None) -> str:
+    """`curve`: thresholds ascending, with kappa, tpr and tnr at each on dev. `chosen`: the one with the best kappa."""
+    if chosen is None:
+        description = "Kappa is undefined at every threshold of the dev part."
+    else:
+        best = number(curve["kappa"][curve["thresholds"].index(chosen)], 2)
+        description = f"On the dev part kappa is highest, {best}, at threshold {chosen:.4g}."
     return draw(
         name, f"Threshold sweep of {judge}", description, (7.2, 3.0), lambda figure: _paint(figure, curve, chosen)
     )

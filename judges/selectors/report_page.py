@@ -68,10 +68,7 @@ def report_context(report: AlignmentReport, sample_url: SampleUrl | None = None)
         "human_is_share": _human_is_share(result),
         "people": shown(result["people"]),
         "judges": judges,
-        "uses_test": any(
-            row["at_threshold"]["split"] == "test" and row["at_threshold"]["threshold"] is not None
-            for row in result["judges"]
-        ),
+        "uses_dev": any(row["at_threshold"]["confusion"] is not None for row in result["judges"]),
         "forest": report.plots.get("forest", ""),
         "statistics": [(title, shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
         "prevalence": [{**row, "percent": _percent(row["share"])} for row in result["prevalence"]],
@@ -97,7 +94,6 @@ def _judge(row: dict[str, Any], plots: Mapping[str, str], place: int, sample_url
         "anchor": f"judge-{place}",
         "kappa": shown(row["kappa"]),
         "threshold": _number(at["threshold"]),
-        "split": at["split"],
         "sign": "≥" if row["higher_is_better"] else "≤",
         "rates": {name: shown(at[name]) for name in ("tpr", "tnr", "f1", "precision", "accuracy", "ac1")},
         "correlations": {name: shown(row[name]) for name in ("roc_auc", "spearman", "kendall", "pearson")},

@@ -15,7 +15,7 @@ from judges.models import AlignmentReport, Judge
 from judges.selectors.scores import scores_against
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
-FIGURES_VERSION = 2
+FIGURES_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class ReportState:
 
 def report_state(criterion: Criterion) -> ReportState:
     reports = AlignmentReport.objects.filter(criterion=criterion).select_related("criterion", "project")
+    reports = reports.defer("evidence")
     # Data can come back to what they were (a verdict is taken back): then an earlier report is the present one.
     current = reports.filter(parameters__data_version=data_version(criterion)).first()
     report = current or reports.first()
@@ -44,7 +45,7 @@ def reports_of(project: Project) -> QuerySet[AlignmentReport]:
     return (
         AlignmentReport.objects.filter(project=project)
         .select_related("criterion", "created_by")
-        .defer("result", "plots")
+        .defer("result", "plots", "evidence")
     )
 
 

@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Collate
 
 from annotate.errors import Invalid
 from annotate.models import Criterion, Project
+from annotate.scales import Value, normalise
 from annotate.selectors.ratings import UnitKey
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus
 
+if TYPE_CHECKING:
+    from alignment.figures import JudgeScores
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Series:
-    """All scores one judge version gave on one dimension, in the order of sample and unit."""
-
-    version: JudgeVersion
-    dimension: str
-    numbers: dict[UnitKey, float] = field(default_factory=dict)
-    labels: dict[UnitKey, str] = field(default_factory=dict)
-    failed: dict[UnitKey, str] = field(default_factory=dict)
-
-    @property
-    def judge(self) -> Judge:
-        return self.version.judge
-
-    @property
-    def name(self) -> tuple[str, str, str]:
-        return self.judge.name, self.version.label, self.dimension
+NO_OPTION = "not an option"
 
 
-def series_for(criterion: Criterion, judge_name: str | None = None) -> list[Series]:
+def judge_scores(criterion: Criterion, judge_name: str | None = None) -> list[JudgeScores]:
     """What is held against the criterion: of each judge (or of the one named) its latest version with such scores.
 
     A score counts for the criterion when its dimension is the criterion's key. A judge without any such is held
@@ -68,15 +55,23 @@ def scores_against(criterion: Criterion) -> QuerySet[Score]:
     )
 
 
-def rationales(wanted: Iterable[tuple[Series, UnitKey]]) -> dict[tuple[int, str, UnitKey], str]:
-    """The judges' own words on these units, by (version id, dimension, unit)."""
-    wanted = list(wanted)
+# Judge, version and name of what it measures, and the unit.
+Said = tuple[str, str, str, UnitKey]
+
+
+def rationales(project: Project, wanted: Iterable[Said]) -> dict[Said, str]:
+    """The judges' own words on these units."""
+    wanted = set(wanted)
     rows = Score.objects.filter(
-        version__in={series.version.pk for series, _ in wanted},
-        sample__in={sample for _, (sample, _) in wanted},
+        version__judge__project=project,
+        version__judge__name__in={judge for judge, _, _, _ in wanted},
+        sample__external_id__in={sample for _, _, _, (sample, _) in wanted},
         repeat=0,
-    ).values_list("version_id", "dimension", "sample_id", "unit", "rationale")
-    return {(version, dimension, (sample, unit)): text for version, dimension, sample, unit, text in rows}
+    ).values_list("version__judge__name", "version__label", "dimension", "sample__external_id", "unit", "rationale")
+    found = {
+        (judge, version, dimension, (sample, unit)): text for judge, version, dimension, sample, unit, text in rows
+    }
+    return {one: found[one] for one in wanted if one in found}
 
 
 def _refuse_stranger(project: Project, judge_name: str) -> None:
@@ -95,18 +90,39 @@ def _on_kind(kind: str) -> Q:
     return Q(unit=kind) | Q(unit__startswith=f"{kind}:")
 
 
-def _load(criterion: Criterion, version: JudgeVersion, dimension: str) -> Series:
-    series = Series(version, dimension)
+def _load(criterion: Criterion, version: JudgeVersion, dimension: str) -> JudgeScores:
+    # Here, not above: the statistics take a second to load, and most processes never count anything.
+    from alignment.figures import JudgeScores
+
+    numbers: dict[UnitKey, float] = {}
+    labels: dict[UnitKey, Value] = {}
+    failed: dict[UnitKey, str] = {}
     rows = (
         Score.objects.filter(_on_kind(criterion.unit), version=version, dimension=dimension, repeat=0)
-        .order_by("sample_id", "unit")
-        .values_list("sample_id", "unit", "status", "number", "label")
+        .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"))
+        .values_list("sample__external_id", "unit", "status", "number", "label")
     )
+    options: dict[str, Value | None] = {}
     for sample, unit, status, number, label in rows.iterator(chunk_size=20_000):
         if status != ScoreStatus.OK:
-            series.failed[sample, unit] = status
+            failed[sample, unit] = status
         elif number is not None:
-            series.numbers[sample, unit] = number
+            numbers[sample, unit] = number
         else:
-            series.labels[sample, unit] = cast("str", label)
-    return series
+            text = cast("str", label)
+            if text not in options:
+                options[text] = _as_option(criterion, text)
+            option = options[text]
+            if option is None:
+                failed[sample, unit] = NO_OPTION
+            else:
+                labels[sample, unit] = option
+    judge = version.judge
+    return JudgeScores(judge.name, version.label, dimension, judge.higher_is_better, numbers, labels, failed)
+
+
+def _as_option(criterion: Criterion, label: str) -> Value | None:
+    try:
+        return normalise(criterion, label)
+    except Invalid:
+        return None

@@ -7,15 +7,21 @@ from scipy.stats import rankdata
 from alignment import (
     Ratings,
     at_threshold,
+    bland_altman,
+    brennan_prediger,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
+    gwet_ac2,
     kendall,
     krippendorff_alpha,
     mean_pairwise_kappa,
+    mean_pairwise_pi,
     pearson,
     percent_agreement,
+    pr_auc,
     roc_auc,
+    scott_pi,
     spearman,
 )
 from alignment.interval import standard_error
@@ -28,6 +34,12 @@ AGREEMENT = {
     "alpha nominal": krippendorff_alpha,
     "alpha ordinal": lambda ratings, **how: krippendorff_alpha(ratings, "ordinal", **how),
     "alpha interval": lambda ratings, **how: krippendorff_alpha(ratings, "interval", **how),
+    "alpha ratio": lambda ratings, **how: krippendorff_alpha(ratings, "ratio", **how),
+    "ac2 linear": lambda ratings, **how: gwet_ac2(ratings, "linear", **how),
+    "ac2 quadratic": lambda ratings, **how: gwet_ac2(ratings, "quadratic", **how),
+    "brennan prediger": brennan_prediger,
+    "scott": lambda ratings, **how: scott_pi(ratings, "rater 0", "rater 1", **how),
+    "mean pi": mean_pairwise_pi,
     "cohen": lambda ratings, **how: cohen_kappa(ratings, "rater 0", "rater 1", **how),
     "cohen quadratic": lambda ratings, **how: cohen_kappa(ratings, "rater 0", "rater 1", "quadratic", **how),
     "mean kappa": mean_pairwise_kappa,
@@ -35,6 +47,11 @@ AGREEMENT = {
 }
 JUDGED = {
     "roc auc": lambda score, positive, human, cluster, **how: roc_auc(score, positive, cluster, **how),
+    "pr auc": lambda score, positive, human, cluster, **how: pr_auc(score, positive, cluster, **how),
+    "bias": lambda score, positive, human, cluster, **how: bland_altman(score, human, cluster, **how).bias,
+    "upper limit": lambda score, positive, human, cluster, **how: (
+        bland_altman(score, human, cluster, **how).upper_limit
+    ),
     "pearson": lambda score, positive, human, cluster, **how: pearson(score, human, cluster, **how),
     "spearman": lambda score, positive, human, cluster, **how: spearman(score, human, cluster, **how),
     "kendall": lambda score, positive, human, cluster, **how: kendall(score, human, cluster, **how),
@@ -115,23 +132,23 @@ def test_judge_bootstrap_against_influence(name, rng):
     assert width(by_bootstrap) == pytest.approx(width(by_influence), rel=0.1)
 
 
-@pytest.mark.parametrize("name", ["roc auc", "pearson", "spearman", "kendall"])
+@pytest.mark.parametrize("name", ["roc auc", "pr auc", "pearson", "spearman", "kendall"])
 def test_weighted_resamples_are_the_statistic_of_copied_units(name, rng, monkeypatch):
     """One resample by hand: clusters drawn twice are copied, and the plain statistic of the copies compared."""
     given, statistic = columns(60, 3), JUDGED[name]
     seen = []
 
-    def spy(sampling, plan):
+    def spy(resample, *_):
         weights = np.bincount(rng.integers(20, size=20), minlength=20)
         copies = np.repeat(np.arange(60), weights[given[-1]])
         copied = [column[copies] for column in given[:-1]]
         seen.append(statistic(*copied, np.arange(copies.size), interval="none").value)
-        resample = sampling.resample(weights[None].astype(float))
-        assert resample[0] == pytest.approx(seen[0], abs=1e-10)
+        assert resample(weights[None].astype(float))[0] == pytest.approx(seen[0], abs=1e-10)
         return np.linspace(0, 1, 2000)
 
-    monkeypatch.setattr("alignment.interval._resampled", spy)
-    statistic(*given, rng=rng)
+    for module in ("interval", "precision_recall"):
+        monkeypatch.setattr(f"alignment.{module}.resampled", spy)
+    statistic(*given, interval="bootstrap", rng=rng)
     assert seen
 
 
@@ -227,7 +244,7 @@ def test_the_level_widens(with_gaps):
 def test_the_bootstrap_works_in_blocks(monkeypatch):
     score, _, human, cluster = columns(60, 3)
     whole = kendall(score, human, cluster, rng=np.random.default_rng(1))
-    monkeypatch.setattr("alignment.interval.FLOATS_AT_ONCE", 6000)
+    monkeypatch.setattr("alignment.bootstrap.FLOATS_AT_ONCE", 6000)
     monkeypatch.setattr("alignment.tau.SIGNS_AT_ONCE", 600)
     parts = kendall(score, human, cluster, rng=np.random.default_rng(1))
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.02)

@@ -7,16 +7,22 @@ from alignment import (
     Ratings,
     agreement_summary,
     at_threshold,
+    bland_altman,
+    brennan_prediger,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
+    gwet_ac2,
     kendall,
     krippendorff_alpha,
     mean_pairwise_kappa,
+    mean_pairwise_pi,
     pearson,
     percent_agreement,
+    pr_auc,
     reference_majority,
     roc_auc,
+    scott_pi,
     spearman,
     sweep,
 )
@@ -31,10 +37,15 @@ NOMINAL = {
     "mean kappa": lambda ratings: mean_pairwise_kappa(ratings, **INFLUENCE),
     "mean kappa by units": lambda ratings: mean_pairwise_kappa(ratings, None, 10, True, **INFLUENCE),
     "cohen": lambda ratings: cohen_kappa(ratings, *ratings.raters[:2], **INFLUENCE),
+    "brennan prediger": lambda ratings: brennan_prediger(ratings, **INFLUENCE),
+    "scott": lambda ratings: scott_pi(ratings, *ratings.raters[:2], **INFLUENCE),
+    "mean pi": lambda ratings: mean_pairwise_pi(ratings, **INFLUENCE),
 }
 ORDERED = {
     "alpha ordinal": lambda ratings: krippendorff_alpha(ratings, "ordinal", **INFLUENCE),
     "alpha interval": lambda ratings: krippendorff_alpha(ratings, "interval", **INFLUENCE),
+    "ac2 linear": lambda ratings: gwet_ac2(ratings, "linear", **INFLUENCE),
+    "ac2 quadratic": lambda ratings: gwet_ac2(ratings, "quadratic", **INFLUENCE),
     "mean linear": lambda ratings: mean_pairwise_kappa(ratings, "linear", **INFLUENCE),
     "mean quadratic": lambda ratings: mean_pairwise_kappa(ratings, "quadratic", **INFLUENCE),
     "cohen linear": lambda ratings: cohen_kappa(ratings, *ratings.raters[:2], "linear", **INFLUENCE),
@@ -43,6 +54,9 @@ ORDERED = {
 AGREEMENT = NOMINAL | ORDERED
 JUDGED = {
     "roc auc": lambda score, positive, human, cluster: roc_auc(score, positive, cluster, **INFLUENCE),
+    "pr auc": lambda score, positive, human, cluster: pr_auc(score, positive, cluster, **INFLUENCE),
+    "bias": lambda score, positive, human, cluster: bland_altman(score, human, cluster, **INFLUENCE).bias,
+    "lower limit": lambda score, positive, human, cluster: bland_altman(score, human, cluster, **INFLUENCE).lower_limit,
     "pearson": lambda score, positive, human, cluster: pearson(score, human, cluster, **INFLUENCE),
     "spearman": lambda score, positive, human, cluster: spearman(score, human, cluster, **INFLUENCE),
     "kendall": lambda score, positive, human, cluster: kendall(score, human, cluster, **INFLUENCE),
@@ -85,7 +99,7 @@ def test_order_of_ratings(with_gaps, name, rng):
 @pytest.mark.parametrize("name", AGREEMENT)
 def test_order_of_raters(with_gaps, name):
     ratings = with_gaps(1)
-    if name.startswith("cohen"):
+    if name.startswith(("cohen", "scott")):
         # Symmetry: which of the two comes first.
         ratings = ratings.select_raters(ratings.raters[:2])
     same(AGREEMENT[name](ratings.select_raters(ratings.raters[::-1])), AGREEMENT[name](ratings))
@@ -130,6 +144,18 @@ def test_interval_alpha_with_and_without_a_list_of_levels(with_gaps):
     same(krippendorff_alpha(bare, "interval", **INFLUENCE), krippendorff_alpha(ratings, "interval", **INFLUENCE))
 
 
+def test_units_of_ratio_levels(with_gaps):
+    ratings = with_gaps(1)
+    scaled = rebuilt(ratings, levels=tuple(50 * level for level in ratings.levels))
+    same(krippendorff_alpha(scaled, "ratio", **INFLUENCE), krippendorff_alpha(ratings, "ratio", **INFLUENCE))
+
+
+def test_ratio_alpha_with_and_without_a_list_of_levels(with_gaps):
+    ratings = with_gaps(1)
+    bare = rebuilt(ratings, value=np.array(ratings.levels)[ratings.value], levels=None, scale="interval")
+    same(krippendorff_alpha(bare, "ratio", **INFLUENCE), krippendorff_alpha(ratings, "ratio", **INFLUENCE))
+
+
 def test_two_levels_have_one_weighting(with_gaps):
     ratings = with_gaps(2, levels=2)
     plain = cohen_kappa(ratings, "rater 0", "rater 1", **INFLUENCE)
@@ -162,7 +188,7 @@ def test_names_of_clusters(name):
     same(JUDGED[name](score, positive, human, named), JUDGED[name](score, positive, human, cluster))
 
 
-@pytest.mark.parametrize("name", ["spearman", "kendall", "roc auc"])
+@pytest.mark.parametrize("name", ["spearman", "kendall", "roc auc", "pr auc"])
 def test_rank_statistics_see_ranks_only(name):
     score, positive, human, cluster = columns()
     same(JUDGED[name](np.exp(3 * score), positive, human, cluster), JUDGED[name](score, positive, human, cluster))

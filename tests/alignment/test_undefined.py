@@ -152,10 +152,10 @@ def test_no_ratings_at_all(from_rows, rng):
     assert prevalence(bare) == []
 
 
-def test_a_scale_without_levels_has_interval_alpha_only(from_rows):
+def test_a_scale_without_levels_has_interval_and_ratio_alpha_only(from_rows):
     summary = agreement_summary(from_rows([[0.1, 0.4, 0.9] * 4, [0.2, 0.4, 0.8] * 4], None, "interval"), **NONE)
     defined = {name for name, estimate in summary.items() if estimate.value is not None}
-    assert defined == {"krippendorff_alpha_interval"}
+    assert defined == {"krippendorff_alpha_interval", "krippendorff_alpha_ratio"}
 
 
 def test_one_category_is_perfect_for_ac1_by_intent(from_rows):

@@ -13,6 +13,7 @@ from rest_framework.test import APIClient
 from annotate.models import Batch, ImportJob, Release, Sample, Task, User, Verdict
 from annotate.services.batches import create_batch, open_batch
 from annotate.services.projects import set_member
+from judges.models import Judge
 from tests.annotate.factories import World, finish, make_sample, make_world
 
 
@@ -104,6 +105,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         project=project, kind="samples", status="failed", file_name="f.jsonl", file_format="jsonl"
     )
     Release.objects.create(project=project, number=number, file_format="jsonl", stored_as=f"releases/{uuid.uuid4()}")
+    judge = Judge.objects.create(project=project, name=f"judge of {project.slug}")
     task: Task = waiting.tasks.get(sample__external_id=f"s{number}")
     return {
         "slug": project.slug,
@@ -113,6 +115,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "verdict_id": Verdict.objects.get(sample=sample, unit="answer").pk,
         "task_id": task.pk,
         "job_id": job.pk,
+        "judge_id": judge.pk,
         "step": "close",
         "form": "json",
         "username": second.username,

@@ -137,6 +137,35 @@ def test_bad_rows(changes: dict[str, Any], code: str, write: Write) -> None:
     assert not Judge.objects.exists()
 
 
+def test_a_file_says_which_way_a_new_judges_scores_go(write: Write) -> None:
+    rows = [
+        row(),
+        row(unit="claim:1", higher_is_better=False),  # one row is enough
+        row(judge="k", higher_is_better=None),
+        row(judge="l", higher_is_better=True),
+    ]
+    path = write("j.jsonl", rows)
+    load(path)
+    assert dict(Judge.objects.values_list("name", "higher_is_better")) == {"j": False, "k": True, "l": True}
+    assert "created 0, unchanged 4" in load(path)
+
+    load(write("j.csv", "sample_id,higher_is_better,toxicity,length\na,False,0.5,3\nb,0,1,4\n"))
+    assert not Judge.objects.filter(name__in=["toxicity", "length"], higher_is_better=True).exists()
+
+
+def test_a_file_does_not_contradict_itself_about_it_nor_what_is_stored(write: Write) -> None:
+    rows = [row(higher_is_better="true"), row(unit="claim:1", higher_is_better="no"), row(repeat=1, higher_is_better=0)]
+    said = refused(write("j.jsonl", rows)).splitlines()
+    assert "row 2, line 2, field higher_is_better: type: higher_is_better: true or false. [no]" in said[0]
+    assert "row 3, line 3, field higher_is_better: conflict: Row 1 says true of “j”" in said[1]
+    assert not Judge.objects.exists()
+
+    load(write("j.jsonl", [row()]))
+    more = [row(), row(unit="claim:1", higher_is_better=False)]
+    assert "row 2, line 2, field higher_is_better: conflict: “j” is there already" in refused(write("k.jsonl", more))
+    assert Judge.objects.get().higher_is_better
+
+
 def test_no_judge_at_all(write: Write) -> None:
     assert "missing_column" in refused(write("j.csv", "sample_id,remark\na,good\n"))
     assert "row 2, line 2, field judge: duplicate" in refused(write("j.jsonl", [row(), row()]))

@@ -25,11 +25,16 @@ ESTIMATES = [
     "cohen_kappa_mean_weighted_by_common_units",
     "cohen_kappa_linear_mean",
     "cohen_kappa_quadratic_mean",
+    "scott_pi_mean",
     "fleiss_kappa",
     "krippendorff_alpha_nominal",
     "krippendorff_alpha_ordinal",
     "krippendorff_alpha_interval",
+    "krippendorff_alpha_ratio",
     "gwet_ac1",
+    "gwet_ac2_linear",
+    "gwet_ac2_quadratic",
+    "brennan_prediger",
 ]
 CORRELATIONS = {"spearman", "kendall", "pearson", "roc_auc"}
 RATES = {"kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc", "ac1"}
@@ -86,7 +91,7 @@ def test_align_as_json(project: Project) -> None:
         at = row["at_threshold"]
         assert set(at) == {"threshold", "split", *RATES, "confusion", "reason"}
         assert all(is_estimate(at[name]) for name in RATES)
-        assert at["split"] == "test"
+        assert at["split"] == "dev"
         (tn, fp), (fn, tp) = at["confusion"]
         assert tn + fp + fn + tp == at["kappa"]["n"] == at["kappa"]["clusters"]
         assert at["tpr"]["value"] == pytest.approx(tp / (fn + tp))
@@ -113,7 +118,7 @@ def test_tables(project: Project) -> None:
     assert all(name in people for name in ESTIMATES)
     judges = run("align", "desk", "--criterion", "grade")
     assert "verdict where there is one, else the majority of the labels; ties left out; " in judges
-    assert "from the test half" in judges
+    assert "The test half stays closed until somebody looks" in judges
     assert {line.split("  ")[0] for line in judges.splitlines()} >= {"judge", "good", "bad | judge"}
 
 

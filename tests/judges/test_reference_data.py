@@ -81,7 +81,7 @@ def test_mtrag_human() -> None:
         for judge, figures in expected["judges"].items():
             check_judge(rows[judge], found["reference"], figures[key])
             at = rows[judge]["at_threshold"]
-            assert at["split"] == "test"
+            assert at["split"] == "dev"
             assert sum(map(sum, at["confusion"])) == at["kappa"]["n"] < figures[key]["binary"]["n"]
     one = run("align", project.slug, "--criterion", key, "--judge", "RL_F", "--format", "json")
     assert one["judges"] == [rows["RL_F"]]
@@ -101,7 +101,7 @@ def test_expertqa_claims() -> None:
         assert all(estimate["value"] is None and estimate["reason"] for estimate in agreement["estimates"].values())
     report = freeze_report(criterion=project.criteria.get(key="support"))
     assert len(report.result["agreement"]["raters"]) == 321
-    # Nobody shares a claim with anybody else, but some share one with the judge's test half.
+    # Nobody shares a claim with anybody else, but some share one with the judge's dev half.
     assert [row["title"] for row in report.result["judges"]] == ["baseline_token_recall"]
     assert len(report.result["matrix"]["raters"]) == 21
     assert report.result["people"]["value"] is None

@@ -107,7 +107,7 @@ def test_sweep(size: int, chosen: float | None) -> None:
         "tpr": [None] * size,
         "tnr": [0.5] * size,
     }
-    root = check_svg(sweep_plot("sweep-1", HOSTILE, curve, chosen, float(size - 1)))
+    root = check_svg(sweep_plot("sweep-1", HOSTILE, curve, chosen))
     assert ("chosen on dev" in "".join(root.itertext())) == (chosen is not None)
 
 

@@ -61,18 +61,13 @@ def test_a_report_is_whole(grade: Criterion) -> None:
     cells = result["matrix"]["cells"]
     assert all(cells[i][j] == cells[j][i] for i in range(3) for j in range(3))
     assert [cells[i][i] for i in range(3)] == [None] * 3
-    # The judge stands in the matrix with its test half, on which its kappa rests as well.
-    assert result["matrix"]["raters"][2]["units"] == result["judges"][0]["kappa"]["n"] == 32 - _dev_units(grade)
+    # The judge stands in the matrix with its dev half, on which its kappa rests as well.
+    dev = grade.split_members.filter(is_dev=True).count()
+    assert result["matrix"]["raters"][2]["units"] == result["judges"][0]["kappa"]["n"] == dev
     assert sum(row["share"] for row in result["prevalence"]) == pytest.approx(1)
     distances = [row["distance"] for row in result["judges"][0]["disagreements"]]
     assert distances == sorted(distances, reverse=True)
     assert 0 < len(distances) <= 30
-
-
-def _dev_units(criterion: Criterion) -> int:
-    """Dev samples and samples with a tie: with one unit each, all that are not in the test part."""
-    ties = build_report(criterion=criterion).result["reference"]["ties"]
-    return SplitMember.objects.filter(criterion=criterion, is_dev=True).count() + int(ties)
 
 
 Change = Callable[[Project], object]
@@ -185,9 +180,7 @@ def test_the_order_of_arrival_is_no_part_of_the_fingerprint() -> None:
     assert fingerprints[0] == fingerprints[1]
 
 
-def test_another_way_of_reckoning_makes_reports_out_of_date(
-    grade: Criterion, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_way_of_reckoning_makes_reports_out_of_date(grade: Criterion, monkeypatch: pytest.MonkeyPatch) -> None:
     freeze_report(criterion=grade)
     monkeypatch.setattr("judges.selectors.reports.FIGURES_VERSION", FIGURES_VERSION + 1)
     assert report_state(grade).is_out_of_date

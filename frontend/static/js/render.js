@@ -15,6 +15,9 @@ const PIECE = 4_000;
 /** The unit that is highlighted; only a change of it may scroll, so that one can read on while deciding. */
 let markedUnit = "";
 
+/** Of the task on the screen, by the step's key. @type {Map<string, HTMLElement>} */
+const stepButtons = new Map();
+
 const byId = (id) => document.getElementById(id);
 const sentences = new Map(
   Array.from(byId("texts").content.querySelectorAll("[data-text]"), (item) => [item.dataset.text, item.textContent]),
@@ -83,11 +86,11 @@ export function drawTask(task, steps, labels) {
   drawListed("facts", sample.key_facts, "fact");
   drawListed("entities", sample.entities, "entity");
   drawContexts(sample);
+  stepButtons.clear();
   fill("steps", ...steps.map((step, i) => stepRow(step, steps[i - 1])));
   for (const step of steps) drawStepState(step, labels);
   markedUnit = "";
-  for (const column of document.querySelectorAll("[data-scrolls]")) column.scrollTop = 0;
-  if (window.scrollY) window.scrollTo(0, 0);
+  scrollLater({ toTop: true });
 }
 
 function optional(id, text, draw) {
@@ -141,15 +144,14 @@ function stepRow(step, before) {
     element("span", { className: "step-value" }),
   ];
   const button = element("button", { type: "button", className: "step", data: { unit: step.unit, criterion: step.criterion.key }, children });
+  stepButtons.set(step.key, button);
   return element("li", { className: sameUnit ? "" : "step-first", children: [button] });
 }
-
-const stepButton = (step) => byId("steps").querySelector(`[data-unit="${step.unit}"][data-criterion="${CSS.escape(step.criterion.key)}"]`);
 
 /** @param {Step} step @param {Map<string, Label>} labels */
 export function drawStepState(step, labels) {
   const label = labels.get(step.key);
-  const button = stepButton(step);
+  const button = stepButtons.get(step.key);
   button.dataset.done = String(isDone(label));
   button.querySelector(".step-value").replaceChildren(
     isDone(label) ? bdi(valueName(step.criterion, label.value)) : element("span", { className: "visually-hidden", text: say("open") }),
@@ -172,8 +174,35 @@ export function drawStep(task, step, label) {
   byId("comment").value = label?.comment ?? "";
   markUnit(step);
   byId("steps").querySelector("[aria-current]")?.removeAttribute("aria-current");
-  stepButton(step).setAttribute("aria-current", "step");
-  reveal(byId("steps-column"), stepButton(step));
+  stepButtons.get(step.key).setAttribute("aria-current", "step");
+  scrollLater({ step });
+}
+
+// --- scrolling ------------------------------------------------------------------------------------------------------
+
+/** @type {{toTop: boolean, step: Step|null, unit: Step|null}|null} what the next frame scrolls */
+let scrolls = null;
+
+/** Scrolling needs the layout; asked for once, when everything is drawn, there is one layout and not one per question. */
+function scrollLater(what) {
+  if (!scrolls) requestAnimationFrame(scroll);
+  scrolls = { toTop: false, step: null, unit: null, ...scrolls, ...what };
+}
+
+function scroll() {
+  const { toTop, step, unit } = scrolls;
+  scrolls = null;
+  if (toTop) {
+    for (const column of document.querySelectorAll("[data-scrolls]")) column.scrollTop = 0;
+    if (window.scrollY) window.scrollTo(0, 0);
+  }
+  if (unit) unitInTexts()?.scrollIntoView({ block: unit.kind === "context" ? "start" : "nearest" });
+  if (step) reveal(byId("steps-column"), stepButtons.get(step.key));
+}
+
+/** Where the unit in hand stands: a context as a whole, anything else where its words are. */
+function unitInTexts() {
+  return byId("contexts").querySelector(".context.current") ?? document.querySelector("[data-units].current");
 }
 
 /** Scrolls the list, and never the page around it as scrollIntoView does. */
@@ -226,15 +255,9 @@ export function drawChoice(value) {
 function markUnit(step) {
   if (step.unit === markedUnit) return;
   markedUnit = step.unit;
-  const isCurrent = (item) => item.dataset.units.split(" ").includes(step.unit);
-  let first = null;
-  for (const item of document.querySelectorAll("[data-units]")) {
-    const current = isCurrent(item);
-    item.classList.toggle("current", current);
-    if (current && !first) first = item;
-  }
+  for (const item of document.querySelectorAll("[data-units]")) item.classList.toggle("current", item.dataset.units.split(" ").includes(step.unit));
   for (const box of byId("contexts").children) box.classList.toggle("current", box.dataset.unitBox === step.unit);
-  (byId("contexts").querySelector(".context.current") ?? first)?.scrollIntoView({ block: step.kind === "context" ? "start" : "nearest" });
+  scrollLater({ unit: step });
 }
 
 // --- around it ------------------------------------------------------------------------------------------------------
@@ -250,10 +273,10 @@ export function drawProgress(steps, labels, progress) {
   setText("complete", missing === 0 ? say("complete") : say("missing", { n: missing }));
 }
 
-/** Why submitting did not happen, where "all decided" would stand; until the next decision. @param {string} text */
-export function explain(text) {
+/** Why submitting did not happen, where "all decided" would stand; until the next decision. @param {string} text @param {string} title */
+export function explain(text, title) {
   setText("complete", text);
-  announce(text);
+  announce(`${text} ${title}`);
 }
 
 /** @param {string} state */

@@ -243,7 +243,7 @@ class Workspace {
     const missing = firstMissing(this.steps, this.labels);
     if (missing === null) return this.finish("submit", "");
     this.go(missing);
-    page.explain(page.say("still_open", { title: page.stepTitle(this.step) }));
+    page.explain(page.say("still_open"), page.stepTitle(this.step));
   }
 
   async skip() {

@@ -1,20 +1,19 @@
 """People and judges in one matrix of kappas: everybody is a rater."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from alignment import Estimate, Ratings, mean_pairwise_kappa, pairwise
-from annotate.models import Criterion
-from annotate.scales import Value
-from annotate.selectors.agreement import generator
-from annotate.selectors.ratings import UnitKey
-from judges.selectors.alignment import Comparison
-from judges.selectors.reference import Reference
+from alignment.estimate import Estimate
+from alignment.figures.comparison import Comparison
+from alignment.figures.evidence import UnitKey, Value
+from alignment.figures.reference import Reference
+from alignment.figures.seeds import generator
+from alignment.mean_kappa import mean_pairwise_kappa
+from alignment.pairs import pairwise
+from alignment.ratings import Ratings
 
 MAX_PEOPLE = 20
 
@@ -25,18 +24,16 @@ class _Column:
     values: dict[UnitKey, Value]
 
 
-def people_among_themselves(criterion: Criterion, reference: Reference) -> Estimate:
+def people_among_themselves(reference: Reference) -> Estimate:
     """Mean kappa of pairs of people, on pass and fail where the criterion has them, else on its labels."""
     ratings = reference.ratings if reference.passing is None else reference.passing
-    return mean_pairwise_kappa(ratings, rng=generator(criterion.project.seed, "people", criterion.key))
+    return mean_pairwise_kappa(ratings, rng=_rng(reference, "people"))
 
 
-def kappa_matrix(
-    criterion: Criterion, reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]
-) -> dict[str, Any]:
+def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]) -> dict[str, Any]:
     """Kappa of every two raters with common units, as plain JSON.
 
-    With pass and fail: people's labels read so, and judges at the threshold chosen on dev, on the test part only.
+    With pass and fail: people's labels read so, and judges with their decisions on the dev part.
     Without: the labels themselves, and only judges that answer with labels. Of more than 20 people those with the most
     units are shown, and `left_out` counts the others who share units with somebody.
     """
@@ -51,7 +48,7 @@ def kappa_matrix(
     # Sorted by name p0, p1, p10, p2 …: the table below goes by our own order, so that doesn't matter.
     ratings = _joined(base, people, judges)
     cells: dict[tuple[str, str], dict[str, Any]] = {}
-    for pair in pairwise(ratings, rng=generator(criterion.project.seed, "matrix", criterion.key)):
+    for pair in pairwise(ratings, rng=_rng(reference, "matrix")):
         cell = {"n": pair.n, **{k: getattr(pair.kappa, v) for k, v in _CELL.items()}}
         cells[pair.a, pair.b] = cells[pair.b, pair.a] = cell
     counts = dict(zip(*np.unique(ratings.rater, return_counts=True), strict=True))
@@ -66,6 +63,10 @@ def kappa_matrix(
         "cells": [[cells.get((a, b)) for b in names] for a in names],
         "left_out": left_out,
     }
+
+
+def _rng(reference: Reference, figure: str) -> np.random.Generator:
+    return generator(reference.evidence.seed, figure, reference.evidence.criterion.key)
 
 
 _CELL = {"kappa": "value", "low": "low", "high": "high", "reason": "reason"}

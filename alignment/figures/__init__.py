@@ -1,0 +1,42 @@
+"""Everything a report says about one criterion, worked out from plain columns: no database, no files.
+
+``Evidence`` holds what goes in; ``report_figures`` gives what comes out, as plain JSON. The same evidence and the same
+versions of the libraries give the same figures, digit for digit, wherever they are worked out.
+"""
+
+from alignment.figures.agreement import agreement_figures
+from alignment.figures.comparison import Comparison, compare, reference_figures
+from alignment.figures.decisions import on_dev, on_test
+from alignment.figures.difference import differences
+from alignment.figures.disagreements import Distant, furthest
+from alignment.figures.evidence import Criterion, Evidence, JudgeScores, Option, UnitKey, Value
+from alignment.figures.files import evidence_as_dict, evidence_from_dict
+from alignment.figures.judged import Judged
+from alignment.figures.reference import Reference, reference_of
+from alignment.figures.report import report_figures
+from alignment.figures.seeds import generator
+
+__all__ = [
+    "Comparison",
+    "Criterion",
+    "Distant",
+    "Evidence",
+    "JudgeScores",
+    "Judged",
+    "Option",
+    "Reference",
+    "UnitKey",
+    "Value",
+    "agreement_figures",
+    "compare",
+    "differences",
+    "evidence_as_dict",
+    "evidence_from_dict",
+    "furthest",
+    "generator",
+    "on_dev",
+    "on_test",
+    "reference_figures",
+    "reference_of",
+    "report_figures",
+]

@@ -1,0 +1,132 @@
+"""A judge's pass and fail against people's: day to day on dev, and at a look on test."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alignment.estimate import Estimate
+from alignment.figures.evidence import UnitKey
+from alignment.figures.judged import Judged
+from alignment.figures.seeds import generator
+from alignment.multirater import gwet_ac1
+from alignment.ratings import Ratings
+from alignment.split import folds
+from alignment.summary import paradox_note
+from alignment.threshold import at_threshold
+
+LEVEL = 0.95
+FOLDS = 5
+TOO_FEW = "the dev part has too few units that pass, or that fail, to choose a threshold on four fifths of it"
+
+_FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Decided:
+    """row: the figures as plain JSON. decisions: pass or fail by the judge, of the units that the figures rest on.
+    note: the sentence on the kappa paradox, where it applies."""
+
+    row: dict[str, Any]
+    decisions: dict[UnitKey, bool]
+    note: str | None
+
+
+def on_dev(judged: Judged) -> Decided:
+    """What can be looked at every day, since it costs nothing: the test part stays closed.
+
+    The threshold is cross-fitted: each fifth of the dev samples is decided by the threshold that is best on the other
+    four, so no unit is judged by a threshold that was chosen on it. The threshold shown is the best one on all of dev.
+    A judge that answers with labels needs none.
+    """
+    reason = judged.refusal() or judged.one_class(judged.dev, "dev")
+    if reason is not None:
+        return _none(reason, "dev")
+    if judged.answers_labels:
+        return _measured(judged, _by_label(judged, judged.dev), None, "dev", LEVEL)
+    decisions: dict[UnitKey, bool] = {}
+    for inside, outside in _folds(judged):
+        threshold = judged.sweep(outside).best_threshold
+        if threshold is None:
+            return _none(TOO_FEW, "dev")
+        decisions |= _by_threshold(judged, inside, threshold)
+    threshold = judged.sweep(judged.dev).best_threshold
+    return _measured(judged, {unit: decisions[unit] for unit in judged.dev}, threshold, "dev", LEVEL)
+
+
+def on_test(judged: Judged, level: float) -> Decided:
+    """What a look at the test part shows: the threshold chosen on all of dev, measured where nothing was chosen.
+
+    ``level`` is the confidence that this look is worth (alignment.looks): looking costs.
+    """
+    reason = judged.refusal() or judged.one_class(judged.test, "test")
+    if judged.answers_labels and reason is None:
+        return _measured(judged, _by_label(judged, judged.test), None, "test", level)
+    reason = reason or judged.one_class(judged.dev, "dev")
+    if reason is not None:
+        return _none(reason, "test")
+    threshold = judged.sweep(judged.dev).best_threshold
+    # Defined: dev holds both kinds, and the lowest score as threshold lets everything pass.
+    assert threshold is not None
+    return _measured(judged, _by_threshold(judged, judged.test, threshold), threshold, "test", level)
+
+
+def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
+    """Of each fold the units inside and outside; the same samples for every judge."""
+    evidence, strata = judged.reference.evidence, judged.reference.strata()
+    samples = [sample for sample in strata if evidence.is_dev[sample]]
+    rng = generator(evidence.seed, "folds", evidence.criterion.key)
+    fold_of = dict(zip(samples, folds(samples, [strata[s] for s in samples], FOLDS, rng).tolist(), strict=True))
+    parts = [
+        (
+            [unit for unit in judged.dev if fold_of[unit[0]] == fold],
+            [unit for unit in judged.dev if fold_of[unit[0]] != fold],
+        )
+        for fold in range(FOLDS)
+    ]
+    return [(inside, outside) for inside, outside in parts if inside]
+
+
+def _by_label(judged: Judged, units: list[UnitKey]) -> dict[UnitKey, bool]:
+    return {unit: judged.labels[unit] in judged.criterion.passes for unit in units}
+
+
+def _by_threshold(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, bool]:
+    higher, scores = judged.said.higher_is_better, judged.scores
+    return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
+
+
+def _measured(
+    judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None, split: str, level: float
+) -> Decided:
+    positive = [judged.reference.positive[unit] for unit in decisions]
+    clusters = [sample for sample, _ in decisions]
+    passed = np.fromiter(decisions.values(), np.float64, len(decisions))
+    found = at_threshold(passed, positive, clusters, 0.5, rng=judged.rng(f"{split} at_threshold"), level=level)
+    pair = _two_raters(list(decisions), positive, list(decisions.values()))
+    ac1 = gwet_ac1(pair, rng=judged.rng(f"{split} ac1"), level=level)
+    row = {
+        "threshold": threshold,
+        "split": split,
+        **{name: getattr(found, name).as_dict() for name in _FIGURES},
+        "ac1": ac1.as_dict(),
+        "confusion": found.confusion,
+        "reason": None,
+    }
+    return Decided(row, decisions, paradox_note(found.kappa, found.accuracy, ac1))
+
+
+def _two_raters(units: list[UnitKey], human: list[bool], judge: list[bool]) -> Ratings:
+    return Ratings.from_columns(
+        [*units, *units],
+        ["human"] * len(units) + ["judge"] * len(units),
+        [*human, *judge],
+        [sample for sample, _ in units] * 2,
+        scale="binary",
+        levels=[False, True],
+    )
+
+
+def _none(reason: str, split: str) -> Decided:
+    undefined = {name: Estimate.undefined(reason).as_dict() for name in (*_FIGURES, "ac1")}
+    return Decided({"threshold": None, "split": split, **undefined, "confusion": None, "reason": reason}, {}, None)

@@ -1,0 +1,85 @@
+"""What the figures on one criterion rest on: what people said, what judges scored, and how samples are divided."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from alignment.ratings import Ratings, Scale
+
+# A unit: its sample's own id, which is the same in every installation, and the address within the sample.
+UnitKey = tuple[str, str]
+Value = bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A level of the scale, and how people read it."""
+
+    value: Value
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """What was asked. ``options`` is empty on an interval scale without levels; ``passes`` are the values that pass."""
+
+    key: str
+    version: int
+    name: str
+    unit: str
+    scale: Scale
+    prompt: str
+    options: tuple[Option, ...]
+    passes: tuple[Value, ...]
+
+    @property
+    def levels(self) -> list[Value]:
+        return [option.value for option in self.options]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class JudgeScores:
+    """All that one version of a judge said under one name for it (``dimension``).
+
+    A unit is in one of the three: a number, a label (one of the criterion's levels), or the reason why there is none.
+    """
+
+    judge: str
+    version: str
+    dimension: str
+    higher_is_better: bool
+    numbers: Mapping[UnitKey, float] = field(default_factory=dict)
+    labels: Mapping[UnitKey, Value] = field(default_factory=dict)
+    failed: Mapping[UnitKey, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        return self.judge, self.version, self.dimension
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Evidence:
+    """``units``, ``raters``, ``values``: one row per label that counts, in the order of unit and rater.
+
+    ``verdicts``: the values that reviewers or the rule settled. ``is_dev``: the side of each sample that has one.
+    ``seed``: the project's.
+    """
+
+    criterion: Criterion
+    seed: int
+    units: Sequence[UnitKey]
+    raters: Sequence[str]
+    values: Sequence[Value]
+    verdicts: Mapping[UnitKey, Value]
+    judges: Sequence[JudgeScores] = ()
+    is_dev: Mapping[str, bool] = field(default_factory=dict)
+
+    def ratings(self) -> Ratings:
+        """The labels on the criterion's own scale; the cluster is the sample."""
+        return Ratings.from_columns(
+            self.units,
+            self.raters,
+            self.values,
+            [sample for sample, _ in self.units],
+            scale=self.criterion.scale,
+            levels=self.criterion.levels or None,
+        )

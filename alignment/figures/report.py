@@ -1,0 +1,116 @@
+"""All figures of a report on one criterion."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from alignment.estimate import Estimate
+from alignment.figures.agreement import agreement_figures
+from alignment.figures.comparison import Comparison, compare, reference_figures
+from alignment.figures.disagreements import Distant, furthest
+from alignment.figures.evidence import Evidence
+from alignment.figures.matrix import kappa_matrix, people_among_themselves
+from alignment.figures.reference import Reference, reference_of
+from alignment.figures.titles import judge_titles
+from alignment.summary import paradox_note, prevalence
+from alignment.threshold import Sweep
+
+_SWEEP_POINTS = 200
+
+
+def report_figures(evidence: Evidence) -> dict[str, Any]:
+    """The result of a report as plain JSON. Needs ``is_dev`` of every sample with a reference."""
+    reference = reference_of(evidence)
+    comparisons = [compare(reference, judge) for judge in evidence.judges]
+    titles = judge_titles([one.row for one in comparisons])
+    among_people = agreement_figures(evidence.criterion.key, reference.ratings, evidence.seed)
+    # Judges are no raters of the people's own figures, and the matrix holds the pairs that a page can show.
+    del among_people["pairs"]
+    criterion = evidence.criterion
+    return {
+        "criterion": {
+            "key": criterion.key,
+            "name": criterion.name,
+            "version": criterion.version,
+            "unit": criterion.unit,
+            "scale": criterion.scale,
+            "prompt": criterion.prompt,
+            "passes": list(criterion.passes),
+        },
+        "agreement": among_people,
+        "agreement_note": _paradox(among_people["estimates"]),
+        "prevalence": _shares(reference),
+        "reference": reference_figures(reference),
+        "people": people_among_themselves(reference).as_dict(),
+        "matrix": kappa_matrix(reference, comparisons, titles),
+        "judges": [_judge(reference, title, one) for title, one in zip(titles, comparisons, strict=True)],
+    }
+
+
+def _judge(reference: Reference, title: str, one: Comparison) -> dict[str, Any]:
+    return {
+        "title": title,
+        **one.row,
+        "kappa": _headline(one, reference),
+        "note": one.note,
+        "sweep": None if one.curve is None else _curve(one.curve),
+        "disagreements": [_distant(reference, one, row) for row in furthest(reference, one)],
+    }
+
+
+def _distant(reference: Reference, one: Comparison, row: Distant) -> dict[str, Any]:
+    sample, unit = row.unit
+    return {
+        "sample": sample,
+        "unit": unit,
+        "human": row.human,
+        "passes": reference.positive.get(row.unit),
+        "score": one.said.numbers.get(row.unit),
+        "label": one.labels.get(row.unit),
+        "distance": row.distance,
+    }
+
+
+def _headline(one: Comparison, reference: Reference) -> dict[str, Any]:
+    """The kappa a judge is known by: on pass and fail, or on the labels where the criterion has no passes."""
+    found: dict[str, Any] = one.row["at_threshold"]["kappa"]
+    if reference.passing is None and one.row["labels"] is not None:
+        found = one.row["labels"]["kappa"]
+    return found
+
+
+def _paradox(estimates: dict[str, dict[str, Any]]) -> str | None:
+    kappa, percent, ac1 = (
+        Estimate(**estimates[name]) for name in ("cohen_kappa_mean", "percent_agreement", "gwet_ac1")
+    )
+    return paradox_note(kappa, percent, ac1)
+
+
+def _shares(reference: Reference) -> list[dict[str, Any]]:
+    criterion = reference.evidence.criterion
+    titles = {option.value: option.label for option in criterion.options}
+    return [
+        {
+            "value": row.level,
+            "label": titles[row.level],  # type: ignore[index]  # levels are the options' values
+            "passes": row.level in criterion.passes,
+            "share": row.share,
+            "count": row.count,
+        }
+        for row in prevalence(reference.ratings)
+    ]
+
+
+def _curve(curve: Sweep) -> dict[str, Sequence[float | None] | float | None]:
+    """At most 200 thresholds, evenly among them, the best one always with them."""
+    size = curve.thresholds.size
+    kept = set(np.linspace(0, size - 1, min(size, _SWEEP_POINTS - 1)).round().astype(int).tolist())
+    if curve.best_index is not None:
+        kept.add(curve.best_index)
+    places = sorted(kept)
+    shown = {
+        name: [float(value) if np.isfinite(value) else None for value in getattr(curve, name)[places]]
+        for name in ("thresholds", "kappa", "tpr", "tnr")
+    }
+    return {**shown, "best": curve.best_threshold}

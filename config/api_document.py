@@ -1,0 +1,119 @@
+"""What the OpenAPI document says about the API as a whole, and under which subject it lists each operation.
+
+Here, because routes of every floor are in it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+DESCRIPTION = """\
+People label RAG answers; automatic judges are held against them.
+
+### Who asks
+
+Every operation needs an account, and shows and does what the account's role in the project allows.
+
+- **Programs** send a token with every request: `Authorization: Token ts_…`. You make one on your account page; it is
+  shown once, and is valid for 90 days unless the installation says otherwise.
+- **Pages** use the session cookie of the browser. Whatever is not a GET then needs the CSRF token as well, in the
+  header `X-CSRFToken`. Tokens themselves are made and deleted with a session only.
+
+A project that you are not a member of is answered like one that does not exist: 404.
+
+### Requests
+
+JSON in UTF-8 of at most 16 MiB; files as multipart form data. A field or a query parameter that the operation doesn't
+know is refused, so that a misspelled one never passes for one left out. Addresses end with a slash, except those of
+files. Positions in texts count Unicode code points from 0. Times and dates are UTC.
+
+### Errors
+
+Every error reply is JSON of one shape:
+
+    {"error": {"code": "wrong_state", "message": "Batch 3 is closed; only one that is draft can be opened."}}
+
+`code` is for programs and stays the same; `message` is a sentence for people. Some carry more beside `error`: `missing`
+(what a task still lacks), `labels`, `tasks` or `looks` (how many are in the way), `current` and `yours` (both
+versions). Nothing of a refused request was stored.
+
+| status | means |
+|---|---|
+| 400 | not JSON, or an unknown query parameter |
+| 401 | no login, or a token that is not valid |
+| 403 | your role does not allow it, or the CSRF token is missing |
+| 404 | not there, or not for you |
+| 405 | the address knows no such method |
+| 409 | the state of things does not allow it |
+| 412 | somebody changed it since you looked |
+| 413 | too large |
+| 422 | the input can't be taken as it is |
+| 428 | `If-Match` is missing |
+| 503 | the worker can't be reached just now |
+
+An import that failed answers 422 with the whole import, its `errors` among it, beside `error`.
+
+### Long lists
+
+Samples, disputes and reports come in pages: `?limit=` (100 when left out, at most 1000) and `?offset=`. The reply is
+`{"count", "next", "previous", "results"}`, with the addresses of the neighbouring pages or null. Other lists come
+whole, except that of the imports, which is the last hundred.
+
+### Writing twice, and at the same time
+
+- **`If-Match`** goes with a label and with a decision: the revision that you saw, such as `3`; `0` when there was none.
+  When it is not the present one, nothing is stored and the reply is 412 with both versions.
+- **`Idempotency-Key`** goes with a label: a UUID that you make up for each change. The same request with the same key
+  gives the first reply again and changes nothing, so it can be repeated when an answer got lost. A key of another
+  change is refused (422, `key_reused`).
+- Submitting, skipping and deciding the same again, and importing the same file again, change nothing.
+"""
+
+# In the order in which a project comes to life.
+TAGS = [
+    {"name": "Projects", "description": "Name, guidelines and criteria of what people work on together."},
+    {"name": "Criteria", "description": "What is asked about a claim, a context, an answer."},
+    {"name": "Members", "description": "Who belongs to a project, and in which role."},
+    {"name": "Imports", "description": "Files of samples, of labels made elsewhere, and of judges' scores."},
+    {"name": "Samples", "description": "Questions and answers with their contexts, as they were imported."},
+    {"name": "Batches", "description": "Samples sent to annotators, from draft to closed."},
+    {"name": "Work", "description": "Your own tasks and labels: what the labelling page uses."},
+    {"name": "Disputes", "description": "What annotators disagree about, for reviewers to decide."},
+    {"name": "Exports", "description": "Numbered releases of the ground truth, which never change."},
+    {"name": "Agreement and alignment", "description": "People among themselves, judges against people, and reports."},
+    {"name": "Looks and certificates", "description": "The locked test half, and judges that may be relied on."},
+    {"name": "Judges", "description": "The automatic metrics whose scores were imported."},
+    {"name": "Tokens", "description": "Keys for programs that ask in your name."},
+]
+# Word of an address -> subject; the last such word counts.
+_SUBJECTS = {
+    "projects": "Projects",
+    "criteria": "Criteria",
+    "members": "Members",
+    "imports": "Imports",
+    "samples": "Samples",
+    "batches": "Batches",
+    "work": "Work",
+    "tasks": "Work",
+    "disputes": "Disputes",
+    "releases": "Exports",
+    "agreement": "Agreement and alignment",
+    "alignment": "Agreement and alignment",
+    "report": "Agreement and alignment",
+    "reports": "Agreement and alignment",
+    "looks": "Looks and certificates",
+    "certificates": "Looks and certificates",
+    "gate": "Looks and certificates",
+    "judges": "Judges",
+    "tokens": "Tokens",
+}
+
+
+def list_by_subject(result: dict[str, Any], **about: Any) -> dict[str, Any]:
+    """Hook of the generator: each operation under the subject that its address names."""
+    for path, item in result["paths"].items():
+        words = [word for word in re.findall(r"\w+|\{\w+\}", path) if word in _SUBJECTS]
+        for operation in item.values():
+            operation["tags"] = [_SUBJECTS[words[-1]]]
+    return result

@@ -1,0 +1,131 @@
+"""The locked test half by API: looks, certificates, and the gate for pipelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api import schema as shape
+from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
+from annotate.errors import Invalid
+from annotate.scales import as_number
+from annotate.selectors.lookup import criterion_named
+from judges.models import Certificate, Look
+from judges.services.certificates import issue_certificate
+from judges.services.gate import certificate_as_dict, gate, gate_as_dict
+from judges.services.looks import look_as_dict, look_at_test
+
+
+class LooksView(ProjectAPIView):
+    actions = {"GET": "reports.read", "POST": "test.look"}
+
+    @shape.describes(OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """Every look at the test half, newest first.
+
+        Who looked, with which judge version, and what it showed at which level of confidence.
+        """
+        looks = Look.objects.filter(criterion__project=self.project).order_by("-pk")
+        looks = looks.select_related("criterion", "judge", "version", "created_by")
+        return Response({"results": [look_as_dict(look) for look in looks]})
+
+    @shape.describes(
+        OpenApiTypes.OBJECT,
+        request=inline_serializer(
+            "LookRequest",
+            {
+                "criterion": serializers.CharField(),
+                "judge": serializers.CharField(),
+                "dimension": serializers.CharField(required=False),
+            },
+        ),
+        status=201,
+        conflict=True,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Looks at the test half with one judge.
+
+        Each look is counted, and the intervals of later ones are wider. Looking again while nothing has changed gives
+        the earlier look and costs nothing. `dimension` is needed for a judge that measures several things.
+        """
+        data = body(request, {"criterion", "judge", "dimension"}, required={"criterion", "judge"})
+        look = look_at_test(
+            criterion=criterion_named(self.project, _text(data["criterion"], "criterion")),
+            judge_name=_text(data["judge"], "judge"),
+            dimension=None if data.get("dimension") is None else _text(data["dimension"], "dimension"),
+            user=self.user,
+        )
+        return Response(look_as_dict(look), status=201)
+
+
+class CertificatesView(ProjectAPIView):
+    actions = {"GET": "reports.read", "POST": "certificates.issue"}
+
+    @shape.describes(OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """The certificates, newest first.
+
+        What was certified: judge version, criterion version, threshold, and the figures on test.
+        """
+        found = Certificate.objects.filter(project=self.project).select_related(
+            "look__criterion", "look__judge", "look__version", "created_by"
+        )
+        return Response({"results": [certificate_as_dict(certificate) for certificate in found]})
+
+    @shape.describes(
+        OpenApiTypes.OBJECT,
+        request=inline_serializer("CertificateRequest", {"look": serializers.IntegerField()}),
+        status=201,
+        conflict=True,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Issues the certificate of a look.
+
+        `look` is the look's `id`. Only the latest look of a judge at a criterion can be certified.
+        """
+        number = whole_number(body(request, {"look"}, required={"look"})["look"], "look")
+        look = Look.objects.filter(pk=number, criterion__project=self.project).first()
+        if look is None:
+            raise Http404("There is no such look in this project.")
+        return Response(certificate_as_dict(issue_certificate(look=look, user=self.user)), status=201)
+
+
+class GateView(ProjectAPIView):
+    actions = {"GET": "reports.read"}
+    params = frozenset({"criterion", "judge", "min_kappa"})
+
+    @shape.describes(
+        OpenApiTypes.OBJECT,
+        params=[
+            OpenApiParameter("criterion", required=True, description="Key of a criterion."),
+            OpenApiParameter("judge", required=True, description="The name of one judge."),
+            OpenApiParameter("min_kappa", OpenApiTypes.NUMBER, required=True, description="The bar, from -1 to 1."),
+        ],
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Whether a judge may still be relied on, as `manage.py gate` says it.
+
+        `passed` is false, with a `code` and a `reason`, when the lower bound of the certified kappa is under the bar,
+        there is no certificate, judge or criterion have changed since, or too few test samples stand behind it.
+        """
+        given: dict[str, str] = {name: text_parameter(request, name) for name in sorted(self.params)}
+        for name, text in given.items():
+            if not text:
+                raise Invalid("missing_parameter", f"The parameter “{name}” is missing.")
+        bar = as_number(given["min_kappa"])
+        if bar is None:
+            raise Invalid("bad_min_kappa", "min_kappa: a number from -1 to 1.")
+        found = gate(project=self.project, criterion_key=given["criterion"], judge_name=given["judge"], min_kappa=bar)
+        return Response(gate_as_dict(found))
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise Invalid("bad_text", f"{name}: write a text.")
+    return value

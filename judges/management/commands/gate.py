@@ -1,0 +1,44 @@
+"""manage.py gate SLUG --criterion KEY --judge NAME --min-kappa 0.6"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotate.errors import Refusal
+from annotate.management.base import OneLineCommand
+from annotate.selectors.lookup import project_named
+from judges.services.gate import gate, gate_as_dict, gate_markdown
+
+
+class Command(OneLineCommand):
+    help = "Whether a judge's certificate holds against a bar: exit code 0 when it does, 1 when it doesn't."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the project's short name")
+        parser.add_argument("--criterion", required=True, metavar="KEY")
+        parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument("--min-kappa", required=True, type=float, metavar="NUMBER")
+        parser.add_argument("--format", choices=["text", "json", "markdown"], default="text")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            found = gate(
+                project=project_named(options["slug"]),
+                criterion_key=options["criterion"],
+                judge_name=options["judge"],
+                min_kappa=options["min_kappa"],
+            )
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(gate_as_dict(found), ensure_ascii=False, indent=1, allow_nan=False))
+        elif options["format"] == "markdown":
+            self.stdout.write(gate_markdown(found))
+        elif found.passed:
+            self.stdout.write(found.sentence)
+        if not found.passed:
+            raise CommandError(found.sentence)

@@ -1,0 +1,41 @@
+"""manage.py look SLUG --criterion KEY --judge NAME"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotate.errors import Refusal
+from annotate.management.base import OneLineCommand
+from annotate.selectors.lookup import criterion_named, project_named
+from annotate.text_tables import interval
+from judges.services.certificates import issue_certificate
+from judges.services.looks import look_at_test
+
+
+class Command(OneLineCommand):
+    help = "Opens the test half for one judge. Each look is counted and makes the intervals of later ones wider."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the project's short name")
+        parser.add_argument("--criterion", required=True, metavar="KEY")
+        parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument("--dimension", metavar="NAME", help="of a judge that measures several things: which one")
+        parser.add_argument("--certify", action="store_true", help="issue the certificate of this look")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            criterion = criterion_named(project_named(options["slug"]), options["criterion"])
+            look = look_at_test(criterion=criterion, judge_name=options["judge"], dimension=options["dimension"])
+            certificate = issue_certificate(look=look) if options["certify"] else None
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        kappa = look.result["kappa"]
+        self.stdout.write(
+            f"Look {look.number} with “{look.judge.name}” at the test half of “{criterion.key}”: "
+            f"kappa {interval(kappa)} at {look.level:.2%}, on {kappa['n']} units of {kappa['clusters']} samples."
+        )
+        if certificate is not None:
+            self.stdout.write(f"Certificate {certificate.number}.")

@@ -1,0 +1,37 @@
+"""manage.py reproduce SLUG NUMBER"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.http import Http404
+
+from annotate.errors import Refusal
+from annotate.management.base import OneLineCommand
+from annotate.selectors.lookup import project_named
+from judges.selectors.reports import one_report
+from judges.services.reproduction import reproduce
+
+_SHOWN = 20
+
+
+class Command(OneLineCommand):
+    help = "Works a frozen report out again from what it rests on, and says whether every figure is the same."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the project's short name")
+        parser.add_argument("number", type=int, help="the report's number")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            report = one_report(project_named(options["slug"]), options["number"])
+        except (Refusal, Http404) as error:
+            raise CommandError(str(error)) from error
+        found = reproduce(report)
+        if found:
+            self.stderr.write("\n".join(found[:_SHOWN]))
+            places = "1 place" if len(found) == 1 else f"{len(found)} places"
+            raise CommandError(f"Report {report.number} comes out differently in {places} (stored, and now).")
+        self.stdout.write(f"Report {report.number} on “{report.criterion.key}”: every figure is the same.")

@@ -1,0 +1,29 @@
+"""Certificates: a look at test that one stands by."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotate.errors import Conflict
+from annotate.models import Project, User
+from judges.models import Certificate, Look
+
+
+def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
+    """The certificate of a look; the one there is when it was issued before.
+
+    Raises Conflict for a look that is not the judge's latest: a later one has shown more, and cost more.
+    """
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=look.criterion.project_id)
+        issued = Certificate.objects.filter(look=look).first()
+        if issued is not None:
+            return issued
+        last = Look.objects.filter(criterion=look.criterion, judge=look.judge).aggregate(last=Max("number"))["last"]
+        if look.number != last:
+            raise Conflict("not_the_latest", f"Look {look.number} is not the latest; look {last} is.")
+        number = (Certificate.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
+        return Certificate.objects.create(
+            project=project, number=number, look=look, judge_hash=look.version.content_hash, created_by=user
+        )

@@ -1,0 +1,23 @@
+"""All of a criterion's evidence: what people said, what judges scored, and which samples are dev."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from alignment.figures import Evidence, reference_of
+from annotate.models import Criterion
+from annotate.selectors.evidence import evidence_of
+from judges.selectors.scores import judge_scores
+from judges.services.split import divide
+
+
+def full_evidence(criterion: Criterion, judge_name: str | None = None) -> Evidence:
+    """With all judges or the one named. Samples that have a reference and no side yet get one, and keep it.
+
+    Raises Invalid for a judge that the project doesn't have.
+    """
+    judges = judge_scores(criterion, judge_name)
+    people = evidence_of(criterion)
+    strata = reference_of(people).strata()
+    sides = divide(criterion, strata)
+    return replace(people, judges=judges, is_dev={name: sides[name] for name in strata})

@@ -1,0 +1,79 @@
+"""Looking at the test part: an action that is logged, counted and paid for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotate.errors import Conflict, Invalid
+from annotate.models import Criterion, Project, User
+from judges.models import JudgeVersion, Look
+from judges.selectors.reports import FIGURES_VERSION
+
+
+def look_at_test(
+    *, criterion: Criterion, judge_name: str, dimension: str | None = None, user: User | None = None
+) -> Look:
+    """What the judge is worth on the samples that nothing was chosen on; the earlier look when nothing changed since.
+
+    Raises Invalid for a judge that the project doesn't have or that measures several things of which none is named, and
+    Conflict, spending nothing, when there is nothing to see.
+    """
+    # Here, not above: the statistics take a second to load, and most processes never count anything.
+    from alignment.figures import Judged, on_test, reference_of
+    from alignment.looks import level_of_look
+    from judges.services.evidence import full_evidence
+    from judges.services.fingerprint import fingerprint_of
+
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
+        evidence = full_evidence(criterion, judge_name)
+        offered = [one for one in evidence.judges if dimension in (None, one.dimension)]
+        if len(offered) != 1:
+            names = ", ".join(one.dimension for one in evidence.judges) or "nothing on this kind of unit"
+            raise Invalid("unclear_dimension", f"“{judge_name}” measures {names}: say which one is meant.")
+        said = offered[0]
+        fingerprint = fingerprint_of(replace(evidence, judges=[said]), {"figures": FIGURES_VERSION, "what": "look"})
+        looks = Look.objects.filter(criterion=criterion, judge__name=judge_name)
+        same = looks.filter(fingerprint=fingerprint).first()
+        if same is not None:
+            return same
+        number = (looks.aggregate(last=Max("number"))["last"] or 0) + 1
+        level = level_of_look(number)
+        decided = on_test(Judged(reference_of(evidence), said), level)
+        if decided.row["reason"] is not None:
+            raise Conflict("nothing_to_see", f"Nothing was looked at: {decided.row['reason']}.")
+        version = JudgeVersion.objects.get(
+            judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
+        )
+        return Look.objects.create(
+            criterion=criterion,
+            judge_id=version.judge_id,
+            version=version,
+            dimension=said.dimension,
+            number=number,
+            level=level,
+            fingerprint=fingerprint,
+            result=decided.row,
+            created_by=user,
+        )
+
+
+def look_as_dict(look: Look) -> dict[str, Any]:
+    return {
+        "id": look.pk,
+        "number": look.number,
+        "criterion": look.criterion.key,
+        "criterion_version": look.criterion.version,
+        "judge": look.judge.name,
+        "judge_version": look.version.label,
+        "dimension": look.dimension,
+        "level": look.level,
+        "fingerprint": look.fingerprint,
+        "result": look.result,
+        "created_at": look.created_at.isoformat(),
+        "created_by": look.created_by.username if look.created_by else None,
+    }
