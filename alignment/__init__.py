@@ -29,9 +29,6 @@ from alignment.estimate import Estimate
 from alignment.interval import CLUSTERS_FOR_INFLUENCE
 from alignment.labels import LabelResult, judge_label_kappa
 from alignment.looks import cost_of_look, kappa_at_look, level_of_look, widening
-from alignment.multirater import fleiss_kappa, gwet_ac1, percent_agreement
-from alignment.pairs import Pair, mean_pairwise_kappa, pairwise
-from alignment.looks import cost_of_look, level_of_look, widening
 from alignment.mean_kappa import mean_pairwise_kappa
 from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
 from alignment.noise import JudgeUnderNoise, judge_under_noise
@@ -122,8 +119,8 @@ __all__ = [
     "holm",
     "human_ceiling",
     "judge_label_kappa",
-    "kappa_at_look",
     "judge_under_noise",
+    "kappa_at_look",
     "kendall",
     "krippendorff_alpha",
     "level_of_look",
