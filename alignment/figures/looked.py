@@ -12,7 +12,7 @@ from alignment.calibration import NotFitted
 from alignment.calibrators import Calibrator
 from alignment.columns import cluster_rows
 from alignment.estimate import Estimate
-from alignment.figures.calibrated import chosen_calibrator, cutpoint_calibrator
+from alignment.figures.calibrated import bins_for, chosen_calibrator, cutpoint_calibrator
 from alignment.figures.comparison import Comparison
 from alignment.figures.decisions import Decided, on_test
 from alignment.figures.judged import Judged
@@ -21,7 +21,7 @@ from alignment.figures.planned import more_samples
 from alignment.figures.triaged import region_on_test
 from alignment.interval import Plan, proportion
 from alignment.reasons import NO_UNITS
-from alignment.reliability import CalibrationFigures, ReliabilityPoint, evaluate_calibrator
+from alignment.reliability import CalibrationFigures, ReliabilityPoint, calibration_figures, evaluate_calibrator
 from alignment.trust import trust_verdict
 
 _CALIBRATED = ("kappa", "brier", "log_loss", "ece", "ece_if_perfect")
@@ -96,7 +96,15 @@ def _calibrated(judged: Judged, level: float) -> dict[str, Any]:
         undefined = dict.fromkeys(_CALIBRATED, Estimate.undefined(fitted.reason, level=level).as_dict())
         return {"calibrator": None, **undefined, "points": [], "reason": fitted.reason}
     scores, positive, samples = judged.columns(judged.test)
-    figures = evaluate_calibrator(fitted, scores, positive, samples, rng=judged.rng("test calibrated"), level=level)
+    figures = calibration_figures(
+        fitted.verdict(scores),
+        positive,
+        samples,
+        probability=fitted.probability(scores),
+        bins=bins_for(len(scores)),
+        rng=judged.rng("test calibrated"),
+        level=level,
+    )
     return {"calibrator": fitted.as_dict(), **_as_dict(figures), "reason": None}
 
 
