@@ -41,13 +41,13 @@ def on_dev(judged: Judged) -> Decided:
     if reason is not None:
         return _none(reason, "dev")
     if judged.answers_labels:
-        return _measured(judged, _by_label(judged, judged.dev), None, "dev", LEVEL)
+        return _measured(judged, decisions_at(judged, judged.dev, None), None, "dev", LEVEL)
     decisions: dict[UnitKey, bool] = {}
     for inside, outside in _folds(judged):
         threshold = judged.sweep(outside).best_threshold
         if threshold is None:
             return _none(TOO_FEW, "dev")
-        decisions |= _by_threshold(judged, inside, threshold)
+        decisions |= decisions_at(judged, inside, threshold)
     threshold = judged.sweep(judged.dev).best_threshold
     return _measured(judged, {unit: decisions[unit] for unit in judged.dev}, threshold, "dev", LEVEL)
 
@@ -59,14 +59,22 @@ def on_test(judged: Judged, level: float) -> Decided:
     """
     reason = judged.refusal() or judged.one_class(judged.test, "test")
     if judged.answers_labels and reason is None:
-        return _measured(judged, _by_label(judged, judged.test), None, "test", level)
+        return _measured(judged, decisions_at(judged, judged.test, None), None, "test", level)
     reason = reason or judged.one_class(judged.dev, "dev")
     if reason is not None:
         return _none(reason, "test")
     threshold = judged.sweep(judged.dev).best_threshold
     # Defined: dev holds both kinds, and the lowest score as threshold lets everything pass.
     assert threshold is not None
-    return _measured(judged, _by_threshold(judged, judged.test, threshold), threshold, "test", level)
+    return _measured(judged, decisions_at(judged, judged.test, threshold), threshold, "test", level)
+
+
+def decisions_at(judged: Judged, units: list[UnitKey], threshold: float | None) -> dict[UnitKey, bool]:
+    """Pass or fail of each unit: by the threshold, or, when there is none, by the judge's label."""
+    if threshold is None:
+        return {unit: judged.labels[unit] in judged.criterion.passes for unit in units}
+    higher, scores = judged.said.higher_is_better, judged.scores
+    return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
 
 
 def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
@@ -80,15 +88,6 @@ def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
         for fold in range(FOLDS)
     ]
     return [(inside, outside) for inside, outside in parts if inside]
-
-
-def _by_label(judged: Judged, units: list[UnitKey]) -> dict[UnitKey, bool]:
-    return {unit: judged.labels[unit] in judged.criterion.passes for unit in units}
-
-
-def _by_threshold(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, bool]:
-    higher, scores = judged.said.higher_is_better, judged.scores
-    return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
 
 
 def _measured(

@@ -23,7 +23,7 @@ def look_at_test(
     Conflict, spending nothing, when there is nothing to see.
     """
     # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.figures import Judged, on_test, reference_of
+    from alignment.figures import Judged, looked, reference_of
     from alignment.looks import level_of_look
     from judges.services.evidence import full_evidence
     from judges.services.fingerprint import fingerprint_of
@@ -45,9 +45,9 @@ def look_at_test(
             return same
         number = (looks.aggregate(last=Max("number"))["last"] or 0) + 1
         level = level_of_look(number)
-        decided = on_test(Judged(reference_of(evidence), said), level)
-        if decided.row["reason"] is not None:
-            raise Conflict("nothing_to_see", f"Nothing was looked at: {decided.row['reason']}.")
+        found = looked(Judged(reference_of(evidence), said), level)
+        if found.row["reason"] is not None:
+            raise Conflict("nothing_to_see", f"Nothing was looked at: {found.row['reason']}.")
         version = JudgeVersion.objects.get(
             judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
         )
@@ -59,7 +59,8 @@ def look_at_test(
             number=number,
             level=level,
             fingerprint=fingerprint,
-            result=decided.row,
+            result=found.row,
+            samples={"dev": found.dev, "test": found.test},
             created_by=user,
         )
 
