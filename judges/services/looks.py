@@ -44,8 +44,7 @@ def look_at_test(
         if same is not None:
             return same
         number = (looks.aggregate(last=Max("number"))["last"] or 0) + 1
-        level = level_of_look(number)
-        found = looked(Judged(reference_of(evidence), said), level)
+        found = looked(Judged(reference_of(evidence), said), number)
         if found.row["reason"] is not None:
             raise Conflict("nothing_to_see", f"Nothing was looked at: {found.row['reason']}.")
         version = JudgeVersion.objects.get(
@@ -57,7 +56,7 @@ def look_at_test(
             version=version,
             dimension=said.dimension,
             number=number,
-            level=level,
+            level=level_of_look(number),
             fingerprint=fingerprint,
             result=found.row,
             samples={"dev": found.dev, "test": found.test},
