@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -160,15 +161,10 @@ def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
 
 
 def percent_of(level: float) -> str:
-    """A level of confidence, with as many digits as it takes to tell it from 100 %.
-
-    >>> percent_of(0.9696), percent_of(0.99997)
-    ('96.96 %', '99.997 %')
-    """
-    digits = 2
-    while digits < 12 and round(100 * (1 - level), digits) < 10 ** (1 - digits) / 2:
-        digits += 1
-    return f"{100 * level:.{digits}f} %"
+    """A level of confidence, with two digits of what it misses: 99.970 % and 99.997 % are different promises."""
+    missed = 100 * (1 - level)
+    digits = max(2, 1 - math.floor(math.log10(missed)))
+    return f"{100 - missed:.{digits}f} %"
 
 
 def _in_history(look: Look) -> dict[str, Any]:
