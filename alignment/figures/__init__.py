@@ -9,7 +9,7 @@ from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.decisions import on_dev, on_test
 from alignment.figures.difference import differences
 from alignment.figures.disagreements import Distant, furthest
-from alignment.figures.evidence import Criterion, Evidence, JudgeScores, Option, UnitKey, Value
+from alignment.figures.evidence import Before, Criterion, Evidence, JudgeScores, Option, UnitKey, Value
 from alignment.figures.files import evidence_as_dict, evidence_from_dict
 from alignment.figures.judged import Judged
 from alignment.figures.reference import Reference, reference_of
@@ -17,6 +17,7 @@ from alignment.figures.report import report_figures
 from alignment.figures.seeds import generator
 
 __all__ = [
+    "Before",
     "Comparison",
     "Criterion",
     "Distant",

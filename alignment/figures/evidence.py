@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from alignment.ratings import Ratings, Scale
 
@@ -50,18 +51,32 @@ class JudgeScores:
     numbers: Mapping[UnitKey, float] = field(default_factory=dict)
     labels: Mapping[UnitKey, Value] = field(default_factory=dict)
     failed: Mapping[UnitKey, str] = field(default_factory=dict)
+    # What it said when it was asked again about the same units: of each unit one or more numbers, or labels.
+    again: Mapping[UnitKey, Sequence[Value]] = field(default_factory=dict)
 
     @property
     def name(self) -> tuple[str, str, str]:
         return self.judge, self.version, self.dimension
 
 
+class Before(NamedTuple):
+    """A label that its rater has replaced by one of a later task."""
+
+    unit: UnitKey
+    rater: str
+    value: Value
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Evidence:
-    """``units``, ``raters``, ``values``: one row per label that counts, in the order of unit and rater.
+    """``units``, ``raters``, ``values``: one row per label that counts, in the order of unit and rater; beside them
+    ``days`` ("2026-11-21", UTC), None where nobody knows, as of labels made elsewhere, and ``seconds`` since the
+    rater's choice before it in the same task, None where there is none or the gap is too long to have been work.
 
+    ``before``: labels that the same rater had given the same unit, and that no longer count.
     ``verdicts``: the values that reviewers or the rule settled. ``is_dev``: the side of each sample that has one.
-    ``seed``: the project's.
+    ``judges``: of each judge its latest version; ``earlier``: the versions before it. ``metadata``: of each sample with
+    labels, the values that may name a slice. ``seed``: the project's.
     """
 
     criterion: Criterion
@@ -72,6 +87,11 @@ class Evidence:
     verdicts: Mapping[UnitKey, Value]
     judges: Sequence[JudgeScores] = ()
     is_dev: Mapping[str, bool] = field(default_factory=dict)
+    days: Sequence[str | None] = ()
+    seconds: Sequence[float | None] = ()
+    before: Sequence[Before] = ()
+    earlier: Sequence[JudgeScores] = ()
+    metadata: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
 
     def ratings(self) -> Ratings:
         """The labels on the criterion's own scale; the cluster is the sample."""

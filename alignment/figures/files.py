@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from alignment.figures.evidence import Criterion, Evidence, JudgeScores, Option, UnitKey
+from alignment.figures.evidence import Before, Criterion, Evidence, JudgeScores, Option, UnitKey
 
-FORMAT = 1
+FORMAT = 2
+_BY_UNIT = ("numbers", "labels", "failed", "again")
 
 
 def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
@@ -15,21 +16,23 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
         "format": FORMAT,
         "criterion": asdict(evidence.criterion),
         "seed": evidence.seed,
-        "ratings": {**_addresses(evidence.units), "rater": list(evidence.raters), "value": list(evidence.values)},
+        "ratings": {
+            **_addresses(evidence.units),
+            "rater": list(evidence.raters),
+            "value": list(evidence.values),
+            "day": list(evidence.days),
+            "seconds": list(evidence.seconds),
+        },
+        "before": {
+            **_addresses([row.unit for row in evidence.before]),
+            "rater": [row.rater for row in evidence.before],
+            "value": [row.value for row in evidence.before],
+        },
         "verdicts": _columns(evidence.verdicts),
         "is_dev": dict(evidence.is_dev),
-        "judges": [
-            {
-                "judge": one.judge,
-                "version": one.version,
-                "dimension": one.dimension,
-                "higher_is_better": one.higher_is_better,
-                "numbers": _columns(one.numbers),
-                "labels": _columns(one.labels),
-                "failed": _columns(one.failed),
-            }
-            for one in evidence.judges
-        ],
+        "metadata": {sample: dict(values) for sample, values in evidence.metadata.items()},
+        "judges": [_said(one) for one in evidence.judges],
+        "earlier": [_said(one) for one in evidence.earlier],
     }
 
 
@@ -49,18 +52,32 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         values=ratings["value"],
         verdicts=_mapping(found["verdicts"]),
         is_dev=found["is_dev"],
-        judges=[
-            JudgeScores(
-                judge=one["judge"],
-                version=one["version"],
-                dimension=one["dimension"],
-                higher_is_better=one["higher_is_better"],
-                numbers=_mapping(one["numbers"]),
-                labels=_mapping(one["labels"]),
-                failed=_mapping(one["failed"]),
-            )
-            for one in found["judges"]
-        ],
+        judges=[_scores(one) for one in found["judges"]],
+        days=ratings["day"],
+        seconds=ratings["seconds"],
+        before=list(map(Before, _units(found["before"]), found["before"]["rater"], found["before"]["value"])),
+        earlier=[_scores(one) for one in found["earlier"]],
+        metadata=found["metadata"],
+    )
+
+
+def _said(one: JudgeScores) -> dict[str, Any]:
+    return {
+        "judge": one.judge,
+        "version": one.version,
+        "dimension": one.dimension,
+        "higher_is_better": one.higher_is_better,
+        **{name: _columns(getattr(one, name)) for name in _BY_UNIT},
+    }
+
+
+def _scores(one: Mapping[str, Any]) -> JudgeScores:
+    return JudgeScores(
+        judge=one["judge"],
+        version=one["version"],
+        dimension=one["dimension"],
+        higher_is_better=one["higher_is_better"],
+        **{name: _mapping(one[name]) for name in _BY_UNIT},
     )
 
 

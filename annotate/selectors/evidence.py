@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from typing import cast
 
+from alignment.figures import Before, Evidence, Option
 from alignment.figures import Criterion as Asked
-from alignment.figures import Evidence, Option
 from alignment.ratings import Scale
 from annotate.models import Criterion
-from annotate.selectors.ratings import rating_columns, verdict_values
+from annotate.selectors.metadata import metadata_of
+from annotate.selectors.ratings import labels_before, rating_columns, verdict_values
 
 
 def evidence_of(criterion: Criterion) -> Evidence:
     """What people said: labels that count, and verdicts that hold. Judges and the split are for those who have them."""
     columns = rating_columns(criterion)
+    verdicts = verdict_values(criterion)
     return Evidence(
         criterion=_asked(criterion),
         seed=criterion.project.seed,
         units=columns.units,
         raters=columns.raters,
         values=columns.values,
-        verdicts=verdict_values(criterion),
+        verdicts=verdicts,
+        days=columns.days,
+        seconds=columns.seconds,
+        before=[Before(*row) for row in labels_before(criterion)],
+        metadata=metadata_of(criterion.project, {sample for sample, _ in (*columns.units, *verdicts)}),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ from annotate.models import Project
 # Metadata are looked at in this many samples only, so that the form opens at once in a large project.
 METADATA_SAMPLES = 5000
 MAX_KEYS, MAX_VALUES = 8, 30
+LONGEST_VALUE = 100
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,14 @@ class KnownKey:
     values: list[KnownValue] = field(default_factory=list)
 
 
-_METADATA = """
+# A pipeline's version is chosen by and compared by like any other metadata.
+_ALL = """metadata || CASE WHEN pipeline_version = '' THEN '{}'::jsonb
+                                    ELSE jsonb_build_object('pipeline_version', pipeline_version) END"""
+_METADATA = f"""
     WITH pairs AS (
         SELECT pair.key, pair.value, count(*) AS samples
         FROM (
-            SELECT metadata || CASE WHEN pipeline_version = '' THEN '{}'::jsonb
-                                    ELSE jsonb_build_object('pipeline_version', pipeline_version) END AS metadata
+            SELECT {_ALL} AS metadata
             FROM annotate_sample WHERE project_id = %(project)s ORDER BY id LIMIT %(samples)s
         ) AS s, jsonb_each(s.metadata) AS pair
         WHERE jsonb_typeof(pair.value) IN ('string', 'number', 'boolean')
@@ -63,6 +67,24 @@ def known_metadata(project: Project) -> list[KnownKey]:
             known = found.setdefault(key, KnownKey(key))
             known.values.append(KnownValue(_decoded(value), samples))
     return list(found.values())[:MAX_KEYS]
+
+
+_OF_SAMPLES = f"""
+    SELECT s.external_id, jsonb_object_agg(pair.key, pair.value)
+    FROM (
+        SELECT external_id, {_ALL} AS metadata FROM annotate_sample
+        WHERE project_id = %(project)s AND external_id = ANY(%(samples)s)
+    ) AS s, jsonb_each(s.metadata) AS pair
+    WHERE jsonb_typeof(pair.value) IN ('string', 'number', 'boolean') AND length(pair.value::text) <= %(longest)s
+    GROUP BY s.external_id ORDER BY s.external_id COLLATE "C"
+"""
+
+
+def metadata_of(project: Project, samples: Collection[str]) -> dict[str, dict[str, Any]]:
+    """The metadata of these samples that may name a part of the data: texts of ordinary length, numbers, true/false."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OF_SAMPLES, {"project": project.pk, "samples": sorted(samples), "longest": LONGEST_VALUE})
+        return {sample: _decoded(values) for sample, values in cursor.fetchall()}
 
 
 def _decoded(value: Any) -> Any:

@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC
+from functools import cache
 from typing import cast
 
 from django.db.models import QuerySet, TextField
-from django.db.models.functions import Cast, Collate
+from django.db.models.functions import Cast, Collate, TruncDate
 
 from annotate.models import Criterion, Label, Verdict
 from annotate.models.verdict import VerdictState
 from annotate.scales import Value
 from annotate.selectors.counting import counting_labels, latest_per_rater
+from annotate.selectors.pace import seconds_per_choice
 
 # A unit as every table of figures names it: the sample's own id, and the address within it.
 UnitKey = tuple[str, str]
 # Python's order of texts, so that figures that hang on the order of rows are the same in every installation.
 _BY_UNIT = (Collate("sample__external_id", "C"), Collate("unit", "C"))
+_VALUE_TEXT = Cast("value", TextField())
+_DAY = TruncDate("updated_at", tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class RatingColumns:
-    """One row per rating, in the order of sample, unit, rater."""
+    """One row per rating, in the order of sample, unit, rater.
+
+    days: when it was given, "2026-11-21" in UTC, None for labels made elsewhere. seconds: since the rater's choice
+    before it in the same task; None for the first one and after a pause (annotate.selectors.pace).
+    """
 
     units: list[UnitKey]
     raters: list[str]
     values: list[Value]
+    days: list[str | None]
+    seconds: list[float | None]
 
 
 def rating_columns(criterion: Criterion) -> RatingColumns:
@@ -35,18 +47,37 @@ def rating_columns(criterion: Criterion) -> RatingColumns:
     rows = (
         Label.objects.filter(pk__in=latest.values("pk"))
         .order_by(*_BY_UNIT, Collate("rater__name", "C"))
-        .values_list("sample__external_id", "unit", "rater__name", Cast("value", TextField()))
+        .values_list("pk", "sample__external_id", "unit", "rater__name", _VALUE_TEXT, "task_id", _DAY)
     )
-    # A million labels have a handful of different values: each spelling is parsed once.
-    parsed: dict[str, Value] = {}
-    columns = RatingColumns([], [], [])
-    for sample, unit, rater, text in rows.iterator(chunk_size=20_000):
-        if text not in parsed:
-            parsed[text] = json.loads(text)
+    seconds = seconds_per_choice(criterion)
+    parse = _parser()
+    columns = RatingColumns([], [], [], [], [])
+    for pk, sample, unit, rater, text, task, day in rows.iterator(chunk_size=20_000):
         columns.units.append((sample, unit))
         columns.raters.append(rater)
-        columns.values.append(parsed[text])
+        columns.values.append(parse(text))
+        columns.days.append(None if task is None else day.isoformat())
+        columns.seconds.append(seconds.get(pk))
     return columns
+
+
+def labels_before(criterion: Criterion) -> list[tuple[UnitKey, str, Value]]:
+    """Labels that gave way to a later one by the same rater on the same unit: unit, rater, value."""
+    latest = cast("QuerySet[Label]", latest_per_rater(counting_labels().filter(criterion=criterion)))
+    rows = (
+        counting_labels()
+        .filter(criterion=criterion)
+        .exclude(pk__in=latest.values("pk"))
+        .order_by(*_BY_UNIT, Collate("rater__name", "C"), "updated_at", "pk")
+        .values_list("sample__external_id", "unit", "rater__name", _VALUE_TEXT)
+    )
+    parse = _parser()
+    return [((sample, unit), rater, parse(text)) for sample, unit, rater, text in rows]
+
+
+def _parser() -> Callable[[str], Value]:
+    # A million labels have a handful of different values: each spelling is parsed once.
+    return cache(json.loads)
 
 
 def verdict_values(criterion: Criterion) -> dict[UnitKey, Value]:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
-from annotate.models import Criterion
 from annotate.selectors.projects import current_criteria, one_criterion
-from annotate.units import unit_anchor
 from frontend.views.base import ProjectPage, project_view
+from frontend.views.report_parts import ask_for_report, links, report_part
 from judges.models import AlignmentReport
 from judges.selectors.report_page import report_context
-from judges.selectors.reports import ReportState, one_report, report_as_dict, report_state, reports_of
+from judges.selectors.reports import one_report, report_as_dict, report_state, reports_of
 from judges.services.report_file import report_html
-from judges.services.report_requests import request_report
 
 
 def _json(report: AlignmentReport) -> str:
@@ -48,14 +43,12 @@ def reports(page: ProjectPage) -> HttpResponse:
 @project_view("reports", get="reports.read", post="reports.freeze")
 def report(page: ProjectPage, key: str) -> HttpResponse:
     """The latest report. A POST asks for a new one; a first visit asks for the first."""
-    criterion = one_criterion(page.project, key)
     if page.request.method == "POST":
-        _request(page, criterion)
+        ask_for_report(page, one_criterion(page.project, key))
         return page.redirect("report", key)
-    state = report_state(criterion)
-    if state.report is None and not state.is_pending and _request(page, criterion):
-        state = report_state(criterion)
-    return page.render("frontend/report.html", _shown(page, criterion, state))
+    return report_part(
+        page, key, "report", "frontend/report.html", lambda report: report_context(report, links(page, key))
+    )
 
 
 @project_view("reports", get="reports.read")
@@ -81,21 +74,3 @@ def download(page: ProjectPage, key: str, number: int, form: str) -> HttpRespons
     return HttpResponse(
         content(found), content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
     )
-
-
-def _shown(page: ProjectPage, criterion: Criterion, state: ReportState) -> dict[str, Any]:
-    context: dict[str, Any] = {"criterion": criterion, "state": state, "report": state.report}
-    if state.report is not None:
-        context |= report_context(
-            state.report, lambda sample, unit: f"{page.url('sample', sample)}#{unit_anchor(unit)}"
-        )
-    return context
-
-
-def _request(page: ProjectPage, criterion: Criterion) -> bool:
-    try:
-        request_report(criterion=criterion, user=page.user)
-    except Refusal as refusal:
-        messages.error(page.request, refusal.message)
-        return False
-    return True

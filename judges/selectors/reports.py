@@ -15,7 +15,7 @@ from judges.models import AlignmentReport, Judge
 from judges.selectors.scores import scores_against
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
-FIGURES_VERSION = 3
+FIGURES_VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from functools import cache
+from typing import TYPE_CHECKING
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Collate
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 NO_OPTION = "not an option"
 
 
-def judge_scores(criterion: Criterion, judge_name: str | None = None) -> list[JudgeScores]:
-    """What is held against the criterion: of each judge (or of the one named) its latest version with such scores.
+def judge_scores(criterion: Criterion, judge_name: str | None = None) -> tuple[list[JudgeScores], list[JudgeScores]]:
+    """What is held against the criterion: of each judge (or of the one named) its latest version with such scores; and
+    the versions before it, the latest first.
 
     A score counts for the criterion when its dimension is the criterion's key. A judge without any such is held
     against it with whatever it has on the same kind of unit under a name of its own (`overall`), one series for each.
-    Repeats after the first say how steady a judge is, not how right, so they stay out.
+    Repeats after the first say how steady a judge is, not how right, so they stand apart.
 
     Raises Invalid for a judge that the project doesn't have.
     """
@@ -33,7 +35,7 @@ def judge_scores(criterion: Criterion, judge_name: str | None = None) -> list[Ju
     if judge_name is not None:
         _refuse_stranger(criterion.project, judge_name)
         judges = judges.filter(name=judge_name)
-    found = []
+    current, earlier = [], []
     offered = _offered(criterion, judges)
     versions = JudgeVersion.objects.filter(pk__in={version for version, _ in offered}).select_related("judge")
     by_judge: dict[int, list[tuple[JudgeVersion, str]]] = {}
@@ -43,8 +45,10 @@ def judge_scores(criterion: Criterion, judge_name: str | None = None) -> list[Ju
     for candidates in by_judge.values():
         own = [candidate for candidate in candidates if candidate[1] == criterion.key] or candidates
         latest = max(version.number for version, _ in own)
-        found += [_load(criterion, version, dimension) for version, dimension in own if version.number == latest]
-    return found
+        current += [_load(criterion, version, dimension) for version, dimension in own if version.number == latest]
+        before = [one for one in reversed(own) if one[0].number != latest]
+        earlier += [_load(criterion, version, dimension) for version, dimension in before]
+    return current, earlier
 
 
 def scores_against(criterion: Criterion) -> QuerySet[Score]:
@@ -97,28 +101,29 @@ def _load(criterion: Criterion, version: JudgeVersion, dimension: str) -> JudgeS
     numbers: dict[UnitKey, float] = {}
     labels: dict[UnitKey, Value] = {}
     failed: dict[UnitKey, str] = {}
+    again: dict[UnitKey, list[Value]] = {}
     rows = (
-        Score.objects.filter(_on_kind(criterion.unit), version=version, dimension=dimension, repeat=0)
-        .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"))
-        .values_list("sample__external_id", "unit", "status", "number", "label")
+        Score.objects.filter(_on_kind(criterion.unit), version=version, dimension=dimension)
+        .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")
+        .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")
     )
-    options: dict[str, Value | None] = {}
-    for sample, unit, status, number, label in rows.iterator(chunk_size=20_000):
-        if status != ScoreStatus.OK:
+    as_option = cache(lambda text: _as_option(criterion, text))
+    for sample, unit, repeat, status, number, label in rows.iterator(chunk_size=20_000):
+        option = None if label is None else as_option(label)
+        if repeat:
+            value = option if number is None else number
+            if value is not None:
+                again.setdefault((sample, unit), []).append(value)
+        elif status != ScoreStatus.OK:
             failed[sample, unit] = status
         elif number is not None:
             numbers[sample, unit] = number
+        elif option is None:
+            failed[sample, unit] = NO_OPTION
         else:
-            text = cast("str", label)
-            if text not in options:
-                options[text] = _as_option(criterion, text)
-            option = options[text]
-            if option is None:
-                failed[sample, unit] = NO_OPTION
-            else:
-                labels[sample, unit] = option
+            labels[sample, unit] = option
     judge = version.judge
-    return JudgeScores(judge.name, version.label, dimension, judge.higher_is_better, numbers, labels, failed)
+    return JudgeScores(judge.name, version.label, dimension, judge.higher_is_better, numbers, labels, failed, again)
 
 
 def _as_option(criterion: Criterion, label: str) -> Value | None:

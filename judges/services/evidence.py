@@ -16,8 +16,8 @@ def full_evidence(criterion: Criterion, judge_name: str | None = None) -> Eviden
 
     Raises Invalid for a judge that the project doesn't have.
     """
-    judges = judge_scores(criterion, judge_name)
+    judges, earlier = judge_scores(criterion, judge_name)
     people = evidence_of(criterion)
     strata = reference_of(people).strata()
     sides = divide(criterion, strata)
-    return replace(people, judges=judges, is_dev={name: sides[name] for name in strata})
+    return replace(people, judges=judges, earlier=earlier, is_dev={name: sides[name] for name in strata})

@@ -25,8 +25,14 @@ def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:
     add(sorted(zip(evidence.units, evidence.raters, map(json.dumps, evidence.values), strict=True)))
     add(sorted((unit, json.dumps(value)) for unit, value in evidence.verdicts.items()))
     add(sorted(evidence.is_dev.items()))
-    for judge in evidence.judges:
-        add([*judge.name, judge.higher_is_better])
-        for values in (judge.numbers, judge.labels, judge.failed):
-            add(sorted((unit, json.dumps(value)) for unit, value in values.items()))
+    if evidence.days:
+        add(sorted(zip(evidence.units, evidence.raters, evidence.days, evidence.seconds, strict=True), key=str))
+    add(sorted(evidence.before, key=str))
+    add(sorted((sample, dict(values)) for sample, values in evidence.metadata.items()))
+    for judges in (evidence.judges, evidence.earlier):
+        add([len(judges)])
+        for judge in judges:
+            add([*judge.name, judge.higher_is_better])
+            for values in (judge.numbers, judge.labels, judge.failed, judge.again):
+                add(sorted((unit, json.dumps(value)) for unit, value in values.items()))
     return digest.hexdigest()

@@ -36,7 +36,9 @@ def look_at_test(
             names = ", ".join(one.dimension for one in evidence.judges) or "nothing on this kind of unit"
             raise Invalid("unclear_dimension", f"“{judge_name}” measures {names}: say which one is meant.")
         said = offered[0]
-        fingerprint = fingerprint_of(replace(evidence, judges=[said]), {"figures": FIGURES_VERSION, "what": "look"})
+        # Only what a look rests on: a label given anew with the same value must not make another look, which costs.
+        bare = replace(evidence, judges=[said], days=(), seconds=(), before=(), earlier=(), metadata={})
+        fingerprint = fingerprint_of(bare, {"figures": FIGURES_VERSION, "what": "look"})
         looks = Look.objects.filter(criterion=criterion, judge__name=judge_name)
         same = looks.filter(fingerprint=fingerprint).first()
         if same is not None:

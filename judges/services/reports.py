@@ -15,8 +15,7 @@ from django.db.models import Max
 from alignment.figures import Evidence, report_figures
 from annotate.models import Criterion, Project, User
 from judges.models import AlignmentReport
-from judges.plots.forest import ForestRow, forest_plot
-from judges.plots.sweep import sweep_plot
+from judges.plots.of_report import report_plots
 from judges.selectors.disagreements import with_words
 from judges.selectors.reports import FIGURES_VERSION, data_version, pending_key
 from judges.services.evidence import full_evidence
@@ -65,7 +64,7 @@ def build_report(*, criterion: Criterion, judge_name: str | None = None) -> Alig
         fingerprint=fingerprint_of(evidence, parameters),
         parameters={**parameters, "data_version": version},
         result=result,
-        plots=_plots(result),
+        plots=report_plots(result),
         evidence=pack(evidence),
     )
 
@@ -93,17 +92,3 @@ def _result(criterion: Criterion, evidence: Evidence) -> dict[str, Any]:
         **figures,
         "judges": with_words(project, figures["judges"]),
     }
-
-
-def _plots(result: dict[str, Any]) -> dict[str, str]:
-    judges = result["judges"]
-    if not judges:
-        return {}
-    rows = [ForestRow(row["title"], row["kappa"]) for row in judges]
-    plots = {"forest": forest_plot("forest", rows, result["people"])}
-    for place, row in enumerate(judges, start=1):
-        # A judge that answers with labels has nothing to choose.
-        if row["sweep"] is not None and row["labels"] is None:
-            name = f"sweep-{place}"
-            plots[name] = sweep_plot(name, row["title"], row["sweep"], row["sweep"]["best"])
-    return plots

@@ -142,14 +142,10 @@ def _another_project(project: Project) -> None:
     add_judge(elsewhere, "good", samples, scores_like(samples), dimension="grade")
 
 
-def _metadata(project: Project) -> None:
-    project.samples.update(metadata={"read": True})
-
-
 def test_what_is_no_part_of_it_makes_none(project: Project, grade: Criterion) -> None:
     first = freeze_report(criterion=grade)
     before = data_version(grade)
-    for change in (_a_sample, _another_criterion, _another_project, _metadata):
+    for change in (_a_sample, _another_criterion, _another_project):
         change(project)
         assert data_version(grade) == before, change
         assert build_report(criterion=grade).fingerprint == first.fingerprint, change

@@ -9,14 +9,14 @@ import os
 import subprocess
 import sys
 import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from alignment.figures import Evidence, differences, evidence_as_dict, evidence_from_dict
+from alignment.figures import Before, Evidence, differences, evidence_as_dict, evidence_from_dict
 from annotate.models import Label
 from judges.models import AlignmentReport
 from judges.services.evidence import full_evidence
@@ -41,16 +41,30 @@ def report() -> AlignmentReport:
 
 
 def test_evidence_comes_back_from_json_as_it_was(report: AlignmentReport) -> None:
-    evidence = full_evidence(report.criterion)
+    evidence = _with_everything(full_evidence(report.criterion))
     back = evidence_from_dict(json.loads(json.dumps(evidence_as_dict(evidence))))
-    for name in ("criterion", "seed", "verdicts", "is_dev"):
+    for name in ("criterion", "seed", "verdicts", "is_dev", "before", "metadata"):
         assert getattr(back, name) == getattr(evidence, name)
-    for name in ("units", "raters", "values"):
+    for name in ("units", "raters", "values", "days", "seconds"):
         assert list(getattr(back, name)) == list(getattr(evidence, name))
-    assert [asdict(one) for one in back.judges] == [asdict(one) for one in evidence.judges]
-    assert len(back.judges) == 3
-    with pytest.raises(ValueError, match="reads format 1"):
-        evidence_from_dict({"format": 2})
+    for name in ("judges", "earlier"):
+        assert [asdict(one) for one in getattr(back, name)] == [asdict(one) for one in getattr(evidence, name)]
+    assert (len(back.judges), len(back.earlier)) == (3, 1)
+    with pytest.raises(ValueError, match="reads format 2"):
+        evidence_from_dict({"format": 1})
+
+
+def _with_everything(evidence: Evidence) -> Evidence:
+    """What few projects have: dates, gaps, earlier labels, earlier versions, answers to the same question again."""
+    unit = evidence.units[0]
+    return replace(
+        evidence,
+        days=["2026-11-21", *[None] * (len(evidence.units) - 1)],
+        seconds=[4.5, *[None] * (len(evidence.units) - 1)],
+        before=[Before(unit, "ann", 1)],
+        earlier=[replace(evidence.judges[0], version="0", again={unit: [0.5, 1.0]})],
+        metadata={unit[0]: {"topic": "tax", "length": 3, "long": False}},
+    )
 
 
 def test_every_figure_is_the_same_whatever_happened_since(report: AlignmentReport) -> None:

@@ -1,0 +1,31 @@
+"""How long a choice took, as far as the log of choices can tell."""
+
+from __future__ import annotations
+
+from django.db import connection
+
+from annotate.models import Criterion
+
+# A longer gap was a pause.
+PAUSE_SECONDS = 600
+
+_GAPS = """
+    WITH choices AS (
+        SELECT l.id, l.criterion_id, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
+            PARTITION BY l.task_id ORDER BY e.created_at, e.id)) AS gap
+        FROM annotate_labelevent e JOIN annotate_label l ON l.id = e.label_id
+        WHERE l.task_id IN (SELECT DISTINCT task_id FROM annotate_label WHERE criterion_id = %(criterion)s)
+    )
+    SELECT id, round(gap::numeric, 1)::float8 FROM choices
+    WHERE criterion_id = %(criterion)s AND revision = 1 AND gap <= %(pause)s
+"""
+
+
+def seconds_per_choice(criterion: Criterion) -> dict[int, float]:
+    """Of each label's first choice the seconds since the choice before it in the same task, on any criterion.
+
+    Left out are the first choice of a task, which has none before it, and choices after a pause of ten minutes or more.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_GAPS, {"criterion": criterion.pk, "pause": PAUSE_SECONDS})
+        return dict(cursor.fetchall())

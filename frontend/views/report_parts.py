@@ -1,0 +1,86 @@
+"""What the pages of one criterion's report share: its state, its navigation, and a message while it is being made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from annotate.errors import Refusal
+from annotate.models import Criterion
+from annotate.selectors.projects import one_criterion
+from annotate.units import unit_anchor
+from frontend.views.base import ProjectPage
+from judges.models import AlignmentReport
+from judges.selectors.reports import report_state
+from judges.selectors.shown import Links
+from judges.services.report_requests import request_report
+
+# Name of the URL, and its label.
+PARTS = (
+    ("report", gettext_noop("Report")),
+    ("report-judge", gettext_noop("Judge")),
+)
+
+
+def report_part(
+    page: ProjectPage, key: str, part: str, template: str, context_of: Callable[[AlignmentReport], dict[str, Any]]
+) -> HttpResponse:
+    """One page of the latest report, or, where there is none yet, the message that it is being made: a first visit asks
+    for it. `context_of` gives the page's own context; Http404 from it is passed on."""
+    criterion = one_criterion(page.project, key)
+    state = report_state(criterion)
+    if state.report is None and not state.is_pending and ask_for_report(page, criterion):
+        state = report_state(criterion)
+    context: dict[str, Any] = {
+        "criterion": criterion,
+        "state": state,
+        "report": state.report,
+        "help_url": reverse("statistics-help"),
+        "parts": [{"label": _(label), "url": page.url(name, key), "current": name == part} for name, label in PARTS],
+    }
+    if state.report is not None:
+        context |= context_of(state.report)
+    return page.render(template, context)
+
+
+def links(page: ProjectPage, key: str) -> Links:
+    return Links(
+        sample=lambda sample, unit: f"{page.url('sample', sample)}#{unit_anchor(unit)}",
+        judge=lambda judge, dimension: judge_url(page, key, judge, dimension),
+    )
+
+
+def judge_url(page: ProjectPage, key: str, judge: str, dimension: str) -> str:
+    return f"{page.url('report-judge', key)}?{urlencode({'judge': judge, 'measures': dimension})}"
+
+
+def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
+    try:
+        request_report(criterion=criterion, user=page.user)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return False
+    return True
+
+
+def chosen_judge(page: ProjectPage, report: AlignmentReport, name: str = "judge") -> int | None:
+    """The place of the judge that the address names (`?judge=…&measures=…`); the first one's when it names none.
+
+    None when the report has no judges. Http404 for a judge that it doesn't have.
+    """
+    judges = report.result["judges"]
+    wanted = page.request.GET.get(name)
+    measures = page.request.GET.get("measures" if name == "judge" else f"{name}_measures")
+    if wanted is None:
+        return 0 if judges else None
+    for place, row in enumerate(judges):
+        if row["judge"] == wanted and measures in (None, row["dimension"]):
+            return place
+    raise Http404(_("This report has no such judge."))

@@ -1,0 +1,54 @@
+"""Figures of a frozen report in words, for templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotate.text_tables import UNDEFINED, figure
+
+# From a sample and one of its units to the page where they are seen.
+SampleUrl = Callable[[int, str], str]
+# From a judge and the name of what it measures to its page.
+JudgeUrl = Callable[[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where a page leads to; a file has none."""
+
+    sample: SampleUrl
+    judge: JudgeUrl
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An estimate in words: the value, its interval, and why one of them is missing."""
+
+    text: str
+    interval: str
+    why: str
+    n: int
+    clusters: int
+
+
+def shown(estimate: Mapping[str, Any], digits: int = 2) -> Shown:
+    interval = ""
+    if estimate["low"] is not None:
+        interval = f"{figure(estimate['low'], digits)} to {figure(estimate['high'], digits)}"
+    return Shown(
+        text=figure(estimate["value"], digits),
+        interval=interval,
+        why=estimate["reason"] or "",
+        n=estimate["n"],
+        clusters=estimate["clusters"],
+    )
+
+
+def number(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:.4g}"
+
+
+def percent(share: float | None) -> str:
+    return UNDEFINED if share is None else f"{share:.1%}"
