@@ -23,7 +23,8 @@ class Comparison:
 
     row: the figures as plain JSON. scores: the judge's scores as numbers, of the units people said something about.
     labels: its labels, for a judge that answers with the criterion's options. decisions: pass or fail by the judge on
-    the dev part. curve: all thresholds on dev. note: the sentence on the kappa paradox, where it applies.
+    the dev part; margins: by how much the scores of one that needs a threshold cleared it. curve: all thresholds on
+    dev. note: the sentence on the kappa paradox, where it applies.
     """
 
     said: JudgeScores
@@ -31,6 +32,7 @@ class Comparison:
     scores: dict[UnitKey, float]
     labels: dict[UnitKey, Value]
     decisions: dict[UnitKey, bool]
+    margins: dict[UnitKey, float]
     curve: Sweep | None
     note: str | None
 
@@ -69,7 +71,7 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
         "labels": _label_agreement(judged),
     }
     curve = judged.sweep(judged.dev) if judged.dev else None
-    return Comparison(said, row, judged.scores, judged.labels, decided.decisions, curve, decided.note)
+    return Comparison(said, row, judged.scores, judged.labels, decided.decisions, decided.margins, curve, decided.note)
 
 
 def _coverage(judged: Judged) -> dict[str, int]:

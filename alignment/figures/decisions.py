@@ -1,6 +1,6 @@
 """A judge's pass and fail against people's: day to day on dev, and at a look on test."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,13 @@ _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
 @dataclass(frozen=True, eq=False, slots=True)
 class Decided:
     """row: the figures as plain JSON. decisions: pass or fail by the judge, of the units that the figures rest on.
-    note: the sentence on the kappa paradox, where it applies."""
+    note: the sentence on the kappa paradox, where it applies. margins: by how much each decision of a judge that scores
+    was cleared, negative for a fail; only of dev."""
 
     row: dict[str, Any]
     decisions: dict[UnitKey, bool]
     note: str | None
+    margins: dict[UnitKey, float] = field(default_factory=dict)
 
 
 def on_dev(judged: Judged) -> Decided:
@@ -45,13 +47,16 @@ def on_dev(judged: Judged) -> Decided:
     if judged.answers_labels:
         return _measured(judged, _by_label(judged, judged.dev), None, "dev", LEVEL)
     decisions: dict[UnitKey, bool] = {}
+    margins: dict[UnitKey, float] = {}
     for inside, outside in _folds(judged):
         threshold = judged.sweep(outside).best_threshold
         if threshold is None:
             return _none(TOO_FEW, "dev")
         decisions |= _by_threshold(judged, inside, threshold)
+        margins |= _margins(judged, inside, threshold)
     threshold = judged.sweep(judged.dev).best_threshold
-    return _measured(judged, {unit: decisions[unit] for unit in judged.dev}, threshold, "dev", LEVEL)
+    measured = _measured(judged, {unit: decisions[unit] for unit in judged.dev}, threshold, "dev", LEVEL)
+    return replace(measured, margins={unit: margins[unit] for unit in judged.dev})
 
 
 def on_test(judged: Judged, level: float) -> Decided:
@@ -94,6 +99,11 @@ def _by_label(judged: Judged, units: list[UnitKey]) -> dict[UnitKey, bool]:
 def _by_threshold(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, bool]:
     higher, scores = judged.said.higher_is_better, judged.scores
     return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
+
+
+def _margins(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, float]:
+    sign = 1 if judged.said.higher_is_better else -1
+    return {unit: sign * (judged.scores[unit] - threshold) for unit in units}
 
 
 def _measured(
