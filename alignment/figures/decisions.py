@@ -8,15 +8,13 @@ import numpy as np
 from alignment.estimate import Estimate
 from alignment.figures.evidence import UnitKey
 from alignment.figures.judged import Judged
-from alignment.figures.seeds import generator
+from alignment.figures.reference import FOLDS
 from alignment.multirater import gwet_ac1
 from alignment.ratings import Ratings
-from alignment.split import folds
 from alignment.summary import paradox_note
 from alignment.threshold import at_threshold
 
 LEVEL = 0.95
-FOLDS = 5
 TOO_FEW = "the dev part has too few units that pass, or that fail, to choose a threshold on four fifths of it"
 
 _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
@@ -78,10 +76,7 @@ def on_test(judged: Judged, level: float) -> Decided:
 
 def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
     """Of each fold the units inside and outside; the same samples for every judge."""
-    evidence, strata = judged.reference.evidence, judged.reference.strata()
-    samples = [sample for sample in strata if evidence.is_dev[sample]]
-    rng = generator(evidence.seed, "folds", evidence.criterion.key)
-    fold_of = dict(zip(samples, folds(samples, [strata[s] for s in samples], FOLDS, rng).tolist(), strict=True))
+    fold_of = judged.reference.fold_of
     parts = [
         (
             [unit for unit in judged.dev if fold_of[unit[0]] == fold],
