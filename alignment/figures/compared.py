@@ -11,7 +11,7 @@ import numpy as np
 from alignment.estimate import Estimate
 from alignment.figures.beside import ONLY_NUMBERS
 from alignment.figures.comparison import Comparison
-from alignment.figures.decisions import on_dev
+from alignment.figures.decisions import cross_fitted
 from alignment.figures.disagreements import reading_order
 from alignment.figures.evidence import JudgeScores, UnitKey, Value
 from alignment.figures.judged import Judged
@@ -54,7 +54,7 @@ def compared_figures(reference: Reference, comparisons: Sequence[Comparison], ti
     sides = [*now, *(_before(reference, said, now) for said in earlier[:MAX_EARLIER])]
     place = {_series(side.scores): at for at, side in enumerate(now)}
     versions = [(at, place[_series(sides[at].scores)]) for at in range(len(now), len(sides))]
-    human = reference.labels() if reference.passing is None else reference.positive
+    human = dict(sorted((reference.labels() if reference.passing is None else reference.positive).items()))
     return {
         "basis": "labels" if reference.passing is None else "pass or fail",
         "sides": [
@@ -91,8 +91,8 @@ def _before(reference: Reference, said: JudgeScores, now: Sequence[_Side]) -> _S
     title = f"{said.judge} {said.version}" + (f" ({said.dimension})" if several else "")
     if reference.passing is None:
         return _Side(said, title, judged.labels, None if judged.labels else ONLY_NUMBERS)
-    decided = on_dev(judged)
-    return _Side(said, title, decided.decisions, decided.row["reason"])
+    found = cross_fitted(judged)
+    return _Side(said, title, found.decisions, found.reason)
 
 
 def _series(scores: JudgeScores) -> tuple[str, str]:
@@ -112,7 +112,7 @@ def _earlier(earlier: Iterable[JudgeScores], now: Sequence[_Side]) -> list[Judge
 
 
 def _pair(reference: Reference, human: Mapping[UnitKey, Value], first: _Side, second: _Side) -> dict[str, Any]:
-    units = sorted(unit for unit in human if unit in first.said and unit in second.said)
+    units = [unit for unit in human if unit in first.said and unit in second.said]
     reason = next((f"{side.title}: {side.reason}" for side in (first, second) if side.reason is not None), None)
     figures = _DECISIONS if reference.passing is not None else _LABELS
     if reason is not None or not units:
@@ -165,4 +165,4 @@ def _shown(flips: Flips, units: Sequence[UnitKey]) -> list[tuple[int, int]]:
     rows = sorted(zip(flips.index.tolist(), flips.gain.tolist(), strict=True), key=lambda r: reading_order(units[r[0]]))
     kinds = [[row for row in rows if row[1] == gain] for gain in (-1, 1, 0)]
     turns = [row for turn in zip_longest(*kinds) for row in turn if row is not None][:MAX_FLIPPED]
-    return [row for kind in kinds for row in kind if row in set(turns)]
+    return sorted(turns, key=lambda row: row[1])

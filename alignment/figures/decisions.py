@@ -23,8 +23,7 @@ _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
 @dataclass(frozen=True, eq=False, slots=True)
 class Decided:
     """row: the figures as plain JSON. decisions: pass or fail by the judge, of the units that the figures rest on.
-    note: the sentence on the kappa paradox, where it applies. margins: by how much each decision of a judge that scores
-    was cleared, negative for a fail; only of dev."""
+    note: the sentence on the kappa paradox, where it applies. margins: those of CrossFitted; none on test."""
 
     row: dict[str, Any]
     decisions: dict[UnitKey, bool]
@@ -32,29 +31,45 @@ class Decided:
     margins: dict[UnitKey, float] = field(default_factory=dict)
 
 
-def on_dev(judged: Judged) -> Decided:
-    """What can be looked at every day, since it costs nothing: the test part stays closed.
+@dataclass(frozen=True, eq=False, slots=True)
+class CrossFitted:
+    """Pass or fail of every dev unit by a judge, none by a threshold that was chosen on it; ``reason``: why there are
+    no decisions. ``margins``: by how much a score cleared its threshold, negative for a fail; empty for labels."""
 
-    The threshold is cross-fitted: each fifth of the dev samples is decided by the threshold that is best on the other
-    four, so no unit is judged by a threshold that was chosen on it. The threshold shown is the best one on all of dev.
-    A judge that answers with labels needs none.
-    """
+    decisions: dict[UnitKey, bool]
+    margins: dict[UnitKey, float]
+    reason: str | None
+
+
+def cross_fitted(judged: Judged) -> CrossFitted:
+    """Each fifth of the dev samples decided by the threshold that is best on the other four; labels need none."""
     reason = judged.refusal() or judged.one_class(judged.dev, "dev")
     if reason is not None:
-        return _none(reason, "dev")
+        return CrossFitted({}, {}, reason)
     if judged.answers_labels:
-        return _measured(judged, _by_label(judged, judged.dev), None, "dev", LEVEL)
+        return CrossFitted(_by_label(judged, judged.dev), {}, None)
     decisions: dict[UnitKey, bool] = {}
     margins: dict[UnitKey, float] = {}
     for inside, outside in _folds(judged):
         threshold = judged.sweep(outside).best_threshold
         if threshold is None:
-            return _none(TOO_FEW, "dev")
+            return CrossFitted({}, {}, TOO_FEW)
         decisions |= _by_threshold(judged, inside, threshold)
         margins |= _margins(judged, inside, threshold)
-    threshold = judged.sweep(judged.dev).best_threshold
-    measured = _measured(judged, {unit: decisions[unit] for unit in judged.dev}, threshold, "dev", LEVEL)
-    return replace(measured, margins={unit: margins[unit] for unit in judged.dev})
+    # Back in their own order: folds shuffle samples.
+    return CrossFitted({unit: decisions[unit] for unit in judged.dev}, {u: margins[u] for u in judged.dev}, None)
+
+
+def on_dev(judged: Judged) -> Decided:
+    """What can be looked at every day, since it costs nothing: the test part stays closed.
+
+    Figures of the cross-fitted decisions; the threshold shown is the best one on all of dev.
+    """
+    found = cross_fitted(judged)
+    if found.reason is not None:
+        return _none(found.reason, "dev")
+    threshold = None if judged.answers_labels else judged.sweep(judged.dev).best_threshold
+    return replace(_measured(judged, found.decisions, threshold, "dev", LEVEL), margins=found.margins)
 
 
 def on_test(judged: Judged, level: float) -> Decided:
