@@ -84,6 +84,7 @@ def switcher(
 
 
 def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
+    """Whether one is on its way; if not, the page says why."""
     try:
         request_report(criterion=criterion, user=page.user)
     except Refusal as refusal:
