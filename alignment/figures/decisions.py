@@ -9,10 +9,11 @@ from alignment.estimate import Estimate
 from alignment.figures.evidence import UnitKey
 from alignment.figures.judged import Judged
 from alignment.figures.reference import FOLDS
+from alignment.looks import kappa_at_look, level_of_look
 from alignment.multirater import gwet_ac1
 from alignment.ratings import Ratings
 from alignment.summary import paradox_note
-from alignment.threshold import at_threshold
+from alignment.threshold import ThresholdResult, at_threshold
 
 LEVEL = 0.95
 TOO_FEW = "the dev part has too few units that pass, or that fail, to choose a threshold on four fifths of it"
@@ -47,14 +48,14 @@ def cross_fitted(judged: Judged) -> CrossFitted:
     if reason is not None:
         return CrossFitted({}, {}, reason)
     if judged.answers_labels:
-        return CrossFitted(_by_label(judged, judged.dev), {}, None)
+        return CrossFitted(decisions_at(judged, judged.dev, None), {}, None)
     decisions: dict[UnitKey, bool] = {}
     margins: dict[UnitKey, float] = {}
     for inside, outside in _folds(judged):
         threshold = judged.sweep(outside).best_threshold
         if threshold is None:
             return CrossFitted({}, {}, TOO_FEW)
-        decisions |= _by_threshold(judged, inside, threshold)
+        decisions |= decisions_at(judged, inside, threshold)
         margins |= _margins(judged, inside, threshold)
     # Back in their own order: folds shuffle samples.
     return CrossFitted({unit: decisions[unit] for unit in judged.dev}, {u: margins[u] for u in judged.dev}, None)
@@ -69,24 +70,32 @@ def on_dev(judged: Judged) -> Decided:
     if found.reason is not None:
         return _none(found.reason, "dev")
     threshold = None if judged.answers_labels else judged.sweep(judged.dev).best_threshold
-    return replace(_measured(judged, found.decisions, threshold, "dev", LEVEL), margins=found.margins)
+    return replace(_measured(judged, found.decisions, threshold), margins=found.margins)
 
 
-def on_test(judged: Judged, level: float) -> Decided:
+def on_test(judged: Judged, look: int) -> Decided:
     """What a look at the test part shows: the threshold chosen on all of dev, measured where nothing was chosen.
 
-    ``level`` is the confidence that this look is worth (alignment.looks): looking costs.
+    ``look`` is the how-many-eth it is, from 1, which decides how wide intervals are (alignment.looks): looking costs.
     """
     reason = judged.refusal() or judged.one_class(judged.test, "test")
     if judged.answers_labels and reason is None:
-        return _measured(judged, _by_label(judged, judged.test), None, "test", level)
+        return _measured(judged, decisions_at(judged, judged.test, None), None, look)
     reason = reason or judged.one_class(judged.dev, "dev")
     if reason is not None:
         return _none(reason, "test")
     threshold = judged.sweep(judged.dev).best_threshold
     # Defined: dev holds both kinds, and the lowest score as threshold lets everything pass.
     assert threshold is not None
-    return _measured(judged, _by_threshold(judged, judged.test, threshold), threshold, "test", level)
+    return _measured(judged, decisions_at(judged, judged.test, threshold), threshold, look)
+
+
+def decisions_at(judged: Judged, units: list[UnitKey], threshold: float | None) -> dict[UnitKey, bool]:
+    """Pass or fail of each unit: by the threshold, or, when there is none, by the judge's label."""
+    if threshold is None:
+        return {unit: judged.labels[unit] in judged.criterion.passes for unit in units}
+    higher, scores = judged.said.higher_is_better, judged.scores
+    return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
 
 
 def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
@@ -102,27 +111,26 @@ def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
     return [(inside, outside) for inside, outside in parts if inside]
 
 
-def _by_label(judged: Judged, units: list[UnitKey]) -> dict[UnitKey, bool]:
-    return {unit: judged.labels[unit] in judged.criterion.passes for unit in units}
-
-
-def _by_threshold(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, bool]:
-    higher, scores = judged.said.higher_is_better, judged.scores
-    return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
-
-
 def _margins(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, float]:
     sign = 1 if judged.said.higher_is_better else -1
     return {unit: sign * (judged.scores[unit] - threshold) for unit in units}
 
 
 def _measured(
-    judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None, split: str, level: float
+    judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None, look: int | None = None
 ) -> Decided:
+    """``look``: at test, the how-many-eth; None: on dev."""
+    split, level = ("dev", LEVEL) if look is None else ("test", level_of_look(look))
     positive = [judged.reference.positive[unit] for unit in decisions]
     clusters = [sample for sample, _ in decisions]
     passed = np.fromiter(decisions.values(), np.float64, len(decisions))
-    found = at_threshold(passed, positive, clusters, 0.5, rng=judged.rng(f"{split} at_threshold"), level=level)
+
+    def figures(at: float) -> ThresholdResult:
+        return at_threshold(passed, positive, clusters, 0.5, rng=judged.rng(f"{split} at_threshold"), level=at)
+
+    found = figures(level)
+    if look is not None:
+        found = replace(found, kappa=paid(found.kappa, figures(LEVEL).kappa, look))
     pair = _two_raters(list(decisions), positive, list(decisions.values()))
     ac1 = gwet_ac1(pair, rng=judged.rng(f"{split} ac1"), level=level)
     row = {
@@ -134,6 +142,12 @@ def _measured(
         "reason": None,
     }
     return Decided(row, decisions, paradox_note(found.kappa, found.accuracy, ac1))
+
+
+def paid(at_level: Estimate, plain: Estimate, look: int) -> Estimate:
+    """Kappa with the interval of a look, from the same kappa with a 95 % interval (``kappa_at_look``); at its very
+    ends, where that scale has none, the one made at the look's level."""
+    return at_level if at_level.value in (-1.0, 1.0) else kappa_at_look(plain, look)
 
 
 def _two_raters(units: list[UnitKey], human: list[bool], judge: list[bool]) -> Ratings:

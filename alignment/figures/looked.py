@@ -1,7 +1,7 @@
 """What a look at the test part shows: everything that was fitted on dev, measured where nothing was chosen."""
 
-from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ from alignment.columns import cluster_rows
 from alignment.estimate import Estimate
 from alignment.figures.calibrated import bins_for, chosen_calibrator, cutpoint_calibrator
 from alignment.figures.comparison import Comparison
-from alignment.figures.decisions import Decided, on_test
+from alignment.figures.decisions import LEVEL, Decided, on_test, paid
 from alignment.figures.judged import Judged
 from alignment.figures.people import ceiling_difference
-from alignment.figures.planned import more_samples
 from alignment.figures.triaged import region_on_test
+from alignment.figures.trust import more_samples, share_of, trust_as_dict
 from alignment.interval import Plan, proportion
+from alignment.looks import level_of_look
 from alignment.reasons import NO_UNITS
 from alignment.reliability import CalibrationFigures, ReliabilityPoint, calibration_figures, evaluate_calibrator
 from alignment.trust import trust_verdict
@@ -37,16 +38,18 @@ class Looked:
     test: dict[str, list[int]]
 
 
-def looked(judged: Judged, level: float) -> Looked:
+def looked(judged: Judged, look: int) -> Looked:
     """Threshold, calibrator, cut-points, certified region and trust verdict on the test part.
 
-    ``level``: the confidence that this look is worth (alignment.looks), of every interval and of the region. When
-    there is nothing to see, the row's ``reason`` says why, and it holds no more than that of ``on_test``.
+    ``look``: the how-many-eth it is, from 1. Every interval, and the region, has the level that it leaves
+    (alignment.looks). When there is nothing to see, the row's ``reason`` says why, and it holds no more than that of
+    ``on_test``.
     """
-    decided = on_test(judged, level)
+    level = level_of_look(look)
+    decided = on_test(judged, look)
     if decided.row["reason"] is not None:
         return Looked(decided.row, [], {})
-    calibrated = _calibrated(judged, level)
+    calibrated = _calibrated(judged, look)
     auc = _auc(judged, level)
     ceiling = ceiling_difference(judged.reference, _as_comparison(judged, decided), level)
     row = {
@@ -56,7 +59,7 @@ def looked(judged: Judged, level: float) -> Looked:
         "roc_auc": auc.as_dict(),
         "error": _error(judged, decided, level).as_dict(),
         "calibrated": calibrated,
-        "cutpoints": _cutpoints(judged, level),
+        "cutpoints": _cutpoints(judged, look),
         "region": region_on_test(judged, decided.row["threshold"], level),
         "ceiling": ceiling.as_dict(),
     }
@@ -89,23 +92,31 @@ def _error(judged: Judged, decided: Decided, level: float) -> Estimate:
     return proportion(shares, np.ones(rows), plan, name="error rate, mean over samples", undefined=NO_UNITS)
 
 
-def _calibrated(judged: Judged, level: float) -> dict[str, Any]:
+def _calibrated(judged: Judged, look: int) -> dict[str, Any]:
     """The calibrator that dev chose, and what its probabilities and verdicts are worth on test."""
     fitted = chosen_calibrator(judged)
     if isinstance(fitted, NotFitted):
-        undefined = dict.fromkeys(_CALIBRATED, Estimate.undefined(fitted.reason, level=level).as_dict())
+        undefined = dict.fromkeys(_CALIBRATED, Estimate.undefined(fitted.reason, level=level_of_look(look)).as_dict())
         return {"calibrator": None, **undefined, "points": [], "reason": fitted.reason}
     scores, positive, samples = judged.columns(judged.test)
-    figures = calibration_figures(
-        fitted.verdict(scores),
-        positive,
-        samples,
-        probability=fitted.probability(scores),
-        bins=bins_for(len(scores)),
-        rng=judged.rng("test calibrated"),
-        level=level,
-    )
-    return {"calibrator": fitted.as_dict(), **_as_dict(figures), "reason": None}
+
+    def figures(level: float) -> CalibrationFigures:
+        return calibration_figures(
+            fitted.verdict(scores),
+            positive,
+            samples,
+            probability=fitted.probability(scores),
+            bins=bins_for(len(scores)),
+            rng=judged.rng("test calibrated"),
+            level=level,
+        )
+
+    return {"calibrator": fitted.as_dict(), **_as_dict(_paid(figures, look)), "reason": None}
+
+
+def _paid(figures: Callable[[float], CalibrationFigures], look: int) -> CalibrationFigures:
+    found = figures(level_of_look(look))
+    return replace(found, kappa=paid(found.kappa, figures(LEVEL).kappa, look))
 
 
 def _as_dict(figures: CalibrationFigures) -> dict[str, Any]:
@@ -124,23 +135,26 @@ def _point(point: ReliabilityPoint) -> dict[str, Any]:
     }
 
 
-def _cutpoints(judged: Judged, level: float) -> dict[str, Any]:
+def _cutpoints(judged: Judged, look: int) -> dict[str, Any]:
     """The judge's scores read as the criterion's levels, on the test units with a level by people."""
     fitted = cutpoint_calibrator(judged)
     if isinstance(fitted, NotFitted):
-        return _no_cutpoints(fitted.reason, level)
+        return _no_cutpoints(fitted.reason, level_of_look(look))
     levels, labels = judged.criterion.levels, judged.reference.labels()
     place = {value: at for at, value in enumerate(levels)}
     units = [unit for unit in judged.test if unit in labels]
     human = [place[labels[unit]] for unit in units]
     scores, samples = [judged.scores[unit] for unit in units], [sample for sample, _ in units]
-    rng = judged.rng("test cutpoints")
-    figures = evaluate_calibrator(fitted, scores, human, samples, levels=len(levels), rng=rng, level=level)
+
+    def figures(level: float) -> CalibrationFigures:
+        rng = judged.rng("test cutpoints")
+        return evaluate_calibrator(fitted, scores, human, samples, levels=len(levels), rng=rng, level=level)
+
     return {
         "calibrator": fitted.as_dict(),
         "levels": levels,
         "confusion": _confusion(fitted, scores, human, len(levels)),
-        "kappa": figures.kappa.as_dict(),
+        "kappa": _paid(figures, look).kappa.as_dict(),
         "reason": None,
     }
 
@@ -164,19 +178,19 @@ def _as_comparison(judged: Judged, decided: Decided) -> Comparison:
 
 
 def _trust(judged: Judged, row: dict[str, Any], auc: Estimate, ceiling: Estimate) -> dict[str, Any]:
-    calibrated = row["calibrated"]["kappa"]
-    votes = Counter(judged.reference.evidence.units)
-    trust = trust_verdict(
+    calibrated, units = row["calibrated"], set(judged.test)
+    found = trust_verdict(
         kappa=Estimate(**row["kappa"]),
-        calibrated=None if row["calibrated"]["calibrator"] is None else Estimate(**calibrated),
+        calibrated=None if calibrated["calibrator"] is None else Estimate(**calibrated["kappa"]),
         auc=auc,
         ceiling=ceiling,
-        # A verdict without labels of its own is one word of a person's, too.
-        labels=sum(votes[unit] or 1 for unit in judged.test),
+        labels=sum(unit in units for unit in judged.reference.evidence.units),
         clusters=row["kappa"]["clusters"],
         more=more_samples,
+        part="test",
+        share=share_of(judged.reference, dev=False),
     )
-    return {**asdict(trust), "headline": trust.headline}
+    return trust_as_dict(found, "test")
 
 
 def _cells(judged: Judged, decided: Decided) -> dict[str, list[int]]:
