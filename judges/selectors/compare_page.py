@@ -170,8 +170,8 @@ def outcome(first: str, second: str, pair: Mapping[str, Any]) -> str:
     if kappa["high"] < 0:
         return f"{second} agrees less with people than {first}: kappa {said.text} ({said.interval})."
     return (
-        f"No difference is shown between {first} and {second}: kappa {said.text}, and anything from {said.interval} "
-        "would fit these labels."
+        f"No difference is shown between {first} and {second}: kappa {said.text}; "
+        f"anything from {said.interval} fits these labels."
     )
 
 

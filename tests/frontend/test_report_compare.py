@@ -155,7 +155,7 @@ def pair(value: float | None, low: float | None, high: float | None, **more: Any
         (pair(-0.08, -0.15, -0.01), "B agrees less with people than A: kappa -0.08 (-0.15 to -0.01)."),
         (
             pair(0.02, -0.05, 0.09),
-            "No difference is shown between A and B: kappa +0.02, and anything from -0.05 to +0.09 would fit these labels.",
+            "No difference is shown between A and B: kappa +0.02; anything from -0.05 to +0.09 fits these labels.",
         ),
         (pair(0.02, None, None), "B differs from A by +0.02 in kappa, without an interval: nothing varies."),
         (pair(None, None, None), "Whether one agrees more with people can’t be said: nothing varies."),
