@@ -1,6 +1,6 @@
 """A judge's pass and fail against people's: day to day on dev, and at a look on test."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,33 +24,53 @@ _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
 @dataclass(frozen=True, eq=False, slots=True)
 class Decided:
     """row: the figures as plain JSON. decisions: pass or fail by the judge, of the units that the figures rest on.
-    note: the sentence on the kappa paradox, where it applies."""
+    note: the sentence on the kappa paradox, where it applies. margins: those of CrossFitted; none on test."""
 
     row: dict[str, Any]
     decisions: dict[UnitKey, bool]
     note: str | None
+    margins: dict[UnitKey, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CrossFitted:
+    """Pass or fail of every dev unit by a judge, none by a threshold that was chosen on it; ``reason``: why there are
+    no decisions. ``margins``: by how much a score cleared its threshold, negative for a fail; empty for labels."""
+
+    decisions: dict[UnitKey, bool]
+    margins: dict[UnitKey, float]
+    reason: str | None
+
+
+def cross_fitted(judged: Judged) -> CrossFitted:
+    """Each fifth of the dev samples decided by the threshold that is best on the other four; labels need none."""
+    reason = judged.refusal() or judged.one_class(judged.dev, "dev")
+    if reason is not None:
+        return CrossFitted({}, {}, reason)
+    if judged.answers_labels:
+        return CrossFitted(decisions_at(judged, judged.dev, None), {}, None)
+    decisions: dict[UnitKey, bool] = {}
+    margins: dict[UnitKey, float] = {}
+    for inside, outside in _folds(judged):
+        threshold = judged.sweep(outside).best_threshold
+        if threshold is None:
+            return CrossFitted({}, {}, TOO_FEW)
+        decisions |= decisions_at(judged, inside, threshold)
+        margins |= _margins(judged, inside, threshold)
+    # Back in their own order: folds shuffle samples.
+    return CrossFitted({unit: decisions[unit] for unit in judged.dev}, {u: margins[u] for u in judged.dev}, None)
 
 
 def on_dev(judged: Judged) -> Decided:
     """What can be looked at every day, since it costs nothing: the test part stays closed.
 
-    The threshold is cross-fitted: each fifth of the dev samples is decided by the threshold that is best on the other
-    four, so no unit is judged by a threshold that was chosen on it. The threshold shown is the best one on all of dev.
-    A judge that answers with labels needs none.
+    Figures of the cross-fitted decisions; the threshold shown is the best one on all of dev.
     """
-    reason = judged.refusal() or judged.one_class(judged.dev, "dev")
-    if reason is not None:
-        return _none(reason, "dev")
-    if judged.answers_labels:
-        return _measured(judged, decisions_at(judged, judged.dev, None), None)
-    decisions: dict[UnitKey, bool] = {}
-    for inside, outside in _folds(judged):
-        threshold = judged.sweep(outside).best_threshold
-        if threshold is None:
-            return _none(TOO_FEW, "dev")
-        decisions |= decisions_at(judged, inside, threshold)
-    threshold = judged.sweep(judged.dev).best_threshold
-    return _measured(judged, {unit: decisions[unit] for unit in judged.dev}, threshold)
+    found = cross_fitted(judged)
+    if found.reason is not None:
+        return _none(found.reason, "dev")
+    threshold = None if judged.answers_labels else judged.sweep(judged.dev).best_threshold
+    return replace(_measured(judged, found.decisions, threshold), margins=found.margins)
 
 
 def on_test(judged: Judged, look: int) -> Decided:
@@ -89,6 +109,11 @@ def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
         for fold in range(FOLDS)
     ]
     return [(inside, outside) for inside, outside in parts if inside]
+
+
+def _margins(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, float]:
+    sign = 1 if judged.said.higher_is_better else -1
+    return {unit: sign * (judged.scores[unit] - threshold) for unit in units}
 
 
 def _measured(

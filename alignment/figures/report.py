@@ -7,12 +7,14 @@ import numpy as np
 
 from alignment.estimate import Estimate
 from alignment.figures.agreement import agreement_figures
+from alignment.figures.compared import compared_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.disagreements import Distant, furthest
 from alignment.figures.evidence import Evidence
 from alignment.figures.matrix import kappa_matrix, people_among_themselves
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.titles import judge_titles
+from alignment.figures.triaged import triage_figures
 from alignment.figures.trust import trust_on_dev
 from alignment.summary import paradox_note, prevalence
 from alignment.threshold import Sweep
@@ -46,6 +48,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "people": people_among_themselves(reference).as_dict(),
         "matrix": kappa_matrix(reference, comparisons, titles),
         "judges": [_judge(reference, title, one) for title, one in zip(titles, comparisons, strict=True)],
+        "compared": compared_figures(reference, comparisons, titles),
     }
 
 
@@ -58,6 +61,7 @@ def _judge(reference: Reference, title: str, one: Comparison) -> dict[str, Any]:
         "trust": trust_on_dev(reference, one, Estimate(**kappa)),
         "note": one.note,
         "sweep": None if one.curve is None else _curve(one.curve),
+        "triage": triage_figures(reference, one),
         "disagreements": [_distant(reference, one, row) for row in furthest(reference, one)],
     }
 

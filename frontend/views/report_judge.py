@@ -8,7 +8,7 @@ from django.http import HttpResponse
 
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.report_looks import looks_section
-from frontend.views.report_parts import chosen_judge, links, report_part
+from frontend.views.report_parts import chosen_judge, links, report_part, switcher
 from judges.models import AlignmentReport
 from judges.selectors.judge_page import judge_context
 from judges.selectors.report_page import frame_context
@@ -20,11 +20,7 @@ def judge(page: ProjectPage, key: str) -> HttpResponse:
 
     def context(report: AlignmentReport) -> dict[str, Any]:
         place, to = chosen_judge(page, report), links(page, key)
-        switcher = [
-            {"title": row["title"], "url": to.judge(row["judge"], row["dimension"]), "current": at == place}
-            for at, row in enumerate(report.result["judges"])
-        ]
-        common = {**frame_context(report), "switcher": switcher}
+        common = {**frame_context(report), "switcher": switcher(page, key, "report-judge", report, place)}
         if place is None:
             return {**common, "judge": None}
         row = report.result["judges"][place]

@@ -62,7 +62,8 @@ def check_svg(source: str) -> ET.Element:
 
 
 def test_the_plots_of_a_report(report: AlignmentReport) -> None:
-    assert set(report.plots) == {"forest", "sweep-1", "sweep-2"}
+    judges = ("sweep-1", "sweep-2", "triage-1", "triage-2")
+    assert set(report.plots) == {"forest", "compared", *judges}
     roots = [check_svg(source) for source in report.plots.values()]
     ids = [element.attrib["id"] for root in roots for element in root.iter() if "id" in element.attrib]
     assert len(ids) == len(set(ids)), "ids of two plots in one page"
