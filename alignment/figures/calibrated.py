@@ -19,6 +19,8 @@ from alignment.reliability import BINS, CalibrationFigures, calibration_figures
 #: The methods that give probabilities, the simplest first.
 Probable = Literal["platt", "isotonic"]
 
+METHODS: tuple[Method, ...] = ("threshold", *get_args(Probable))
+
 ANSWERS_LABELS = "the judge answers with labels: there is no score to calibrate"
 NOT_GRADED = "the criterion has no ordered levels beyond pass and fail"
 # Of a share of fewer units than this a reliability diagram says nothing.
@@ -101,7 +103,7 @@ def graded_columns(judged: Judged) -> Columns | NotFitted:
     """The dev units with a score and a level by people: the verdict, else what more than half of them chose."""
     criterion = judged.criterion
     levels = criterion.levels
-    if criterion.scale != "ordinal" or len(levels) < 3:
+    if criterion.scale not in ("ordinal", "interval") or len(levels) < 3:
         return NotFitted(NOT_GRADED)
     if judged.answers_labels:
         return NotFitted(ANSWERS_LABELS)
@@ -126,13 +128,12 @@ def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
         return columns
     figures: dict[Method, CalibrationFigures] = {}
     refused: dict[Method, str] = {}
-    methods: tuple[Method, ...] = ("threshold", *get_args(Probable))
-    for method in methods:
+    for method in METHODS:
         found = columns.cross_fit(method)
         if isinstance(found, NotFitted):
             refused[method] = found.reason
         else:
-            figures[method] = _figures(judged, columns, found, method)
+            figures[method] = figures_of(judged, columns, found, method)
     return Calibration(columns, figures, refused, _chosen(figures, refused))
 
 
@@ -153,7 +154,8 @@ def _chosen(figures: dict[Method, CalibrationFigures], refused: dict[Method, str
     return best
 
 
-def _figures(judged: Judged, columns: Columns, found: CrossFit, method: Method) -> CalibrationFigures:
+def figures_of(judged: Judged, columns: Columns, found: CrossFit, name: str) -> CalibrationFigures:
+    """Kappa, Brier, ECE and the rest; `name` keeps their bootstraps apart."""
     return calibration_figures(
         found.verdict,
         columns.human,
@@ -161,7 +163,7 @@ def _figures(judged: Judged, columns: Columns, found: CrossFit, method: Method) 
         probability=found.probability,
         levels=columns.levels,
         bins=min(BINS, max(1, columns.score.size // UNITS_PER_BIN)),
-        rng=judged.rng(f"calibration {method}"),
+        rng=judged.rng(f"calibration {name}"),
     )
 
 

@@ -21,11 +21,13 @@ _CORRELATIONS = {"spearman": spearman, "kendall": kendall, "pearson": pearson}
 class Comparison:
     """One judge held against people.
 
-    row: the figures as plain JSON. scores: the judge's scores as numbers, of the units people said something about.
-    labels: its labels, for a judge that answers with the criterion's options. decisions: pass or fail by the judge on
-    the dev part. curve: all thresholds on dev. note: the sentence on the kappa paradox, where it applies.
+    judged: what it said, beside people. row: the figures as plain JSON. scores: the judge's scores as numbers, of the
+    units people said something about. labels: its labels, for a judge that answers with the criterion's options.
+    decisions: pass or fail by the judge on the dev part. curve: all thresholds on dev. note: the sentence on the kappa
+    paradox, where it applies.
     """
 
+    judged: Judged
     said: JudgeScores
     row: dict[str, Any]
     scores: dict[UnitKey, float]
@@ -69,7 +71,7 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
         "labels": _label_agreement(judged),
     }
     curve = judged.sweep(judged.dev) if judged.dev else None
-    return Comparison(said, row, judged.scores, judged.labels, decided.decisions, curve, decided.note)
+    return Comparison(judged, said, row, judged.scores, judged.labels, decided.decisions, curve, decided.note)
 
 
 def _coverage(judged: Judged) -> dict[str, int]:

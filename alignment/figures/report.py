@@ -7,9 +7,11 @@ import numpy as np
 
 from alignment.estimate import Estimate
 from alignment.figures.agreement import agreement_figures
+from alignment.figures.calibration import grade_figures, probability_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.disagreements import Distant, furthest
 from alignment.figures.evidence import Evidence
+from alignment.figures.histogram import score_histogram
 from alignment.figures.matrix import kappa_matrix, people_among_themselves
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.titles import judge_titles
@@ -55,6 +57,9 @@ def _judge(reference: Reference, title: str, one: Comparison) -> dict[str, Any]:
         "kappa": _headline(one, reference),
         "note": one.note,
         "sweep": None if one.curve is None else _curve(one.curve),
+        "histogram": score_histogram(one.judged),
+        "calibration": probability_figures(one.judged),
+        "grades": grade_figures(one.judged),
         "disagreements": [_distant(reference, one, row) for row in furthest(reference, one)],
     }
 
@@ -66,6 +71,7 @@ def _distant(reference: Reference, one: Comparison, row: Distant) -> dict[str, A
         "unit": unit,
         "human": row.human,
         "passes": reference.positive.get(row.unit),
+        "judge_passes": one.decisions.get(row.unit),
         "score": one.said.numbers.get(row.unit),
         "label": one.labels.get(row.unit),
         "distance": row.distance,
@@ -103,7 +109,10 @@ def _shares(reference: Reference) -> list[dict[str, Any]]:
 
 
 def _curve(curve: Sweep) -> dict[str, Sequence[float | None] | float | None]:
-    """At most 200 thresholds, evenly among them, the best one always with them."""
+    """At most 200 of the `observed` thresholds, evenly among them, the best one always with them.
+
+    With tp, fp and how many units people pass and fail the confusion matrix at each is known.
+    """
     size = curve.thresholds.size
     kept = set(np.linspace(0, size - 1, min(size, _SWEEP_POINTS - 1)).round().astype(int).tolist())
     if curve.best_index is not None:
@@ -113,4 +122,12 @@ def _curve(curve: Sweep) -> dict[str, Sequence[float | None] | float | None]:
         name: [float(value) if np.isfinite(value) else None for value in getattr(curve, name)[places]]
         for name in ("thresholds", "kappa", "tpr", "tnr")
     }
-    return {**shown, "best": curve.best_threshold}
+    return {
+        **shown,
+        "tp": curve.tp[places].tolist(),
+        "fp": curve.fp[places].tolist(),
+        "positives": int(curve.tp[0] + curve.fn[0]),
+        "negatives": int(curve.fp[0] + curve.tn[0]),
+        "observed": size,
+        "best": curve.best_threshold,
+    }

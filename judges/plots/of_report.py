@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from judges.plots.forest import ForestRow, forest_plot
+from judges.plots.histogram import histogram_plot
+from judges.plots.reliability import reliability_plot
 from judges.plots.sweep import sweep_plot
 
 
@@ -20,4 +22,10 @@ def report_plots(result: dict[str, Any]) -> dict[str, str]:
         if row["sweep"] is not None and row["labels"] is None:
             name = f"sweep-{place}"
             plots[name] = sweep_plot(name, row["title"], row["sweep"], row["sweep"]["best"])
+        if row["histogram"] is not None:
+            name = f"histogram-{place}"
+            plots[name] = histogram_plot(name, row["title"], row["histogram"], row["at_threshold"]["threshold"])
+        if row["calibration"].get("points"):
+            name = f"reliability-{place}"
+            plots[name] = reliability_plot(name, row["title"], row["calibration"])
     return plots
