@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -54,11 +54,19 @@ def links(page: ProjectPage, key: str) -> Links:
     return Links(
         sample=lambda sample, unit: f"{page.url('sample', sample)}#{unit_anchor(unit)}",
         judge=lambda judge, dimension: judge_url(page, key, judge, dimension),
+        disagreement=lambda judge, at: disagreement_url(page, key, judge, at),
     )
 
 
 def judge_url(page: ProjectPage, key: str, judge: str, dimension: str) -> str:
     return f"{page.url('report-judge', key)}?{urlencode({'judge': judge, 'measures': dimension})}"
+
+
+def disagreement_url(page: ProjectPage, key: str, judge: Mapping[str, Any], at: int) -> str:
+    """The sample, with the way to the disagreements before and after it (frontend.views.disagreements)."""
+    row = judge["disagreements"][at]
+    query = {"criterion": key, "judge": judge["judge"], "measures": judge["dimension"], "disagreement": at + 1}
+    return f"{page.url('sample', row['sample'])}?{urlencode(query)}#{unit_anchor(row['unit'])}"
 
 
 def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:

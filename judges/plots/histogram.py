@@ -41,8 +41,8 @@ def _paint(figure: Figure, histogram: dict[str, Any], chosen: float | None) -> N
     edges = histogram["edges"]
     if edges[0] == edges[-1]:
         edges = [edges[0] - _ONE_BAR / 2, edges[0] + _ONE_BAR / 2]
-    axes.stairs(histogram["passes"], edges, fill=True, color=TNR, label="people pass")
-    axes.stairs([-count for count in histogram["fails"]], edges, fill=True, color=TPR, label="people fail")
+    axes.stairs(histogram["passes"], edges, fill=True, color=TNR, label="pass")
+    axes.stairs([-count for count in histogram["fails"]], edges, fill=True, color=TPR, label="fail")
     axes.axhline(0, color="black", linewidth=0.8)
     if chosen is not None:
         axes.axvline(chosen, color="black", linewidth=1, alpha=0.6)
@@ -58,4 +58,4 @@ def _paint(figure: Figure, histogram: dict[str, Any], chosen: float | None) -> N
     axes.yaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{abs(count):.0f}"))
     axes.set_xlabel("score")
     axes.set_ylabel("units", labelpad=2)
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.legend(title="people", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))

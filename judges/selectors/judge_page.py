@@ -49,19 +49,25 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         "histogram": _histogram(row["histogram"], plots.get(f"histogram-{place + 1}")),
         "calibration": _calibration(row, plots.get(f"reliability-{place + 1}", "")),
         "grades": _grades(row["grades"]),
-        "disagreements": [_disagreement(one, links) for one in row["disagreements"]],
+        "disagreements": [_disagreement(row, at, links) for at in range(len(row["disagreements"]))],
     }
 
 
-def _disagreement(row: dict[str, Any], links: Links | None) -> dict[str, Any]:
+def outcome(disagreement: Mapping[str, Any]) -> str:
+    """The cell of the confusion matrix that a disagreement stands in; empty where there is none."""
+    return _OUTCOMES.get((disagreement["passes"], disagreement["judge_passes"]), "")
+
+
+def _disagreement(judge: Mapping[str, Any], at: int, links: Links | None) -> dict[str, Any]:
+    row = judge["disagreements"][at]
     return {
         **row,
-        "url": links.sample(row["sample"], row["unit"]) if links else "",
+        "url": links.disagreement(judge, at) if links else "",
         "unit_title": unit_title(row["unit"]),
         "human": figure(row["human"], 2),
         "verdict": {True: "pass", False: "fail", None: "split in half"}[row["passes"]],
-        "outcome": _OUTCOMES.get((row["passes"], row["judge_passes"]), ""),
-        "is_mistake": row["passes"] is not None and row["judge_passes"] is (not row["passes"]),
+        "outcome": outcome(row),
+        "is_mistake": outcome(row).startswith("false"),
         "said": number(row["score"]) if row["label"] is None else str(row["label"]),
     }
 
@@ -121,7 +127,8 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
     if found["reason"] is not None:
         return {"reason": found["reason"]}
     chosen, constant = found["chosen"], found["constant"]
-    rows = [_method(_METHODS[name], method, name == chosen) for name, method in found["methods"].items()]
+    # In our own order: the database keeps the keys of JSON in another.
+    rows = [_method(title, found["methods"][name], name == chosen) for name, title in _METHODS.items()]
     if found["as_is"] is not None:
         rows.insert(0, _method("Scores as they are", found["as_is"], is_chosen=False))
     return {

@@ -21,7 +21,7 @@ for (const dial of document.querySelectorAll("[data-dial]")) {
     for (const element of shown.querySelectorAll("[data-shown]")) {
       element.textContent = String(stops[element.dataset.shown][stop]);
     }
-    shown.querySelector("[data-best]").hidden = stop === best;
+    shown.querySelector("[data-best]").hidden = stop !== best;
     back.disabled = stop === best;
     line.moveTo(stop);
     const text = dial.dataset.said.replace(/\{(\w+)\}/g, (_, key) => String(stops[key][stop]));
