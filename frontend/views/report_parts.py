@@ -70,6 +70,7 @@ def disagreement_url(page: ProjectPage, key: str, judge: Mapping[str, Any], at: 
 
 
 def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
+    """Whether one is on its way; if not, the page says why."""
     try:
         request_report(criterion=criterion, user=page.user)
     except Refusal as refusal:

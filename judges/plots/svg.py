@@ -59,11 +59,12 @@ def draw(
         figure = Figure(figsize=size, layout="constrained" if margins is None else None)
         if margins is not None:
             figure.subplots_adjust(*_within(size, margins))
-        FigureCanvasSVG(figure)
+        canvas = FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
         paint(figure)
         out = io.StringIO()
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        # Not savefig, which draws everything twice.
+        canvas.print_svg(out, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     return embeddable(out.getvalue(), name=name, title=title, description=description)
 
 
