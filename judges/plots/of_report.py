@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from judges.plots.forest import ForestRow, forest_plot
+from judges.plots.slices import slices_plot
 from judges.plots.sweep import sweep_plot
+from judges.plots.weeks import weeks_plot
 
 
 def report_plots(result: dict[str, Any]) -> dict[str, str]:
@@ -20,4 +22,8 @@ def report_plots(result: dict[str, Any]) -> dict[str, str]:
         if row["sweep"] is not None and row["labels"] is None:
             name = f"sweep-{place}"
             plots[name] = sweep_plot(name, row["title"], row["sweep"], row["sweep"]["best"])
+        parts = slices_plot(f"slices-{place}", row["title"], row["slices"]["slices"])
+        weeks = weeks_plot(f"weeks-{place}", row["title"], row["weeks"]["weeks"], row["weeks"]["error"])
+        plots |= {f"slices-{place}": parts} if parts else {}
+        plots |= {f"weeks-{place}": weeks} if weeks else {}
     return plots

@@ -8,6 +8,7 @@ from typing import Any
 from annotate.text_tables import figure
 from annotate.units import unit_title
 from judges.models import AlignmentReport
+from judges.selectors.judge_beside import beside_context
 from judges.selectors.shown import Links, number, shown
 
 # Rows of the table beside a sweep plot.
@@ -37,6 +38,7 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         "plot": plots.get(f"sweep-{place + 1}", ""),
         "sweep": _sweep_rows(row["sweep"]) if f"sweep-{place + 1}" in plots else [],
         "disagreements": [_disagreement(one, links) for one in row["disagreements"]],
+        **beside_context(row, plots, place),
     }
 
 
