@@ -28,7 +28,7 @@ def slices_plot(name: str, judge: str, slices: Sequence[Mapping[str, Any]]) -> s
     ]
     if len(known) > len(rows):
         sentences.append(f"{len(known) - len(rows)} more parts are in the table only.")
-    size = (7.2, 1.1 + 0.3 * len(rows))
+    size = (7.2, 1.1 + 0.26 * len(rows))
     title = f"Kappa of {judge} on parts of the data, less that on the rest"
     return draw(name, title, " ".join(sentences), size, lambda figure: _paint(figure, rows))
 
@@ -57,8 +57,8 @@ def _paint(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
                 verticalalignment="center",
                 fontsize=9,
             )
-    axes.set_yticks(range(len(rows)), [plain(_title(part)) for part in rows])
+    axes.set_yticks(range(len(rows)), [plain(_title(part)) for part in rows], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel("kappa here less kappa on the rest, with 95 % interval")
+    axes.set_xlabel("kappa less that of the rest")
     axes.tick_params(left=False)
     axes.spines["left"].set_visible(False)

@@ -12,7 +12,7 @@ from judges.plots.svg import draw
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MAX_TICKS = 9
+MAX_TICKS = 8
 
 
 def weeks_plot(name: str, judge: str, weeks: Sequence[Mapping[str, Any]], error: Mapping[str, Any]) -> str | None:
@@ -36,9 +36,9 @@ def _paint(figure: Figure, weeks: Sequence[Mapping[str, Any]], error: Mapping[st
             ends = [100 * week["error"][end] for end in ("low", "high")]
             axes.plot([place, place], ends, color=JUDGE, linewidth=2, alpha=0.7)
     shares = [100 * week["error"]["value"] for week in weeks]
-    axes.plot(places, shares, color=JUDGE, marker="o", markersize=5, linewidth=1, label="wrong in this week")
+    axes.plot(places, shares, color=JUDGE, marker="o", markersize=5, linewidth=1, label="each week", clip_on=False)
     step = -(-len(weeks) // MAX_TICKS)
     axes.set_xticks(places[::step], [week["week"] for week in weeks[::step]], fontsize=9)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("% wrong")
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=9)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from annotate.text_tables import figure
+from annotate.text_tables import UNDEFINED, figure
 from judges.selectors.shown import Shown, number, percent, shown
 
 VERDICTS = {
@@ -68,7 +68,7 @@ def _test(test: Mapping[str, Any], annotators: list[dict[str, Any]]) -> dict[str
         "tested": test["tested"],
         "won": None if omega["value"] is None else round(omega["value"] * test["tested"]),
         "passes": test["passes_clustered"],
-        "why": omega["reason"] if omega["value"] is None else "",
+        "needed": test["needed"],
         "omega": figure(omega["value"], 2),
         "rho": shown(test["advantage"]),
         # The paper's own test takes units for independent; where samples have one unit each, the two are the same.
@@ -148,6 +148,7 @@ def _slices(found: Mapping[str, Any]) -> dict[str, Any]:
         "tested": found["tested"],
         "rows": rows,
         "worse": [row for row in rows if row["worse"]],
+        "too_few": all(part["difference"]["value"] is None for part in found["slices"]),
         "skipped": found["skipped"],
         "more_skipped": found["skipped_in_all"] - len(found["skipped"]),
     }
@@ -158,8 +159,10 @@ def value_in_words(value: Any) -> str:
 
 
 def _slice_in_words(part: Mapping[str, Any]) -> str:
+    if part["difference"]["value"] is None:
+        return "too few labels to test"
     if part["worse"] is None:
-        return ""
+        return "no difference"
     return "worse than the rest" if part["worse"] else "not shown to be worse"
 
 
@@ -213,10 +216,10 @@ def _share(estimate: Mapping[str, Any]) -> Shown:
 
 def _numbers(estimate: Mapping[str, Any]) -> Shown:
     """An estimate in points of a scale that may be of any size."""
-    return _spelt(estimate, number)
+    return _spelt(estimate, lambda value: UNDEFINED if value is None else f"{value:.2g}")
 
 
-def _spelt(estimate: Mapping[str, Any], spell: Any) -> Shown:
+def _spelt(estimate: Mapping[str, Any], spell: Callable[[float | None], str]) -> Shown:
     low, high = estimate["low"], estimate["high"]
     interval = "" if low is None else f"{spell(low)} to {spell(high)}"
     why = estimate["reason"] or ""
