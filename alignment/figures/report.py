@@ -17,6 +17,7 @@ from alignment.figures.reference import Reference, reference_of
 from alignment.figures.slices import judge_slices
 from alignment.figures.steadiness import judge_steadiness
 from alignment.figures.titles import judge_titles
+from alignment.figures.trust import trust_on_dev
 from alignment.figures.values import judge_values
 from alignment.figures.weeks import Labelled, judge_weeks, labelled_units
 from alignment.summary import paradox_note, prevalence
@@ -56,13 +57,16 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
 
 
 def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[UnitKey, Labelled]) -> dict[str, Any]:
+    kappa = _headline(one, reference)
+    people = beside_people(reference, one)
     return {
         "title": title,
         **one.row,
-        "kappa": _headline(one, reference),
+        "kappa": kappa,
+        "trust": trust_on_dev(reference, one, Estimate(**kappa), Estimate(**people["difference"])),
         "note": one.note,
         "sweep": None if one.curve is None else _curve(one.curve),
-        "people": beside_people(reference, one),
+        "people": people,
         "values": judge_values(reference, one),
         "slices": judge_slices(reference, one),
         "weeks": judge_weeks(reference, one, labelled),

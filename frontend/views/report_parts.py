@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -41,6 +42,7 @@ def report_part(
         "criterion": criterion,
         "state": state,
         "report": state.report,
+        "help_url": reverse("statistics-help"),
         "parts": [{"label": _(label), "url": page.url(name, key), "current": name == part} for name, label in PARTS],
     }
     if state.report is not None:
@@ -60,6 +62,7 @@ def judge_url(page: ProjectPage, key: str, judge: str, dimension: str) -> str:
 
 
 def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
+    """Whether one is on its way; if not, the page says why."""
     try:
         request_report(criterion=criterion, user=page.user)
     except Refusal as refusal:

@@ -46,11 +46,12 @@ def draw(name: str, title: str, description: str, size: tuple[float, float], pai
         # It measures text with a font that may lack Chinese characters; the reader's browser draws them with its own.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasSVG(figure)
+        canvas = FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
         paint(figure)
         out = io.StringIO()
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        # Not savefig, which draws everything twice.
+        canvas.print_svg(out, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     return embeddable(out.getvalue(), name=name, title=title, description=description)
 
 
