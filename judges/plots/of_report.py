@@ -7,7 +7,9 @@ from typing import Any
 from judges.plots.forest import ForestRow, forest_plot
 from judges.plots.histogram import histogram_plot
 from judges.plots.reliability import reliability_plot
+from judges.plots.slices import slices_plot
 from judges.plots.sweep import sweep_plot
+from judges.plots.weeks import weeks_plot
 
 
 def report_plots(result: dict[str, Any]) -> dict[str, str]:
@@ -28,4 +30,8 @@ def report_plots(result: dict[str, Any]) -> dict[str, str]:
         if row["calibration"].get("points"):
             name = f"reliability-{place}"
             plots[name] = reliability_plot(name, row["title"], row["calibration"])
+        parts = slices_plot(f"slices-{place}", row["title"], row["slices"]["slices"])
+        weeks = weeks_plot(f"weeks-{place}", row["title"], row["weeks"]["weeks"], row["weeks"]["error"])
+        plots |= {f"slices-{place}": parts} if parts else {}
+        plots |= {f"weeks-{place}": weeks} if weeks else {}
     return plots
