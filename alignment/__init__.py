@@ -39,6 +39,7 @@ from alignment.ratings import Ratings, Scale
 from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
 from alignment.region import CertifiedRegion, certified_region, decisions_needed, distance_steps, share_inside
 from alignment.reliability import CalibrationFigures, ReliabilityPoint, calibration_figures, evaluate_calibrator
+from alignment.rest import RestAgreement, WithTheRest, agreement_with_rest
 from alignment.scott import mean_pairwise_pi, scott_pi
 from alignment.significance import benjamini_yekutieli, holm
 from alignment.slices import Slice, slices_at_threshold
@@ -85,6 +86,7 @@ __all__ = [
     "Prevalence",
     "Ratings",
     "ReliabilityPoint",
+    "RestAgreement",
     "RiskCoverage",
     "Scale",
     "SelfConsistency",
@@ -93,7 +95,9 @@ __all__ = [
     "ThresholdCalibrator",
     "ThresholdResult",
     "Trust",
+    "WithTheRest",
     "agreement_summary",
+    "agreement_with_rest",
     "alternative_annotator_test",
     "annotator_errors",
     "at_threshold",
