@@ -1,11 +1,11 @@
 """The cluster bootstrap: resamples of whole clusters, and the middle part of what a statistic is in them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from alignment.arrays import Floats
+from alignment.arrays import Floats, Ints
 
 RESAMPLES = 2_000
 FLOATS_AT_ONCE = 4_000_000
@@ -30,13 +30,31 @@ def resampled(resample: Resample, rows: int, width: int, rng: np.random.Generato
     ``resample`` takes about ``width`` floats per resample; it is given so many at once that memory stays bounded.
     """
     assert rng is not None  # a Plan refuses to be made without one
-    block = max(1, min(RESAMPLES, FLOATS_AT_ONCE // max(rows, width)))
     parts = []
-    for start in range(0, RESAMPLES, block):
-        size = min(block, RESAMPLES - start)
+    for size in _blocks(max(rows, width)):
         drawn = rng.integers(rows, size=(size, rows)) + rows * np.arange(size)[:, None]
         weights = np.bincount(drawn.ravel(), minlength=size * rows).reshape(size, rows)
         parts.append(resample(weights.astype(np.float64)))
+    return np.concatenate(parts)
+
+
+def resampled_kinds(
+    resample: Resample, times: Ints, sample: Ints, width: int, rng: np.random.Generator | None
+) -> Floats:
+    """The same where clusters are of few kinds, and drawn from several samples, each as large as it is.
+
+    ``times``, shape (kinds,), says how many clusters are alike, ``sample`` to which sample each kind belongs;
+    ``resample`` takes weights of the kinds. A million clusters of ten kinds cost no more than ten.
+    """
+    assert rng is not None
+    parts = []
+    for size in _blocks(max(times.size, width)):
+        weights = np.zeros((size, times.size))
+        for one in np.unique(sample):
+            kinds = sample == one
+            count = int(times[kinds].sum())
+            weights[:, kinds] = rng.multinomial(count, times[kinds] / count, size=size)
+        parts.append(resample(weights))
     return np.concatenate(parts)
 
 
@@ -65,3 +83,10 @@ def middles(resamples: Floats, level: float) -> list[Middle]:
     spread = ordered[rows, last] - ordered[rows, 0]
     figures = (quantile((1 - level) / 2), quantile((1 + level) / 2), spread, lost)
     return [Middle(*row) for row in zip(*(figure.tolist() for figure in figures), strict=True)]
+
+
+def _blocks(width: int) -> Iterator[int]:
+    """Sizes of blocks of resamples that take no more than so many floats at once."""
+    block = max(1, min(RESAMPLES, FLOATS_AT_ONCE // width))
+    for start in range(0, RESAMPLES, block):
+        yield min(block, RESAMPLES - start)

@@ -19,13 +19,13 @@ def finite(values: ArrayLike, name: str) -> Floats:
     return array
 
 
-def verdicts(values: ArrayLike) -> Bools:
+def verdicts(values: ArrayLike, name: str = "positive") -> Bools:
     """A flat array of booleans (or of 0 and 1)."""
     array = np.asarray(values)
     if array.ndim != 1:
-        raise ValueError(f"positive is a flat array, not of shape {array.shape}")
+        raise ValueError(f"{name} is a flat array, not of shape {array.shape}")
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        raise ValueError("positive holds booleans")
+        raise ValueError(f"{name} holds booleans")
     return array.astype(np.bool_)
 
 

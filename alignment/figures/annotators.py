@@ -9,7 +9,7 @@ from alignment.dawid_skene import DawidSkene, fit_dawid_skene
 from alignment.errors import annotator_errors
 from alignment.estimate import Estimate
 from alignment.figures.habits import LEVEL, by_week, option_shares, own_consistency, pace
-from alignment.figures.people import People, people_of
+from alignment.figures.listed import Listed, listed_people
 from alignment.figures.reference import Reference
 from alignment.reasons import NO_LEVELS
 from alignment.rest import agreement_with_rest
@@ -28,7 +28,7 @@ def annotator_figures(reference: Reference) -> dict[str, Any]:
     On pass and fail where the criterion has them, else on the labels. Of more than 30 people those with the most units
     are shown, and ``left_out`` counts the rest; majorities, and what is said of all together, are everybody's.
     """
-    people = people_of(reference)
+    people = listed_people(reference)
     base = people.base
     rest = agreement_with_rest(base, people.names, rng=people.rng("rest"))
     weeks, weekly = by_week(people)
@@ -70,7 +70,7 @@ def annotator_figures(reference: Reference) -> dict[str, Any]:
     }
 
 
-def _rates(people: People) -> list[dict[str, Any] | None]:
+def _rates(people: Listed) -> list[dict[str, Any] | None]:
     """Of what the others pass (fail) the share that one passes (fails); None without passes."""
     if people.reference.passing is None:
         return [None] * people.rows
@@ -79,7 +79,7 @@ def _rates(people: People) -> list[dict[str, Any] | None]:
     return [{"tpr": one.tpr.as_dict(), "tnr": one.tnr.as_dict()} for one in rows]
 
 
-def _model(people: People) -> tuple[dict[str, Any], list[dict[str, Any] | None]]:
+def _model(people: Listed) -> tuple[dict[str, Any], list[dict[str, Any] | None]]:
     """What Dawid and Skene's model, which finds the truth and everybody's errors at once, makes of each one."""
     base = people.base
     fitted, reason = None, NO_LEVELS
@@ -95,7 +95,7 @@ def _model(people: People) -> tuple[dict[str, Any], list[dict[str, Any] | None]]
     return {"reason": None, "rounds": fitted.iterations}, [*rows, None]
 
 
-def _of_model(people: People, fitted: DawidSkene, code: int) -> dict[str, Any]:
+def _of_model(people: Listed, fitted: DawidSkene, code: int) -> dict[str, Any]:
     support, right = fitted.support[code], np.nan_to_num(np.diag(fitted.confusion[code]))
     if people.reference.passing is None:
         return {"accuracy": _expected(right, support, "accuracy")}

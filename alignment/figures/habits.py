@@ -12,7 +12,7 @@ from alignment.arrays import Array, Floats
 from alignment.consensus import TIE, rest_label
 from alignment.consistency import self_consistency
 from alignment.estimate import Estimate
-from alignment.figures.people import People
+from alignment.figures.listed import Listed
 from alignment.interval import Plan
 from alignment.ratings import encode_values
 from alignment.reasons import NO_LEVELS, NO_UNITS
@@ -26,7 +26,7 @@ NO_DAYS = "no label has a day: labels made elsewhere bring none"
 NOT_TIMED = "no choice was timed"
 
 
-def own_consistency(people: People) -> list[Estimate]:
+def own_consistency(people: Listed) -> list[Estimate]:
     """How often a label that was given again came out the same."""
     base, before = people.base, people.reference.evidence.before
     if base.levels is None:
@@ -48,7 +48,7 @@ def own_consistency(people: People) -> list[Estimate]:
     return [*(by_code[str(code)] for code in people.shown), found.pooled.agreement]
 
 
-def _values_before(people: People) -> Array:
+def _values_before(people: Listed) -> Array:
     reference = people.reference
     values = [row.value for row in reference.evidence.before]
     if reference.passing is None:
@@ -57,7 +57,7 @@ def _values_before(people: People) -> Array:
     return np.array([value in passes for value in values], dtype=np.int64)
 
 
-def pace(people: People) -> list[dict[str, Any]]:
+def pace(people: Listed) -> list[dict[str, Any]]:
     """Median and middle half of the seconds for a choice, of those that were timed."""
     timed = ~np.isnan(people.seconds)
     own = [people.seconds[timed & (people.place == place)] for place in range(len(people.names))]
@@ -71,7 +71,7 @@ def _middle_half(gaps: Floats) -> dict[str, Any]:
     return {"median": median, "low": low, "high": high, "n": int(gaps.size), "reason": None}
 
 
-def option_shares(people: People) -> list[list[float] | None]:
+def option_shares(people: Listed) -> list[list[float] | None]:
     """How often each option was chosen, in the criterion's order of options; None where it has none."""
     ratings = people.reference.ratings
     if ratings.levels is None or not len(ratings):
@@ -84,7 +84,7 @@ def option_shares(people: People) -> list[list[float] | None]:
     return found
 
 
-def by_week(people: People) -> tuple[dict[str, Any], list[list[dict[str, Any] | None]]]:
+def by_week(people: Listed) -> tuple[dict[str, Any], list[list[dict[str, Any] | None]]]:
     """Agreement with the others' majority in the latest ISO weeks that have labels; None where nothing is compared.
 
     Weeks go by their Monday. Which week a label lies in is its own rater's day; the others may have come later.

@@ -1,81 +1,123 @@
-"""Everybody's labels, and those of them whose figures a report shows by name."""
+"""A judge beside people: the human ceiling, and the test whether it may stand in for one of them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from alignment.arrays import Floats, Ints, renumbered
+from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
+from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, human_ceiling
+from alignment.estimate import Estimate
+from alignment.figures.beside import JUDGE, refusal, with_judge
+from alignment.figures.comparison import Comparison
 from alignment.figures.reference import Reference
 from alignment.figures.seeds import generator
-from alignment.ratings import Ratings, encode
+from alignment.interval import Kind
+from alignment.ratings import Ratings
 
-MAX_ANNOTATORS = 30
+#: What a person's effort is worth in the alternative-annotator test: the price of experts.
+EPSILON = 0.2
+MAX_PEOPLE = 20
+
+NO_LABELS = "nobody has labelled a unit yet"
+ALONE = "nobody has labelled a unit that somebody else labelled as well"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class People:
-    """``base``: the labels as agreement is measured on them, pass or fail where the criterion has passes.
+def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
+    """Each person and the judge against the majority of the others, and the judge in each person's place.
 
-    ``shown``: codes of the raters with the most units, those with the most first; ``names``: theirs. ``days``,
-    ``seconds`` (NaN for None): as in the evidence, in the order of ``base``. ``place``: of each label its rater's
-    place among those shown, after the last of them for everybody else.
+    Of more than 20 people those with the most units in common are listed, and `left_out` counts the others; the means
+    are over all of them.
     """
-
-    reference: Reference
-    base: Ratings
-    shown: Ints
-    names: list[str]
-    units: list[int]
-    samples: list[int]
-    days: list[str | None]
-    seconds: Floats
-    place: Ints
-
-    @property
-    def rows(self) -> int:
-        """Those shown, and all together."""
-        return len(self.names) + 1
-
-    def rng(self, figure: str) -> np.random.Generator:
-        evidence = self.reference.evidence
-        return generator(evidence.seed, "annotators", figure, evidence.criterion.key)
-
-
-def people_of(reference: Reference) -> People:
-    """Of more than 30 people those with the most units are shown."""
-    evidence = reference.evidence
-    base = reference.ratings if reference.passing is None else reference.passing
-    counts = np.bincount(base.rater, minlength=len(base.raters))
-    order = sorted(range(len(base.raters)), key=lambda code: (-counts[code], base.raters[code]))
-    shown = np.array(order[:MAX_ANNOTATORS], dtype=np.int64)
-    places = np.full(len(base.raters), shown.size)
-    places[shown] = np.arange(shown.size)
-    sorting = _sorting(reference, base)
-    days: Sequence[str | None] = evidence.days or [None] * len(base)
-    gaps: Sequence[float | None] = evidence.seconds or [None] * len(base)
-    return People(
-        reference=reference,
-        base=base,
-        shown=shown,
-        names=[base.raters[code] for code in shown],
-        units=counts[shown].tolist(),
-        samples=_samples(base)[shown].tolist(),
-        days=[days[at] for at in sorting.tolist()],
-        seconds=np.array([np.nan if gap is None else gap for gap in gaps], dtype=np.float64)[sorting],
-        place=places[base.rater],
-    )
+    basis = "labels" if reference.passing is None else "pass or fail"
+    reason = _refusal(reference, one)
+    if reason is not None:
+        none = Estimate.undefined(reason).as_dict()
+        means = {"human": none, "judge": none, "difference": none, "verdict": str(CeilingVerdict.NOT_ENOUGH)}
+        return {"basis": basis, "reason": reason, **means, "annotators": [], "left_out": 0, "test": None}
+    ratings = with_judge(reference, one, only_judged=True)
+    ceiling, test = _ceiling(reference, one, ratings), _test(reference, one, ratings)
+    names = reference.ratings.raters
+    rows = [
+        _person(name, row, tested)
+        for name, row, tested in zip(names, ceiling.annotators, test.annotators, strict=True)
+        if row.n or tested.n
+    ]
+    rows.sort(key=lambda row: (-row["n"], row["name"]))
+    return {
+        "basis": basis,
+        "reason": None,
+        "human": ceiling.human.as_dict(),
+        "judge": ceiling.judge.as_dict(),
+        "difference": ceiling.difference.as_dict(),
+        "verdict": str(ceiling.verdict),
+        "annotators": rows[:MAX_PEOPLE],
+        "left_out": max(0, len(rows) - MAX_PEOPLE),
+        "test": _tested(test),
+    }
 
 
-def _sorting(reference: Reference, base: Ratings) -> Ints:
-    """Where each of the ratings stands in the evidence: they are sorted by unit, then by rater."""
-    code_of = {name: code for code, name in enumerate(base.raters)}
-    rater = np.array([code_of[name] for name in reference.evidence.raters], dtype=np.int64)
-    return np.lexsort((rater, encode(reference.evidence.units)[0]))
+def ceiling_difference(reference: Reference, one: Comparison) -> Estimate:
+    """Kappa of the judge less that of a person, both against the others' majority; as in `beside_people`."""
+    reason = _refusal(reference, one)
+    if reason is not None:
+        return Estimate.undefined(reason)
+    return _ceiling(reference, one, with_judge(reference, one, only_judged=True)).difference
 
 
-def _samples(base: Ratings) -> Ints:
-    """How many samples each rater labelled."""
-    present, cluster = renumbered(base.cluster)
-    pairs, _ = renumbered(base.rater * max(present.size, 1) + cluster)
-    return np.bincount(pairs // max(present.size, 1), minlength=len(base.raters))
+def _refusal(reference: Reference, one: Comparison) -> str | None:
+    ratings = reference.ratings
+    if not len(ratings):
+        return NO_LABELS
+    return ALONE if ratings.n_units == len(ratings) else refusal(reference, one)
+
+
+def _ceiling(reference: Reference, one: Comparison, ratings: Ratings) -> HumanCeiling:
+    return human_ceiling(ratings, JUDGE, interval=_interval(ratings), rng=_rng(reference, one, "ceiling"))
+
+
+def _test(reference: Reference, one: Comparison, ratings: Ratings) -> AlternativeAnnotatorTest:
+    rng = _rng(reference, one, "alternative annotator")
+    return alternative_annotator_test(ratings, JUDGE, EPSILON, interval=_interval(ratings), rng=rng)
+
+
+def _interval(ratings: Ratings) -> Kind:
+    """A bootstrap for each of very many people with few samples each would take minutes; the means rest on many."""
+    return "auto" if len(ratings.raters) <= MAX_PEOPLE + 1 else "influence"
+
+
+def _rng(reference: Reference, one: Comparison, figure: str) -> np.random.Generator:
+    return generator(reference.evidence.seed, figure, reference.evidence.criterion.key, *one.said.name)
+
+
+def _person(name: str, row: AnnotatorCeiling, tested: AnnotatorTest) -> dict[str, Any]:
+    return {
+        "name": name,
+        "n": row.n,
+        "ties": row.ties,
+        "human": row.human.as_dict(),
+        "judge": row.judge.as_dict(),
+        "difference": row.difference.as_dict(),
+        "alone": row.alone.as_dict(),
+        "test": {
+            "n": tested.n,
+            "samples": tested.clusters,
+            "advantage": tested.advantage.as_dict(),
+            "p": tested.p,
+            "p_clustered": tested.p_clustered,
+            "won": None if tested.p is None else tested.rejected,
+            "won_clustered": None if tested.p_clustered is None else tested.rejected_clustered,
+            "reason": tested.reason,
+        },
+    }
+
+
+def _tested(test: AlternativeAnnotatorTest) -> dict[str, Any]:
+    return {
+        "epsilon": test.epsilon,
+        "tested": sum(row.p is not None for row in test.annotators),
+        "winning_rate": test.winning_rate.as_dict(),
+        "winning_rate_clustered": test.winning_rate_clustered.as_dict(),
+        "passes": test.passes,
+        "passes_clustered": test.passes_clustered,
+        "advantage": test.advantage.as_dict(),
+    }

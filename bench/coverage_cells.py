@@ -1,0 +1,253 @@
+"""What ``bench.coverage`` simulates: data whose truth is known, and the intervals made of them.
+
+A cell makes data of one kind and yields, for each method, the truth and an estimate. Units of a cluster resemble each
+other: each repeats, with probability .5, what its cluster's own draw was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alignment import (
+    Estimate,
+    allocate,
+    at_threshold,
+    corrected_rate,
+    draw,
+    ppi_mean,
+    roc_auc,
+    spearman,
+    weighted_at_threshold,
+    weighted_mean,
+)
+from alignment.alpha import krippendorff_alpha
+from alignment.cohen import cohen_kappa
+from alignment.interval import Kind, Plan, proportion
+from alignment.multirater import gwet_ac1
+from alignment.ratings import Ratings
+
+SAME = 0.5
+
+Rng = np.random.Generator
+Array = NDArray[Any]
+#: Method -> truth and estimate.
+Run = dict[str, tuple[float, Estimate]]
+
+
+def grouped(rng: Rng, clusters: int, units: int, make: Any) -> Array:
+    """``make(size)`` draws; each unit repeats its cluster's with probability ``SAME``. Shape (clusters · units,)."""
+    if units == 1:
+        return make(clusters)
+    own, shared = make((clusters, units)), make((clusters, 1))
+    return np.where(rng.random((clusters, units)) < SAME, shared, own).ravel()
+
+
+def confusion_of(kappa: float, prevalence: float) -> Array:
+    """Probabilities of both negative, only b, only a, both positive, for raters of equal prevalence."""
+    apart = prevalence * (1 - prevalence) * (1 - kappa)
+    return np.array([1 - prevalence - apart, apart, apart, prevalence - apart])
+
+
+def ratings_of(rng: Rng, cells: Array, clusters: int, units: int) -> Ratings:
+    """Two raters whose pairs of levels have the probabilities ``cells``, shape (levels²,)."""
+    levels = round(cells.size**0.5)
+    drawn = grouped(rng, clusters, units, lambda size: rng.choice(cells.size, p=cells, size=size))
+    unit, cluster = np.arange(drawn.size), np.arange(drawn.size) // units
+    return Ratings(
+        np.tile(unit, 2),
+        np.repeat([0, 1], drawn.size),
+        np.concatenate(np.divmod(drawn, levels)),
+        np.tile(cluster, 2),
+        tuple(range(levels)),
+        "ordinal",
+        ("a", "b"),
+    )
+
+
+def kappas(rng: Rng, kappa: float, prevalence: float, clusters: int, units: int) -> Run:
+    ratings = ratings_of(rng, confusion_of(kappa, prevalence), clusters, units)
+    kinds: tuple[Kind, ...] = ("influence", "bootstrap", "auto")
+    return {kind: (kappa, cohen_kappa(ratings, "a", "b", interval=kind, rng=rng)) for kind in kinds}
+
+
+def alpha_and_ac1(rng: Rng, kappa: float, prevalence: float, clusters: int, units: int) -> Run:
+    ratings = ratings_of(rng, confusion_of(kappa, prevalence), clusters, units)
+    by_chance = 2 * prevalence * (1 - prevalence)
+    ac1 = 1 - by_chance * (1 - kappa) / (1 - by_chance)
+    kinds: tuple[Kind, ...] = ("influence", "auto")
+    return {f"alpha, {kind}": (kappa, krippendorff_alpha(ratings, interval=kind, rng=rng)) for kind in kinds} | {
+        f"AC1, {kind}": (ac1, gwet_ac1(ratings, interval=kind, rng=rng)) for kind in kinds
+    }
+
+
+def graded(slip: float, shares: tuple[float, ...]) -> Array:
+    """Two raters who see a hidden level and each name, with probability ``slip``, the one above or below."""
+    levels = len(shares)
+    said = np.zeros((levels, levels))
+    for hidden in range(levels):
+        for step, chance in ((-1, slip / 2), (0, 1 - slip), (1, slip / 2)):
+            said[hidden, min(max(hidden + step, 0), levels - 1)] += chance
+    return np.einsum("h,hi,hj->ij", np.array(shares), said, said).ravel()
+
+
+def quadratic(rng: Rng, slip: float, shares: tuple[float, ...], clusters: int, units: int) -> Run:
+    cells = graded(slip, shares)
+    levels = len(shares)
+    table, steps = cells.reshape(levels, levels), np.subtract.outer(np.arange(levels), np.arange(levels)) ** 2
+    truth = 1 - (table * steps).sum() / (np.outer(table.sum(axis=1), table.sum(axis=0)) * steps).sum()
+    ratings = ratings_of(rng, cells, clusters, units)
+    kinds: tuple[Kind, ...] = ("influence", "bootstrap", "auto")
+    return {kind: (truth, cohen_kappa(ratings, "a", "b", "quadratic", interval=kind, rng=rng)) for kind in kinds}
+
+
+def shares(rng: Rng, share: float, clusters: int, units: int) -> Run:
+    hits = grouped(rng, clusters, units, lambda size: rng.random(size) < share).reshape(clusters, units).sum(axis=1)
+    trials = np.full(clusters, float(units))
+    kinds: tuple[Kind, ...] = ("influence", "auto")
+    return {
+        kind: (share, proportion(hits.astype(float), trials, Plan(kind, rng, 0.95), name="", undefined="none"))
+        for kind in kinds
+    }
+
+
+def scores(rng: Rng, clusters: int, units: int) -> Run:
+    """Scores around people's verdict, two standard deviations apart: AUC Φ(√2), Spearman's ρ of the pair by size."""
+    human = grouped(rng, clusters, units, lambda size: rng.random(size) < 0.2)
+    score = grouped(rng, clusters, units, lambda size: rng.normal(size=size)) + 2 * human
+    cluster = np.arange(human.size) // units
+    kinds: tuple[Kind, ...] = ("influence", "auto")
+    # Of a binary y with share q, Spearman's ρ is (2 AUC - 1)·√(3q(1 - q)).
+    auc = 0.9213503964748575
+    rho = (2 * auc - 1) * (3 * 0.2 * 0.8) ** 0.5
+    return {f"AUC, {kind}": (auc, roc_auc(score, human, cluster, interval=kind, rng=rng)) for kind in kinds} | {
+        f"Spearman, {kind}": (rho, spearman(score, human, cluster, interval=kind, rng=rng)) for kind in kinds
+    }
+
+
+def corrected(rng: Rng, labelled: int, unlabelled: int, units: int) -> Run:
+    """A judge with TPR .9 and TNR .8, 70 % positive."""
+
+    def judged(clusters: int) -> tuple[Array, Array]:
+        human = grouped(rng, clusters, units, lambda size: rng.random(size) < 0.7)
+        right = grouped(rng, clusters, units, rng.random)
+        return np.where(human, right < 0.9, right >= 0.8), human
+
+    judge, human = judged(labelled)
+    other, _ = judged(unlabelled)
+    at, other_at = np.arange(judge.size) // units, labelled + np.arange(other.size) // units
+    kinds: tuple[Kind, ...] = ("influence", "auto")
+    found = {
+        kind: (0.7, corrected_rate(judge, human, at, other, other_at, interval=kind, rng=rng).rate) for kind in kinds
+    }
+    return {"labelled only": (0.7, _labelled_only(rng, judge, human, at, other))} | found
+
+
+def _labelled_only(rng: Rng, judge: Array, human: Array, at: Array, other: Array) -> Estimate:
+    """What is often done: the labelled clusters are resampled, and the judged share is taken for certain."""
+    rows = int(at.max()) + 1
+    cells = np.bincount(at * 4 + 2 * human + judge, minlength=rows * 4).reshape(rows, 4)
+    weights = rng.multinomial(rows, np.full(rows, 1 / rows), size=2000)
+    tn, fp, fn, tp = (weights @ cells).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tpr, tnr = tp / (tp + fn), tn / (tn + fp)
+        theta = np.clip((other.mean() + tnr - 1) / (tpr + tnr - 1), 0, 1)
+    low, high = np.quantile(theta[np.isfinite(theta)], [0.025, 0.975])
+    return Estimate(0.0, float(low), float(high))
+
+
+def predicted(rng: Rng, labelled: int, unlabelled: int, units: int, skill: float) -> Run:
+    """Verdicts, 70 % positive, and scores that follow them with weight ``skill``."""
+
+    def judged(clusters: int) -> tuple[Array, Array]:
+        human = grouped(rng, clusters, units, lambda size: rng.random(size) < 0.7)
+        noise = grouped(rng, clusters, units, rng.random)
+        return human.astype(float), skill * human + (1 - skill) * noise
+
+    human, judge = judged(labelled)
+    _, other = judged(unlabelled)
+    at, other_at = np.arange(judge.size) // units, labelled + np.arange(other.size) // units
+    found = ppi_mean(human, judge, at, other, other_at, rng=rng)
+    return {"labels alone": (0.7, found.classical), "λ = 1": (0.7, found.plain), "tuned": (0.7, found.tuned)}
+
+
+def drawn(rng: Rng, labelled: int, samples: int) -> Run:
+    """Of ``samples`` those the judge is unsure of are drawn more often; people pass .8 of all."""
+    human = rng.random(samples) < 0.8
+    score = np.clip(0.5 + 0.3 * (2 * human - 1) + rng.normal(0, 0.25, samples), 0, 1)
+    stratum = np.digitize(score, [0.3, 0.7])
+    unsure = np.array([1.0, 3.0, 1.0])
+    found = draw(stratum, allocate(stratum, unsure, labelled), rng)
+    at = np.flatnonzero(found.drawn)
+    given = (score[at], human[at], at, 0.5)
+    chances = (found.probability[at], found.stratum[at])
+    weighted = weighted_at_threshold(*given, *chances)
+    plain = at_threshold(*given, interval="auto", rng=rng)
+    truth = DRAWN_TRUTH
+    return {
+        "mean, weighted": (0.8, weighted_mean(human[at], at, *chances, bounds=(0.0, 1.0))),
+        "kappa, weighted": (truth["kappa"], weighted.kappa),
+        "TPR, weighted": (truth["tpr"], weighted.tpr),
+        "TNR, weighted": (truth["tnr"], weighted.tnr),
+        "kappa, unweighted": (truth["kappa"], plain.kappa),
+        "TPR, unweighted": (truth["tpr"], plain.tpr),
+    }
+
+
+def _drawn_truth() -> dict[str, float]:
+    """Of the judge above at .5: right when the noise stays on its side of ±.3, Φ(.3/.25) of cases."""
+    right = 0.8849303297782918
+    tp, fn, tn, fp = 0.8 * right, 0.8 * (1 - right), 0.2 * right, 0.2 * (1 - right)
+    chance = 0.8 * (tp + fp) + 0.2 * (tn + fn)
+    return {"kappa": (right - chance) / (1 - chance), "tpr": right, "tnr": right}
+
+
+DRAWN_TRUTH = _drawn_truth()
+
+
+def cells() -> Iterator[tuple[str, dict[str, Any], Any, int]]:
+    """Every cell: its section, its row's labels, what makes one run of it, and how many runs."""
+    grid = [
+        {"units per sample": units, "rarer category": prevalence, "samples": clusters, "kappa": kappa}
+        for units in (1, 5)
+        for prevalence in (0.5, 0.1)
+        for clusters in (30, 100, 400)
+        for kappa in (0.3, 0.6, 0.8)
+    ]
+    for row in grid:
+        given = (row["kappa"], row["rarer category"], row["samples"], row["units per sample"])
+        yield "kappa", row, (kappas, given), 1000
+    for row in grid:
+        given = (row["kappa"], row["rarer category"], row["samples"], row["units per sample"])
+        yield "alpha", row, (alpha_and_ac1, given), 1000
+    levels = {"even": (0.25,) * 4, "8 of 10 at the top": (0.05, 0.05, 0.1, 0.8)}
+    for name, share in levels.items():
+        for slip in (0.15, 0.5):
+            for clusters in (30, 100, 400):
+                row = {"levels": name, "slips": slip, "samples": clusters}
+                yield "quadratic", row, (quadratic, (slip, share, clusters, 1)), 1000
+    for units in (1, 5):
+        for share in (0.7, 0.9, 0.97):
+            for clusters in (30, 100, 400):
+                row = {"units per sample": units, "share": share, "samples": clusters}
+                yield "shares", row, (shares, (share, clusters, units)), 2000
+    for units in (1, 5):
+        for clusters in (30, 100, 400):
+            row = {"units per sample": units, "samples": clusters}
+            yield "scores", row, (scores, (clusters, units)), 1000 if clusters < 400 else 300
+    for units in (1, 5):
+        for labelled in (50, 200):
+            for unlabelled in (50, 100, 200, 500):
+                row = {"units per sample": units, "labelled": labelled, "unlabelled": unlabelled}
+                yield "corrected", row, (corrected, (labelled, unlabelled, units)), 1000
+    for units in (1, 5):
+        for skill in (0.0, 0.5, 0.9):
+            for labelled in (30, 100, 300):
+                row = {"units per sample": units, "judge's skill": skill, "labelled": labelled, "unlabelled": 1000}
+                yield "predicted", row, (predicted, (labelled, 1000, units, skill)), 2000
+    for labelled in (60, 100, 300):
+        row = {"labelled": labelled, "of": 2000}
+        yield "drawn", row, (drawn, (labelled, 2000)), 2000

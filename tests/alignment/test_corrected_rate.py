@@ -1,0 +1,272 @@
+"""Rogan & Gladen: published answers, the delta method by hand and by brute force, both samples' variance, refusals."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from alignment import at_threshold, corrected_rate, rogan_gladen
+from alignment.bootstrap import resampled_kinds
+
+NONE = {"interval": "none"}
+INFLUENCE = {"interval": "influence"}
+CELLS = st.tuples(*[st.integers(0, 30)] * 6)
+
+
+def columns(tn, fp, fn, tp, failed, passed):
+    """Labelled and unlabelled verdicts with these counts, every unit its own cluster."""
+    judge, human = np.repeat([0, 1, 0, 1], [tn, fp, fn, tp]), np.repeat([0, 0, 1, 1], [tn, fp, fn, tp])
+    other = np.repeat([0, 1], [failed, passed])
+    labelled = judge.size
+    return judge, human, np.arange(labelled), other, labelled + np.arange(other.size)
+
+
+def simulated(seed=3, labelled=80, unlabelled=240, units=3):
+    rng = np.random.default_rng(seed)
+
+    def judged(clusters):
+        human = np.repeat(rng.random(clusters) < 0.6, units)
+        return np.where(rng.random(human.size) < 0.85, human, ~human), human
+
+    (judge, human), (other, _) = judged(labelled), judged(unlabelled)
+    return judge, human, np.arange(judge.size) // units, other, labelled + np.arange(other.size) // units
+
+
+@pytest.mark.parametrize(
+    ("share", "tpr", "tnr", "answer"),
+    [
+        (0.80, 0.92, 0.88, 0.85),
+        (23 / 150, 0.96, 0.89, 0.0510),
+        (0.4, 0.9, 0.7, 0.1667),
+        (0.05, 0.9, 0.9, 0.0),
+        (0.99, 0.9, 0.9, 1.0),
+    ],
+)
+def test_known_answers(share, tpr, tnr, answer):
+    assert rogan_gladen(share, tpr, tnr) == pytest.approx(answer, abs=5e-5)
+
+
+def test_a_judge_that_guesses_corrects_nothing():
+    with pytest.raises(ValueError, match=r"TPR \+ TNR must be above 1"):
+        rogan_gladen(0.5, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("cells", "answer"),
+    [((88, 12, 8, 92, 20, 80), 0.85), ((89, 11, 4, 96, 127, 23), 0.0510), ((70, 30, 10, 90, 60, 40), 0.1667)],
+)
+def test_known_answers_from_labels(cells, answer):
+    found = corrected_rate(*columns(*cells), **NONE)
+    assert found.rate.value == pytest.approx(answer, abs=5e-5)
+    assert (found.rate.n, found.rate.clusters) == (sum(cells), sum(cells))
+
+
+def test_the_delta_method_by_hand():
+    """(p(1 - p)/N + (1 - θ)² TNR(1 - TNR)/n₀ + θ² TPR(1 - TPR)/n₁)/(TPR + TNR - 1)², as Lang & Reiczigel have it."""
+    found = corrected_rate(*columns(88, 12, 8, 92, 20, 80), **INFLUENCE).rate
+    variance = 0.8 * 0.2 / 100 + 0.15**2 * 0.88 * 0.12 / 100 + 0.85**2 * 0.92 * 0.08 / 100
+    error = np.sqrt(variance) / 0.8
+    assert found.method == "Rogan-Gladen; influence functions by cluster, t with 99 df"
+    assert (found.high - found.value) / stats.t.ppf(0.975, 99) == pytest.approx(error)
+    assert found.high - found.value == pytest.approx(found.value - found.low)
+
+
+def test_the_delta_method_by_leaving_clusters_out():
+    given = simulated()
+    judge, human, at, other, other_at = given
+    left_out = [
+        corrected_rate(
+            judge[at != one], human[at != one], at[at != one], other[other_at != one], other_at[other_at != one], **NONE
+        ).rate.value
+        for one in range(320)
+    ]
+    spread = np.square(np.array(left_out) - np.mean(left_out)).sum() * 319 / 320
+    found = corrected_rate(*given, **INFLUENCE).rate
+    assert (found.high - found.value) / stats.t.ppf(0.975, 79) == pytest.approx(np.sqrt(spread), rel=0.03)
+
+
+@pytest.mark.parametrize("kind", ["auto", "bootstrap"])
+def test_resampling_both_resembles_the_delta_method(rng, kind):
+    found, delta = (corrected_rate(*simulated(), interval=how, rng=rng).rate for how in (kind, "influence"))
+    assert found.value == delta.value
+    assert (found.low, found.high) == pytest.approx((delta.low, delta.high), abs=0.02)
+
+
+def test_both_samples_make_the_interval_wide():
+    """With ten times the unlabelled units it is narrower, and with ten times the labelled ones too."""
+    few, more_unlabelled, more_labelled = (
+        (88, 12, 8, 92, 40, 160),
+        (88, 12, 8, 92, 400, 1600),
+        (880, 120, 80, 920, 40, 160),
+    )
+    found = [corrected_rate(*columns(*cells), **INFLUENCE).rate for cells in (few, more_unlabelled, more_labelled)]
+    widths = [estimate.high - estimate.low for estimate in found]
+    assert widths[1] < 0.7 * widths[0]
+    assert widths[2] < 0.8 * widths[0]
+
+
+def test_copies_in_a_cluster_are_worth_one_unit():
+    once = columns(40, 10, 8, 42, 30, 70)
+    thrice = [np.repeat(column, 3) for column in once]
+    one, three = (corrected_rate(*given, **INFLUENCE).rate for given in (once, thrice))
+    assert (three.value, three.low, three.high) == pytest.approx((one.value, one.low, one.high))
+    assert (three.n, three.clusters) == (600, 200)
+
+
+def test_a_cluster_on_both_sides_counts_on_both():
+    judge, human, at, other, _ = simulated(labelled=80, unlabelled=80)
+    apart = corrected_rate(judge, human, at, other, 80 + at, **INFLUENCE).rate
+    shared = corrected_rate(judge, human, at, other, at, **INFLUENCE).rate
+    assert shared.value == apart.value
+    assert (shared.clusters, apart.clusters) == (80, 160)
+    assert shared.high != pytest.approx(apart.high, abs=1e-6)
+
+
+def test_the_rates_are_those_at_a_threshold(rng):
+    judge, human, at, other, other_at = columns(40, 10, 8, 42, 30, 70)
+    found = corrected_rate(judge, human, at, other, other_at, rng=rng)
+    expected = at_threshold(judge, human, at, 0.5, rng=rng)
+    assert (found.tpr, found.tnr) == (expected.tpr, expected.tnr)
+    assert (found.judged.value, found.judged.n) == (0.7, 100)
+    assert found.signal.value == pytest.approx(found.tpr.value + found.tnr.value - 1)
+
+
+@settings(max_examples=40)
+@given(CELLS, st.permutations(range(3)), st.integers(0, 10**6))
+def test_order_and_names_do_not_matter(cells, names, seed):
+    judge, human, at, other, other_at = columns(*cells)
+    at, other_at = at // 3, 50 + other_at // 3
+    rng = np.random.default_rng(seed)
+    one, two = rng.permutation(judge.size), rng.permutation(other.size)
+    named = np.array([f"{names[code % 3]} {code}" for code in range(200)])
+    first = corrected_rate(judge, human, at, other, other_at, **INFLUENCE)
+    second = corrected_rate(judge[one], human[one], named[at[one]], other[two], named[other_at[two]], **INFLUENCE)
+    for mine, theirs in ((first.rate, second.rate), (first.signal, second.signal), (first.judged, second.judged)):
+        assert (mine.n, mine.clusters, mine.reason, mine.method) == (
+            theirs.n,
+            theirs.clusters,
+            theirs.reason,
+            theirs.method,
+        )
+        assert [mine.value, mine.low, mine.high] == pytest.approx([theirs.value, theirs.low, theirs.high])
+
+
+@settings(max_examples=40)
+@given(CELLS)
+def test_it_lies_between_0_and_1_or_has_a_reason(cells):
+    rate = corrected_rate(*columns(*cells), **INFLUENCE).rate
+    if rate.value is None:
+        assert rate.reason
+    else:
+        assert 0 <= rate.value <= 1
+        if rate.low is not None:
+            assert 0 <= rate.low <= rate.value <= rate.high <= 1
+
+
+@settings(max_examples=40)
+@given(CELLS)
+def test_turning_pass_and_fail_round_turns_the_rate(cells):
+    tn, fp, fn, tp, failed, passed = cells
+    one = corrected_rate(*columns(*cells), **INFLUENCE).rate
+    other = corrected_rate(*columns(tp, fn, fp, tn, passed, failed), **INFLUENCE).rate
+    assume(one.value is not None)
+    assert other.value == pytest.approx(1 - one.value)
+    if one.low is not None:
+        assert (other.low, other.high) == pytest.approx((1 - one.high, 1 - one.low))
+
+
+@pytest.mark.parametrize("kind", ["influence", "auto"])
+def test_a_judge_that_never_erred_leaves_the_judged_share_and_no_interval(rng, kind):
+    """Its errors can't be known to be 0; from those that were not seen nothing can be resampled either."""
+    rate = corrected_rate(*columns(10, 0, 0, 10, 25, 75), interval=kind, rng=rng).rate
+    assert (rate.value, rate.low) == (0.75, None)
+    assert rate.reason.startswith("nothing varies among the labelled units")
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ((0, 0, 3, 9, 5, 5), "no unit is negative by people"),
+        ((9, 3, 0, 0, 5, 5), "no unit is positive by people"),
+        ((0, 0, 0, 0, 5, 5), "no unit is positive by people"),
+        ((9, 3, 3, 9, 0, 0), "no unlabelled units"),
+        ((9, 9, 9, 10, 50, 50), "the interval of TPR + TNR - 1 contains 0: the judge carries no signal"),
+        ((2, 30, 30, 2, 50, 50), "TPR + TNR is not above 1: the judge does no better than chance"),
+        ((10, 10, 10, 10, 50, 50), "TPR + TNR is not above 1: the judge does no better than chance"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["influence", "auto"])
+def test_undefined(rng, cells, reason, kind):
+    rate = corrected_rate(*columns(*cells), interval=kind, rng=rng).rate
+    assert (rate.value, rate.low, rate.reason) == (None, None, reason)
+    assert (rate.n, rate.method) == (sum(cells), "Rogan-Gladen")
+
+
+def test_undefined_rates_say_which_even_without_intervals():
+    assert corrected_rate(*columns(0, 0, 3, 9, 5, 5), **NONE).signal.reason == "no unit is negative by people"
+
+
+def test_labels_that_do_not_fit_have_no_interval():
+    """TNR is .9, but the judge passes only 1 % of the others: fewer than of negatives alone."""
+    rate = corrected_rate(*columns(180, 20, 10, 190, 990, 10), **INFLUENCE).rate
+    assert (rate.value, rate.low, rate.high) == (0.0, None, None)
+    assert rate.reason == (
+        "the judge passes more or less than its error rates allow: the labelled units are not like the others"
+    )
+
+
+def test_a_value_cut_at_0_keeps_the_rest_of_its_interval():
+    rate = corrected_rate(*columns(45, 5, 5, 45, 92, 8), **INFLUENCE).rate
+    assert (rate.value, rate.low) == (0.0, 0.0)
+    assert 0 < rate.high < 0.2
+
+
+def test_without_an_interval(rng):
+    rate = corrected_rate(*columns(45, 5, 5, 45, 50, 50), **NONE).rate
+    assert (rate.low, rate.reason) == (None, "no interval was asked for")
+    lone = corrected_rate([0, 1, 1], [0, 1, 1], [1, 1, 1], [0, 1], [2, 3], rng=rng).rate
+    assert (lone.value, lone.reason) == (0.5, "fewer than 2 clusters: no interval")
+
+
+def test_equal_clusters_are_resampled_together(rng):
+    """A million unlabelled units cost no more than ten, and the same interval comes out as from resampling each."""
+    judge, human, at, _, _ = simulated(labelled=30)
+    other = rng.random(1_000_000) < 0.6
+    other_at = 1000 + np.arange(other.size) // 4
+    found, delta = (corrected_rate(judge, human, at, other, other_at, interval=kind, rng=rng).rate
+                    for kind in ("auto", "influence"))  # fmt: skip
+    assert "cluster bootstrap" in found.method
+    assert found.low < found.value < found.high
+    assert (found.low, found.high) == pytest.approx((delta.low, delta.high), abs=0.04)
+
+
+def test_the_bootstrap_draws_each_sample_as_large_as_it_is(rng):
+    seen = []
+    kinds = np.array([3, 2, 4, 1])
+
+    def resample(weights):
+        seen.append(weights)
+        return weights[:, 0]
+
+    values = resampled_kinds(resample, kinds, np.array([1, 1, 2, 3]), 10, rng)
+    weights = np.concatenate(seen)
+    assert values.shape == (2000,)
+    assert (weights[:, :2].sum(axis=1) == 5).all()
+    assert (weights[:, 2] == 4).all()
+    assert (weights[:, 3] == 1).all()
+    assert weights[:, 0].mean() == pytest.approx(3, abs=0.1)
+    assert weights[:, 0].var() == pytest.approx(5 * 0.6 * 0.4, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (([1], [1, 0], [1, 2], [1], [1]), "differ in length"),
+        (([1, 0], [1, 0], [1, 2], [1], [1, 2]), "differ in length"),
+        (([2, 0], [1, 0], [1, 2], [1], [1]), "booleans"),
+    ],
+)
+def test_columns_that_cannot_be(given, message):
+    with pytest.raises(ValueError, match=message):
+        corrected_rate(*given, **NONE)

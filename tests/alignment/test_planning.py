@@ -1,0 +1,187 @@
+"""Widths to expect: known answers, 1/√n, what more samples do, and when there is nothing to plan from."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alignment import (
+    Estimate,
+    Plannable,
+    at_threshold,
+    binary,
+    cohen_kappa,
+    kappa_influence,
+    plannable,
+    plannable_from_estimate,
+    plannable_from_influence,
+)
+from alignment.cohen import confusion
+from alignment.totals import Totals
+
+EVEN = [400, 100, 100, 400]
+RARE = [864, 36, 36, 64]
+
+
+def table(counts, units=1):
+    cell = np.repeat(np.arange(4), counts)
+    return Totals.of(np.arange(cell.size) // units, cell, np.ones(cell.size), 4)
+
+
+@pytest.mark.parametrize(
+    ("counts", "samples", "width"),
+    [(EVEN, 20, 0.35), (EVEN, 50, 0.22), (EVEN, 100, 0.16), (EVEN, 200, 0.11), (RARE, 100, 0.27)],
+)
+def test_known_widths(counts, samples, width):
+    assert float(binary.kappa(np.array(counts, float))) == pytest.approx(0.6)
+    assert round(plannable(table(counts), binary.kappa).half_width(samples), 2) == width
+
+
+def test_the_present_width_is_that_of_the_present_interval(from_confusion):
+    ratings = from_confusion([[400, 100], [100, 400]])
+    interval = cohen_kappa(ratings, "a", "b", interval="influence")
+    assert plannable(table(EVEN), binary.kappa).half_width(1000) == pytest.approx(
+        interval.high - interval.value, rel=2e-3
+    )
+
+
+def test_more_samples_give_the_width_planned():
+    """A plan from 200 samples against what 800 bring."""
+    rng = np.random.default_rng(4)
+    cell = rng.choice(4, p=[0.5, 0.1, 0.1, 0.3], size=(800, 3))
+    cluster = np.repeat(np.arange(800), 3)
+    cell[:, 1:] = np.where(rng.random((800, 2)) < 0.5, cell[:, :1], cell[:, 1:])
+    first, every = (
+        confusion(cluster[:units], cell.ravel()[:units] // 2, cell.ravel()[:units] % 2, 2) for units in (600, 2400)
+    )
+    planned, found = plannable(first, binary.kappa), plannable(every, binary.kappa)
+    assert (planned.clusters, found.clusters) == (200, 800)
+    assert planned.half_width(800) == pytest.approx(found.half_width(800), rel=0.1)
+
+
+def test_any_statistic_with_influences():
+    values = np.random.default_rng(3).normal(size=50)
+    plan = plannable_from_influence((values - values.mean()) / 50, level=0.9)
+    assert plan.half_width(50) == pytest.approx(1.644854 * values.std() / np.sqrt(50))
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_a_plan_from_an_estimate_is_that_from_its_influences(from_confusion, level):
+    kappa = cohen_kappa(from_confusion([[60, 15], [12, 63]]), "a", "b", interval="influence", level=level)
+    expected = plannable(table([60, 15, 12, 63]), binary.kappa, level=level)
+    found = plannable_from_estimate(kappa)
+    assert (found.clusters, found.level, found.spread) == (150, level, pytest.approx(expected.spread))
+
+
+def test_a_plan_from_a_bootstrap_is_near_and_rather_too_many(from_confusion, rng):
+    kappa = cohen_kappa(from_confusion([[15, 2], [3, 16]]), "a", "b", rng=rng)
+    assert "bootstrap" in kappa.method
+    expected = plannable(table([15, 2, 3, 16]), binary.kappa).spread
+    assert expected < plannable_from_estimate(kappa).spread < 1.4 * expected
+
+
+@pytest.mark.parametrize(
+    ("estimate", "reason"),
+    [
+        (Estimate.undefined("only one category was used", n=9, clusters=9), "only one category was used"),
+        (
+            Estimate(1.0, None, None, clusters=9, reason="nothing varies between clusters: no interval"),
+            "nothing varies",
+        ),
+        (Estimate(0.5, 0.5, 0.5, clusters=9), "nothing varies between the present samples"),
+        (Estimate(0.5, 0.2, 0.8, clusters=1), "fewer than 2 samples"),
+    ],
+)
+def test_no_plan_from_an_estimate_without_interval(estimate, reason):
+    plan = plannable_from_estimate(estimate)
+    assert (plan.spread, plan.clusters) == (None, estimate.clusters)
+    assert plan.reason.startswith(reason)
+    assert plan.sentence(0.1) == plan.reason
+
+
+def test_kappas_influences_are_those_of_leaving_samples_out(rng):
+    """Jackknife: κ without sample c is about κ - ψ_c."""
+    human = rng.random(600) < 0.4
+    judge = np.where(rng.random(600) < 0.8, human, ~human)
+    sample = 3 * (np.arange(600) // 2) + 5
+    labelled, influence = kappa_influence(judge, human, sample)
+    assert labelled.tolist() == np.unique(sample).tolist()
+    assert influence.sum() == pytest.approx(0, abs=1e-12)
+    kappa = at_threshold(judge, human, sample, 0.5, interval="influence").kappa
+    for place in range(0, 300, 25):
+        rest = sample != labelled[place]
+        without = at_threshold(judge[rest], human[rest], sample[rest], 0.5, interval="none").kappa.value
+        assert kappa.value - without == pytest.approx(influence[place], abs=2e-4)
+    plan = plannable_from_influence(influence)
+    assert plan.spread == pytest.approx(plannable_from_estimate(kappa).spread)
+
+
+@pytest.mark.parametrize(("judge", "human"), [([], []), ([1, 1], [1, 1])])
+def test_kappa_without_influences(judge, human):
+    labelled, influence = kappa_influence(judge, human, range(len(judge)))
+    assert labelled.tolist() == list(range(len(judge)))
+    assert influence is None
+
+
+@given(st.integers(1, 10**6), st.floats(0.01, 50))
+def test_widths_go_by_the_root_of_samples(samples, spread):
+    plan = Plannable(100, spread, 0.95, None)
+    assert plan.half_width(4 * samples) == pytest.approx(plan.half_width(samples) / 2)
+    assert plan.half_widths([samples, 4 * samples])[1] == plan.half_width(4 * samples)
+
+
+@given(st.floats(0.001, 1), st.floats(0.01, 5), st.integers(2, 1000))
+def test_as_many_samples_as_needed_and_no_more(width, spread, present):
+    plan = Plannable(present, spread, 0.95, None)
+    needed = plan.samples_for(width)
+    assert plan.half_width(needed) <= width * (1 + 1e-12)
+    assert needed == 1 or plan.half_width(needed - 1) > width * (1 - 1e-12)
+    assert plan.more_for(width) == max(0, needed - present)
+
+
+def test_sentences():
+    plan = Plannable(240, 0.8, 0.95, None)
+    assert plan.more_for(0.08) == 145
+    assert plan.sentence(0.08) == "about 150 more samples for ±0.08"
+    assert plan.sentence(0.2) == "±0.2 is reached"
+    assert plan.sentence(0.004) == "about 160,000 more samples for ±0.004"
+    assert Plannable(153, 0.75, 0.95, None).sentence(0.1) == "about 64 more samples for ±0.1"
+
+
+@pytest.mark.parametrize(
+    ("counts", "reason"),
+    [
+        ([0, 0, 0, 0], "the statistic is undefined on the present samples: nothing to plan from"),
+        ([9, 0, 0, 0], "the statistic is undefined on the present samples: nothing to plan from"),
+        ([9, 0, 0, 9], "nothing varies between the present samples: nothing to plan from"),
+    ],
+)
+def test_nothing_to_plan_from(counts, reason):
+    plan = plannable(table(counts), binary.kappa)
+    assert (plan.spread, plan.reason, plan.sentence(0.1)) == (None, reason, reason)
+    assert plan.half_width(10) is plan.samples_for(0.1) is plan.more_for(0.1) is None
+    assert plan.half_widths([1, 2]) == [None, None]
+
+
+def test_one_sample_says_nothing():
+    assert plannable(table([3, 2, 2, 3], units=10), binary.kappa).reason == "fewer than 2 samples: nothing to plan from"
+    assert plannable_from_influence([]).reason == "fewer than 2 samples: nothing to plan from"
+
+
+@pytest.mark.parametrize("width", [0.0, -1.0, float("nan"), float("inf")])
+def test_widths_that_cannot_be(width):
+    with pytest.raises(ValueError, match="above 0"):
+        Plannable(10, 1.0, 0.95, None).samples_for(width)
+
+
+def test_numbers_that_cannot_be():
+    with pytest.raises(ValueError, match="at least one sample"):
+        Plannable(10, 1.0, 0.95, None).half_width(0)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        plannable(table(EVEN), binary.kappa, level=95)
+    with pytest.raises(ValueError, match="not finite"):
+        plannable_from_influence([0.0, float("nan")])
+    with pytest.raises(ValueError, match="judge holds booleans"):
+        kappa_influence([0.5], [1], [0])
+    with pytest.raises(ValueError, match="differ in length"):
+        kappa_influence([1, 0], [1, 0], [0])
