@@ -7,6 +7,7 @@ import numpy as np
 
 from alignment.estimate import Estimate
 from alignment.figures.agreement import agreement_figures
+from alignment.figures.annotators import annotator_figures
 from alignment.figures.calibration import grade_figures, probability_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.disagreements import Distant, furthest
@@ -54,6 +55,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "reference": reference_figures(reference),
         "people": people_among_themselves(reference).as_dict(),
         "matrix": kappa_matrix(reference, comparisons, titles),
+        "annotators": annotator_figures(reference),
         "judges": [_judge(reference, title, one, labelled) for title, one in zip(titles, comparisons, strict=True)],
     }
 
