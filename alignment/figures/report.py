@@ -9,6 +9,7 @@ from alignment.estimate import Estimate
 from alignment.figures.agreement import agreement_figures
 from alignment.figures.annotators import annotator_figures
 from alignment.figures.calibration import grade_figures, probability_figures
+from alignment.figures.compared import compared_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.disagreements import Distant, furthest
 from alignment.figures.evidence import Evidence, UnitKey
@@ -20,6 +21,7 @@ from alignment.figures.reference import Reference, reference_of
 from alignment.figures.slices import judge_slices
 from alignment.figures.steadiness import judge_steadiness
 from alignment.figures.titles import judge_titles
+from alignment.figures.triaged import triage_figures
 from alignment.figures.trust import trust_on_dev
 from alignment.figures.values import judge_values
 from alignment.figures.weeks import Labelled, judge_weeks, labelled_units
@@ -57,6 +59,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "matrix": kappa_matrix(reference, comparisons, titles),
         "annotators": annotator_figures(reference),
         "judges": [_judge(reference, title, one, labelled) for title, one in zip(titles, comparisons, strict=True)],
+        "compared": compared_figures(reference, comparisons, titles),
     }
 
 
@@ -79,6 +82,7 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[
         "weeks": judge_weeks(reference, one, labelled),
         "steadiness": judge_steadiness(reference, one),
         "noise": judge_behind_noise(reference, one),
+        "triage": triage_figures(reference, one),
         "disagreements": [_distant(reference, one, row) for row in furthest(reference, one)],
     }
 

@@ -19,7 +19,7 @@ def trust_on_dev(reference: Reference, one: Comparison, kappa: Estimate, ceiling
     return trust_as_dict(
         trust_verdict(
             kappa=kappa,
-            calibrated=kappa if one.row["at_threshold"]["threshold"] is not None else None,
+            calibrated=None,
             auc=Estimate(**one.row["roc_auc"]),
             ceiling=ceiling,
             labels=sum(unit in units for unit in reference.evidence.units),
