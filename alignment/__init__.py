@@ -30,7 +30,7 @@ from alignment.errors import AnnotatorErrors, HumanErrors, annotator_errors
 from alignment.estimate import Estimate
 from alignment.interval import CLUSTERS_FOR_INFLUENCE
 from alignment.labels import LabelResult, judge_label_kappa
-from alignment.looks import cost_of_look, level_of_look, widening
+from alignment.looks import cost_of_look, kappa_at_look, level_of_look, widening
 from alignment.mean_kappa import mean_pairwise_kappa
 from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
 from alignment.noise import JudgeUnderNoise, judge_under_noise
@@ -161,6 +161,7 @@ __all__ = [
     "judge_under_noise",
     "judge_views",
     "kappa_influence",
+    "kappa_at_look",
     "kendall",
     "krippendorff_alpha",
     "level_of_look",

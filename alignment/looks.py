@@ -1,8 +1,11 @@
 """What looking at the locked test part costs: every look is paid for, so that all of them together keep 95 %."""
 
 import math
+from dataclasses import replace
 
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
+
+from alignment.estimate import Estimate
 
 _NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -12,7 +15,8 @@ def level_of_look(k: int, alpha: float = 0.05) -> float:
 
     Because Σ 1/k² = π²/6, the looks' errors add up to α however many there are: with probability 1 - α or more *all*
     intervals ever shown hold the true value, also when the judge was changed between looks in the light of them.
-    No number of looks has to be planned. ValueError: k below 1, alpha outside (0, 1).
+    No number of looks has to be planned. It takes intervals that are right so far out in the tails: exact bounds are,
+    for kappa use ``kappa_at_look``. ValueError: k below 1, alpha outside (0, 1).
 
     Source: the union bound; as alpha spending, Lan & DeMets (1983), Biometrika 70.
 
@@ -24,6 +28,33 @@ def level_of_look(k: int, alpha: float = 0.05) -> float:
     if not 0 < alpha < 1:
         raise ValueError(f"alpha lies between 0 and 1, not {alpha}")
     return 1 - 6 * alpha / (math.pi * k) ** 2
+
+
+def kappa_at_look(kappa: Estimate, k: int, alpha: float = 0.05) -> Estimate:
+    """Kappa with the interval of look ``k``, made from the interval it has (usually 95 %).
+
+    Far out in the tails kappa is lopsided: value ± t · error at 99.9 % misses several times too often, and 2,000
+    resamples have no such tail. On the scale of atanh it is not: tanh(atanh κ ± h · s/(1 - κ²)), with h the longer arm
+    of the interval given and s the ratio of the t quantiles (clusters - 1 degrees of freedom) of both levels. That
+    misses about as often as the level says (docs/certainty.md: whole series of 20 looks, 50 to 1,000 samples).
+
+    Without an interval it stays without. ValueError: an interval round a value that isn't between -1 and 1.
+
+    Source: the transformation as in Fisher (1921), Metron 1, for correlations.
+
+    >>> widened = kappa_at_look(Estimate(0.6, 0.5, 0.7, n=200, clusters=200, method="Cohen's kappa"), 3)
+    >>> round(widened.low, 3), round(widened.high, 3), round(widened.level, 4)
+    (0.429, 0.73, 0.9966)
+    """
+    level = level_of_look(k, alpha)
+    if kappa.value is None or kappa.low is None or kappa.high is None:
+        return replace(kappa, level=level)
+    if not -1 < kappa.value < 1:
+        raise ValueError(f"kappa with an interval lies between -1 and 1, not {kappa.value}")
+    stretch = float(stdtrit(kappa.clusters - 1, (1 + level) / 2) / stdtrit(kappa.clusters - 1, (1 + kappa.level) / 2))
+    arm = stretch * max(kappa.value - kappa.low, kappa.high - kappa.value) / (1 - kappa.value**2)
+    centre, method = math.atanh(kappa.value), f"{kappa.method}; for look {k} on the scale of atanh"
+    return replace(kappa, low=math.tanh(centre - arm), high=math.tanh(centre + arm), level=level, method=method)
 
 
 def widening(k: int, alpha: float = 0.05) -> float:

@@ -68,8 +68,9 @@ def certified_region(
 
     Clustered decisions: those of one cluster may all be wrong together, so they count as if they were copies: n
     decisions with m_c of them in cluster c are worth n* = n²/Σ m_c² independent ones, with n* times the observed share
-    wrong. With every decision its own cluster n* = n, and the bound is exact. Otherwise it is the bound of the least
-    favourable dependence, hence cautious where decisions of a cluster are less alike than copies.
+    wrong. With every decision its own cluster n* = n, and the bound is exact; so it is for copies in clusters of one
+    size. Otherwise it is approximate, on the cautious side where decisions of a cluster are less alike than copies
+    (docs/certainty.md: it kept the risk in every case tried, uneven clusters that err more the larger they are too).
 
     No region: the first step fails. ValueError: distances that don't fall or are negative, a risk or confidence
     outside (0, 1), and as ``risk_coverage``.

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -19,6 +24,54 @@ def render_markdown(text: str) -> SafeString:
             _mark_link(child)
     # markdown-it escapes all text and refuses javascript:, vbscript:, file: and data: links.
     return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))  # noqa: S308
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of the second rank, and where it stands."""
+
+    title: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    title: str
+    sections: tuple[Section, ...]
+    html: SafeString
+
+
+def render_document(text: str, link: Callable[[str], str]) -> Document:
+    """One of our own documents: its first heading is the title, every other heading can be linked to by its words, as
+    on the sites that show Markdown. `link` says where a link within the documents leads."""
+    tokens = _MARKDOWN.parse(text)
+    title, sections, taken = "", [], Counter[str]()
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            words = tokens[place + 1].content.replace("`", "")
+            if token.tag == "h1":
+                title = words
+                continue
+            anchor = _anchor(words)
+            taken[anchor] += 1
+            anchor += f"-{taken[anchor] - 1}" if taken[anchor] > 1 else ""
+            token.attrSet("id", anchor)
+            if token.tag == "h2":
+                sections.append(Section(words, anchor))
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("href", link(str(child.attrGet("href"))))
+    body = _without_title(tokens)
+    return Document(title, tuple(sections), mark_safe(_MARKDOWN.renderer.render(body, _MARKDOWN.options, {})))  # noqa: S308
+
+
+def _anchor(words: str) -> str:
+    return re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
+
+
+def _without_title(tokens: list[Token]) -> list[Token]:
+    starts = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h1"]
+    return [token for place, token in enumerate(tokens) if not any(start <= place <= start + 2 for start in starts)]
 
 
 def _mark_link(token: Token) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -41,6 +42,7 @@ def report_part(
         "criterion": criterion,
         "state": state,
         "report": state.report,
+        "help_url": reverse("statistics-help"),
         "parts": [{"label": _(label), "url": page.url(name, key), "current": name == part} for name, label in PARTS],
     }
     if state.report is not None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from alignment import cost_of_look, level_of_look, widening
+from alignment import Estimate, at_threshold, cost_of_look, kappa_at_look, level_of_look, widening
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.01])
@@ -51,3 +51,47 @@ def test_the_cost_in_words(k, words):
 def test_looks_that_cannot_be(k, alpha, message):
     with pytest.raises(ValueError, match=message):
         level_of_look(k, alpha)
+
+
+def test_kappa_at_a_look_by_the_formula():
+    kappa = Estimate(0.7, 0.55, 0.82, n=300, clusters=60, method="Cohen's kappa")
+    widened = kappa_at_look(kappa, 2)
+    level = level_of_look(2)
+    arm = 0.15 / (1 - 0.49) * stats.t.ppf((1 + level) / 2, 59) / stats.t.ppf(0.975, 59)
+    assert (widened.low, widened.high) == pytest.approx(tuple(np.tanh(np.arctanh(0.7) + np.array([-arm, arm]))))
+    assert (widened.value, widened.level, widened.n, widened.clusters) == (0.7, level, 300, 60)
+    assert widened.method == "Cohen's kappa; for look 2 on the scale of atanh"
+
+
+def test_later_looks_are_wider_and_stay_within_kappas_bounds():
+    kappa = Estimate(0.9, 0.6, 1.0, n=20, clusters=20)
+    widths = [(widened := kappa_at_look(kappa, k)).high - widened.low for k in (1, 2, 5, 50, 1000)]
+    assert widths == sorted(widths)
+    assert kappa_at_look(kappa, 1000).high <= 1
+
+
+def test_kappa_without_an_interval_stays_without():
+    for kappa in (Estimate.undefined("no units"), Estimate(1.0, None, None, reason="nothing varies")):
+        widened = kappa_at_look(kappa, 3)
+        assert (widened.value, widened.low, widened.reason) == (kappa.value, None, kappa.reason)
+        assert widened.level == level_of_look(3)
+    with pytest.raises(ValueError, match="lies between -1 and 1, not"):
+        kappa_at_look(Estimate(1.0, 0.9, 1.0, clusters=9), 3)
+
+
+def test_kappa_at_a_look_misses_no_more_than_its_level_allows():
+    """Seeded and small; bench/certainty.py runs whole series of looks."""
+    rng = np.random.default_rng(2)
+    level, missed, plainly = level_of_look(3), 0, 0
+    for _ in range(400):
+        human = rng.random(50) < 0.5
+        judge = (human ^ (rng.random(50) < 0.1)).astype(float)
+        kappa, plain = (
+            at_threshold(judge, human, np.arange(50), 0.5, interval="influence", level=one).kappa
+            for one in (0.95, level)
+        )
+        widened = kappa_at_look(kappa, 3)
+        missed += widened.low is not None and not widened.low <= 0.8 <= widened.high
+        plainly += plain.low is not None and not plain.low <= 0.8 <= plain.high
+    # 0.34 % of 400 are 1.4.
+    assert missed <= 4 < plainly

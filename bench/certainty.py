@@ -1,0 +1,450 @@
+"""Do the promises of the statistics hold? Simulations with known truth and fixed seeds; they write docs/certainty.md.
+
+    python -m bench.certainty [--runs 1.0]
+
+Nothing here needs a database or a browser. ``--runs`` scales how often everything is drawn, for a quick look; only the
+full run writes the page. The same versions of numpy and scipy give the same page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+from scipy.stats import binom
+
+from alignment import (
+    CrossFit,
+    at_threshold,
+    calibration_figures,
+    certified_region,
+    cross_fit,
+    dev_test_split,
+    distance_steps,
+    kappa_at_look,
+    level_of_look,
+    risk_coverage,
+    sweep,
+    watch_drift,
+)
+from alignment.arrays import Array, Bools, Floats, Ints
+from alignment.region import error_bound
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "certainty.md"
+SEED = 20260601
+
+INTRODUCTION = """\
+# Do the figures keep their promises?
+
+Written by `python -m bench.certainty` (see [bench](../bench/README.md)); don't edit. Each table draws data of which the
+truth is known, thousands of times with a fixed seed, and counts how often a promise of [the statistics](statistics.md)
+is kept. A share p of R runs is itself uncertain by about ± 2√(p(1 − p)/R).
+"""
+OPTIMISM = """\
+## Dev and test against best on all
+
+A judge's scores are normal with standard deviation 1, higher by *strength* for what people pass (half of the units; 0
+is a judge that knows nothing). *Best on all* chooses the threshold of greatest kappa and measures on the same samples;
+*dev and test* chooses on one half and measures on the other; *cross-fitted* lets each fifth of all be judged by a
+threshold chosen on the rest. **Optimism** is the kappa shown less the true kappa of the threshold in question (for
+cross-fitting: of the one chosen on all), on average. It should be 0. **Held** is how often the 95 % interval of the
+test half held the true kappa. Runs in which kappa or a calibration is undefined are left out.
+"""
+REGIONS = """\
+## Certified regions
+
+The judge errs the less the farther a score lies from the threshold (*sharp*, *fair*, *blunt*), or in 5.01 % of
+decisions whatever the score (*flat*: then every region would be wrong to certify). Of five decisions of a sample the
+luck is shared by half (*five*), or entirely (*copies*); *uneven* samples have 1 to 9 decisions, and the larger are
+worse. Steps come from a dev part of the same size. **Broken** is in how many runs a region was certified of whose
+decisions truly more than 5 % are wrong: at most 5 % is promised. *Naive* takes the widest region with an observed error
+of at most 5 %.
+"""
+DRIFT = """\
+## Drift, looked at 1,000 times
+
+1,000 audited samples arrive one by one, and after each somebody looks. While the true error rate is the certified one
+(or below), the chance of an alarm at *any* look is to be at most 5 %. *Naive* is an exact binomial test at 5 %,
+repeated at every look. **Sequence held**: the running interval held the true rate at all 1,000 looks, promised in 95 %.
+"""
+POWER = """\
+How soon a change is found, when 5 % were certified. Before the change 3 % are wrong; up to 2,000 samples come after it.
+"""
+LOOKS = """\
+## Looks at the locked test
+
+The same samples of test serve for 20 versions of a judge, each somewhat different, one look each. *All held*: every
+interval shown held the true kappa of its version, promised in 95 %. *Best held*: that of the version with the greatest
+kappa did, which is the one that would be bragged about. *± t · error* takes the level of each look for the ordinary
+interval, which is too short so far out in the tails; `kappa_at_look` makes it on the scale of atanh.
+"""
+INTERVALS = """\
+## Intervals of calibration figures
+
+How often 95 % intervals held the truth, for probabilities that are somewhat too sure (Brier, log loss, ECE), and for
+the area under risk over coverage. **ECE's interval is not to be trusted with few units**: ECE is above 0 by luck
+alone, which is why `ece_if_perfect` stands beside it.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=float, default=1.0, help="share of the full number of runs")
+    share = parser.parse_args().runs
+    parts = [INTRODUCTION]
+    for number, section in enumerate((optimism, regions, drift, looks, intervals)):
+        started = time.monotonic()
+        # Each section has a stream of its own: changing one leaves the others as they are.
+        parts.extend(section(np.random.default_rng([SEED, number]), share))
+        print(f"{section.__name__}: {time.monotonic() - started:.0f} s", flush=True)
+    page = "\n".join(parts)
+    if share == 1.0:
+        PAGE.write_text(page, encoding="utf-8")
+        print(f"Wrote {PAGE}")
+    else:
+        print(page)
+
+
+# Dev and test
+
+
+def optimism(rng: np.random.Generator, share: float) -> Iterator[str]:
+    yield OPTIMISM
+    rows = []
+    runs = _times(1000, share)
+    for strength, samples, per_sample in ((0, 40, 1), (0, 100, 1), (1, 40, 1), (1, 100, 1), (1, 400, 1), (1, 100, 5)):
+        shown = {name: [] for name in ("all", "test", "crossed")}
+        held = tried = 0
+        for _ in range(runs):
+            score, human, cluster = _scores(rng, strength, samples, per_sample)
+            best = sweep(score, human)
+            dev = dev_test_split(cluster.tolist(), human.tolist(), int(rng.integers(2**31)))
+            chosen = sweep(score[dev], human[dev])
+            if best.best_threshold is None or best.best_kappa is None or chosen.best_threshold is None:
+                continue
+            truth = _true_kappa(best.best_threshold, strength)
+            shown["all"].append(best.best_kappa - truth)
+            crossed = cross_fit("threshold", score, human, cluster, rng=rng)
+            if isinstance(crossed, CrossFit):
+                kappa = calibration_figures(crossed.verdict, human, cluster, interval="none").kappa.value
+                shown["crossed"].append((kappa or 0.0) - truth)
+            found = at_threshold(score[~dev], human[~dev], cluster[~dev], chosen.best_threshold, rng=rng).kappa
+            truth = _true_kappa(chosen.best_threshold, strength)
+            if found.value is not None:
+                shown["test"].append(found.value - truth)
+            if found.low is not None and found.high is not None:
+                tried += 1
+                held += found.low <= truth <= found.high
+        cells = [
+            f"{np.mean(values):+.3f} ± {2 * np.std(values) / np.sqrt(len(values)):.3f}" for values in shown.values()
+        ]
+        rows.append([strength, samples, per_sample, *cells, _percent(held, tried)])
+    yield _table(
+        ["strength", "samples", "units each", "best on all", "dev and test", "cross-fitted", "held"],
+        rows,
+        f"{runs:,} runs",
+    )
+
+
+def _scores(rng: np.random.Generator, strength: float, samples: int, per_sample: int) -> tuple[Floats, Bools, Ints]:
+    cluster = np.repeat(np.arange(samples), per_sample)
+    human = rng.random(cluster.size) < 0.5
+    return strength * human + _luck(rng, cluster, 0.5 if per_sample > 1 else 0.0), human, cluster
+
+
+def _luck(rng: np.random.Generator, cluster: Ints, shared: float) -> Floats:
+    """Standard normal, of which samples share a part of the variance."""
+    common = rng.normal(size=cluster.max() + 1)[cluster]
+    return np.sqrt(shared) * common + np.sqrt(1 - shared) * rng.normal(size=cluster.size)
+
+
+def _true_kappa(threshold: float, strength: float) -> float:
+    """With half of the units passing, kappa is TPR + TNR - 1."""
+    return float(ndtr(threshold) - ndtr(threshold - strength))
+
+
+# Regions
+
+
+def regions(rng: np.random.Generator, share: float) -> Iterator[str]:
+    yield REGIONS
+    rows = []
+    runs = _times(1000, share)
+    scenarios = [
+        (judge, samples, shape)
+        for judge, sizes in (
+            ("sharp", (100, 300)),
+            ("fair", (100, 300, 1000)),
+            ("blunt", (1000,)),
+            ("flat", (300, 1000)),
+        )
+        for samples in sizes
+        for shape in ("single", "five", "copies", "uneven")
+    ]
+    for judge, samples, shape in scenarios:
+        found = broken = naive = 0
+        kept = []
+        for _ in range(runs):
+            dev, _, _ = _decisions(rng, judge, samples, shape)
+            score, human, cluster = _decisions(rng, judge, samples, shape)
+            steps = distance_steps(dev, 0.0, samples)
+            region = certified_region(score, human, cluster, 0.0, steps)
+            kept.append(0.0 if region.distance is None else max(0.0, 1 - region.distance / 3))
+            if region.distance is not None:
+                found += 1
+                broken += _true_risk(judge, shape, region.distance) > 0.05
+            wrong = (score >= 0) != human
+            widest = next((step for step in steps[::-1] if _observed(wrong[np.abs(score) >= step]) <= 0.05), None)
+            naive += widest is not None and _true_risk(judge, shape, widest) > 0.05
+        rows.append(
+            [
+                judge,
+                samples,
+                shape,
+                _percent(found, runs),
+                f"{np.mean(kept):.0%}",
+                _percent(broken, runs),
+                _percent(naive, runs),
+            ]
+        )
+    yield _table(
+        ["judge", "samples", "decisions", "a region", "kept on average", "**broken**", "naive: broken"],
+        rows,
+        f"{runs:,} runs",
+    )
+    yield (
+        "Clustered decisions count as copies (`n² / Σ m²`), which costs *five* and *uneven* some of their power.\n"
+        + _effective(rng, share)
+    )
+
+
+SLOPE = {"sharp": 2.0, "fair": 1.0, "blunt": 0.7}
+FLAT = 0.0501
+
+
+def _error_rate(judge: str, distance: Floats) -> Floats:
+    return np.full(distance.shape, FLAT) if judge == "flat" else ndtr(-SLOPE[judge] * distance)
+
+
+def _decisions(rng: np.random.Generator, judge: str, samples: int, shape: str) -> tuple[Floats, Bools, Ints]:
+    """Distances are uniform from 0 to 3, on either side of the threshold 0."""
+    size = {"single": 1, "five": 5, "copies": 5, "uneven": 0}[shape]
+    sizes = np.full(samples, size) if size else rng.integers(1, 10, size=samples)
+    cluster = np.repeat(np.arange(samples), sizes)
+    distance = 3 * rng.random(cluster.size)
+    if shape == "copies":
+        distance = distance[np.searchsorted(cluster, np.arange(samples))][cluster]
+    rate = _error_rate(judge, distance)
+    if shape == "uneven":
+        rate = rate * _worse(sizes[cluster])
+    luck = ndtr(_luck(rng, cluster, {"single": 0.0, "five": 0.5, "copies": 1.0, "uneven": 0.5}[shape]))
+    score = distance * rng.choice([-1, 1], size=cluster.size)
+    return score, (score >= 0) ^ (luck < rate), cluster
+
+
+def _worse(size: Array) -> Array:
+    """Decisions of larger samples err more; over all decisions (mean size weighted by size) the factor is 1."""
+    sizes = np.arange(1, 10)
+    return (0.5 + 0.1 * size) / ((0.5 + 0.1 * sizes) * sizes).sum() * sizes.sum()
+
+
+def _true_risk(judge: str, shape: str, distance: float) -> float:
+    grid = np.linspace(min(distance, 3.0), 3, 2001)
+    return float(_error_rate(judge, grid).mean())
+
+
+def _observed(wrong: Bools) -> float:
+    return float(wrong.mean()) if wrong.size else 1.0
+
+
+def _effective(rng: np.random.Generator, share: float) -> str:
+    """What the bound would do without minding clusters."""
+    runs, broken = _times(4000, share), 0
+    cluster = np.repeat(np.arange(200), 5)
+    for _ in range(runs):
+        wrong = _luck(rng, cluster, 0.5) < -1.6438
+        bound = error_bound(wrong, np.arange(1000), 0.95).high
+        broken += bound is not None and bound <= 0.05
+    return (
+        "A bound that took five decisions of one sample, which share half of their luck, for independent ones would "
+        f"certify a judge of whose decisions 5.01 % are wrong in {_percent(broken, runs)} of runs instead of 5 %.\n"
+    )
+
+
+# Drift
+
+
+def drift(rng: np.random.Generator, share: float) -> Iterator[str]:
+    yield DRIFT
+    rows = []
+    runs = _times(2000, share)
+    looks_at = np.arange(1, 1001)
+    for certified, true, shape in (
+        (0.05, 0.05, "single"),
+        (0.05, 0.05, "five"),
+        (0.05, 0.05, "copies"),
+        (0.05, 0.03, "single"),
+        (0.01, 0.01, "single"),
+        (0.2, 0.2, "single"),
+    ):
+        alarms = naive = held = 0
+        # Of k errors or more among t the naive test says that they are too many.
+        limit = binom.isf(0.05, looks_at, certified) + 1
+        for _ in range(runs):
+            wrong, cluster = _audit(rng, np.full(1000, true), shape)
+            watch = watch_drift(wrong, cluster, cluster, certified)
+            alarms += watch.alarm is not None
+            held += bool(((watch.low <= true) & (true <= watch.high)).all())
+            firsts = wrong[np.searchsorted(cluster, np.arange(1000))]
+            naive += bool((firsts.cumsum() >= limit).any())
+        rows.append(
+            [
+                f"{certified:.0%}",
+                f"{true:.0%}",
+                shape,
+                _percent(alarms, runs),
+                _percent(held, runs),
+                _percent(naive, runs),
+            ]
+        )
+    yield _table(
+        ["certified", "true", "decisions", "**false alarm**", "sequence held", "naive: false alarm"],
+        rows,
+        f"{runs:,} runs",
+    )
+    yield POWER
+    rows = []
+    runs = _times(300, share)
+    for true in (0.075, 0.1, 0.15, 0.25):
+        cells = []
+        for good in (0, 200, 1000):
+            delays = []
+            for _ in range(runs):
+                rate = np.concatenate([np.full(good, 0.03), np.full(2000, true)])
+                wrong, cluster = _audit(rng, rate, "single")
+                watch = watch_drift(wrong, cluster, cluster, 0.05)
+                if watch.alarm is None:
+                    delays.append(np.inf)
+                elif watch.alarm >= good:
+                    delays.append(float(watch.alarm - good + 1))
+            found = np.isfinite(delays).sum()
+            median = np.median(delays)
+            cells.append(
+                f"{median:,.0f} ({_percent(found, len(delays))})"
+                if np.isfinite(median)
+                else _percent(found, len(delays))
+            )
+        rows.append([f"{true:.1%}", *cells])
+    yield _table(
+        ["wrong after the change", "changed from the start", "after 200 samples", "after 1,000 samples"],
+        rows,
+        f"Samples until the alarm, median of {runs:,} runs (share found within 2,000)",
+    )
+
+
+def _audit(rng: np.random.Generator, rate: Floats, shape: str) -> tuple[Bools, Ints]:
+    size = 1 if shape == "single" else 5
+    cluster = np.repeat(np.arange(rate.size), size)
+    luck = ndtr(_luck(rng, cluster, {"single": 0.0, "five": 0.5, "copies": 1.0}[shape]))
+    return luck < rate[cluster], cluster
+
+
+# Looks
+
+
+def looks(rng: np.random.Generator, share: float) -> Iterator[str]:
+    yield LOOKS
+    runs, versions = _times(300, share), 20
+    rows = []
+    for samples in (50, 100, 200, 1000):
+        held = {
+            name: np.zeros((runs, versions), dtype=bool) for name in ("95 % each", "± t · error", "**kappa_at_look**")
+        }
+        best = np.zeros(runs, dtype=int)
+        for run in range(runs):
+            human = rng.random(samples) < 0.5
+            shown = np.zeros(versions)
+            for look in range(versions):
+                right = 0.8 + 0.1 * rng.random()
+                verdict = (human ^ (rng.random(samples) >= right)).astype(float)
+                plain, wide = (
+                    at_threshold(verdict, human, np.arange(samples), 0.5, interval="influence", level=level).kappa
+                    for level in (0.95, level_of_look(look + 1))
+                )
+                shown[look] = plain.value
+                for flags, kappa in zip(held.values(), (plain, wide, kappa_at_look(plain, look + 1)), strict=True):
+                    # A perfect version has no interval, and so shows none that could miss.
+                    flags[run, look] = kappa.low is None or kappa.low <= 2 * right - 1 <= kappa.high
+            best[run] = shown.argmax()
+        for name, flags in held.items():
+            together, bragged = flags.all(axis=1).sum(), flags[np.arange(runs), best].sum()
+            rows.append([samples, name, f"{flags.mean():.2%}", _percent(together, runs), _percent(bragged, runs)])
+    note = f"{runs:,} runs of {versions} looks"
+    yield _table(["samples", "interval", "one held", "**all held**", "best held"], rows, note)
+
+
+# Intervals
+
+
+def intervals(rng: np.random.Generator, share: float) -> Iterator[str]:
+    yield INTERVALS
+    runs = _times(1000, share)
+    large = _forecasts(rng, 1_000_000, 1)
+    truth = _figures(*large, interval="none")
+    rows = []
+    for samples, per_sample in ((40, 1), (100, 1), (400, 1), (2000, 1), (100, 5), (400, 5)):
+        held = dict.fromkeys(truth, 0)
+        tried = dict.fromkeys(truth, 0)
+        for _ in range(runs):
+            found = _figures(*_forecasts(rng, samples, per_sample), interval="influence")
+            for name, estimate in found.items():
+                if estimate.low is not None:
+                    tried[name] += 1
+                    held[name] += estimate.low <= truth[name].value <= estimate.high
+        rows.append([samples, per_sample, *(_percent(held[name], tried[name]) for name in truth)])
+    yield _table(["samples", "units each", *truth], rows, f"{runs:,} runs")
+
+
+def _forecasts(rng: np.random.Generator, samples: int, per_sample: int) -> tuple[Floats, Bools, Ints]:
+    """Probabilities of which the true ones lie nearer to one half by a third, on the scale of the normal quantile."""
+    cluster = np.repeat(np.arange(samples), per_sample)
+    height = 1.5 * rng.normal(size=cluster.size)
+    passed = _luck(rng, cluster, 0.5 if per_sample > 1 else 0.0) < height / 1.5
+    return ndtr(height), passed, cluster
+
+
+def _figures(probability: Floats, human: Bools, cluster: Ints, *, interval: str) -> dict[str, Any]:
+    figures = calibration_figures(probability >= 0.5, human, cluster, probability=probability, interval=interval)
+    aurc = risk_coverage(probability, human, cluster, 0.5, interval=interval).aurc
+    return {
+        "kappa": figures.kappa,
+        "Brier": figures.brier,
+        "log loss": figures.log_loss,
+        "ECE": figures.ece,
+        "AURC": aurc,
+    }
+
+
+# The page
+
+
+def _times(runs: int, share: float) -> int:
+    return max(20, round(runs * share))
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{part / whole:.1%}" if whole else "—"
+
+
+def _table(head: list[str], rows: list[list[object]], note: str) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + f"\n\n{note}.\n"
+
+
+if __name__ == "__main__":
+    main()
