@@ -15,6 +15,7 @@ from alignment.figures.judged import Judged
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.report import report_figures
 from alignment.figures.seeds import generator
+from alignment.figures.triaged import region_on_test
 
 __all__ = [
     "Before",
@@ -39,5 +40,6 @@ __all__ = [
     "on_test",
     "reference_figures",
     "reference_of",
+    "region_on_test",
     "report_figures",
 ]

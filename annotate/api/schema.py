@@ -272,10 +272,14 @@ class SamplePage(s.Serializer):
 
 
 class Selection(s.Serializer):
-    method = s.ChoiceField(["all", "filter", "random"])
+    method = s.ChoiceField(["all", "filter", "random", "list"])
     filter = FreeObject(required=False, help_text="Metadata keys and their values.")
     n = s.IntegerField(required=False)
     seed = s.IntegerField(required=False)
+    samples = s.ListField(
+        child=s.CharField(), required=False, help_text="The samples' own ids, for a list; the answer has `n` instead."
+    )
+    note = s.CharField(required=False, help_text="Why the samples of a list were chosen.")
 
 
 class BatchCreation(s.Serializer):
