@@ -9,9 +9,11 @@ from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.decisions import on_dev, on_test
 from alignment.figures.difference import differences
 from alignment.figures.disagreements import Distant, furthest
-from alignment.figures.evidence import Before, Criterion, Evidence, JudgeScores, Option, UnitKey, Value
+from alignment.figures.evidence import Before, Chance, Criterion, Evidence, JudgeScores, Option, UnitKey, Value
 from alignment.figures.files import evidence_as_dict, evidence_from_dict
 from alignment.figures.judged import Judged
+from alignment.figures.next_samples import Proposal, Stratum, propose
+from alignment.figures.planned import more_samples
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.report import report_figures
 from alignment.figures.seeds import generator
@@ -19,6 +21,7 @@ from alignment.figures.triaged import region_on_test
 
 __all__ = [
     "Before",
+    "Chance",
     "Comparison",
     "Criterion",
     "Distant",
@@ -26,7 +29,9 @@ __all__ = [
     "JudgeScores",
     "Judged",
     "Option",
+    "Proposal",
     "Reference",
+    "Stratum",
     "UnitKey",
     "Value",
     "agreement_figures",
@@ -36,8 +41,10 @@ __all__ = [
     "evidence_from_dict",
     "furthest",
     "generator",
+    "more_samples",
     "on_dev",
     "on_test",
+    "propose",
     "reference_figures",
     "reference_of",
     "region_on_test",

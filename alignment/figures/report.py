@@ -9,8 +9,10 @@ from alignment.estimate import Estimate
 from alignment.figures.agreement import agreement_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.disagreements import Distant, furthest
+from alignment.figures.drawn import drawn_figures
 from alignment.figures.evidence import Evidence
 from alignment.figures.matrix import kappa_matrix, people_among_themselves
+from alignment.figures.planned import planning_figures
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.titles import judge_titles
 from alignment.summary import paradox_note, prevalence
@@ -27,6 +29,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
     among_people = agreement_figures(evidence.criterion.key, reference.ratings, evidence.seed)
     # Judges are no raters of the people's own figures, and the matrix holds the pairs that a page can show.
     del among_people["pairs"]
+    people = people_among_themselves(reference)
     criterion = evidence.criterion
     return {
         "criterion": {
@@ -42,9 +45,11 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "agreement_note": _paradox(among_people["estimates"]),
         "prevalence": _shares(reference),
         "reference": reference_figures(reference),
-        "people": people_among_themselves(reference).as_dict(),
+        "people": people.as_dict(),
         "matrix": kappa_matrix(reference, comparisons, titles),
         "judges": [_judge(reference, title, one) for title, one in zip(titles, comparisons, strict=True)],
+        "planning": planning_figures(reference, comparisons, titles, people),
+        "drawn": drawn_figures(reference, comparisons, titles),
     }
 
 

@@ -29,6 +29,7 @@ def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:
         add(sorted(zip(evidence.units, evidence.raters, evidence.days, evidence.seconds, strict=True), key=str))
     add(sorted(evidence.before, key=str))
     add(sorted((sample, dict(values)) for sample, values in evidence.metadata.items()))
+    add(sorted(evidence.chances.items()))
     for judges in (evidence.judges, evidence.earlier):
         add([len(judges)])
         for judge in judges:
