@@ -7,12 +7,9 @@ import numpy as np
 
 from alignment.arrays import Bools, Ints
 
-#: The share of samples that are dev, unless told otherwise.
-DEV_SHARE = 0.5
-
 
 def dev_test_split(
-    clusters: Sequence[Hashable], strata: Sequence[Hashable], seed: int, dev_share: float = DEV_SHARE
+    clusters: Sequence[Hashable], strata: Sequence[Hashable], seed: int, dev_share: float = 0.5
 ) -> Bools:
     """Which rows are dev, shape (rows,); all rows of a cluster fall on one side.
 

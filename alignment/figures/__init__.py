@@ -13,7 +13,6 @@ from alignment.figures.evidence import Before, Chance, Criterion, Evidence, Judg
 from alignment.figures.files import evidence_as_dict, evidence_from_dict
 from alignment.figures.judged import Judged
 from alignment.figures.next_samples import Proposal, Stratum, propose
-from alignment.figures.planned import more_samples
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.report import report_figures
 from alignment.figures.seeds import generator
@@ -41,7 +40,6 @@ __all__ = [
     "evidence_from_dict",
     "furthest",
     "generator",
-    "more_samples",
     "on_dev",
     "on_test",
     "propose",

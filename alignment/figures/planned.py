@@ -8,8 +8,7 @@ from typing import Any
 from alignment.estimate import Estimate
 from alignment.figures.comparison import Comparison
 from alignment.figures.reference import Reference
-from alignment.planning import Plannable, plannable_from_estimate, rounded_up
-from alignment.split import DEV_SHARE
+from alignment.planning import Plannable, plannable_from_estimate, two_digits
 
 RATES = ("kappa", "tpr", "tnr")
 #: Numbers of further samples that are worth a look, as multiples of powers of ten …
@@ -22,14 +21,14 @@ _NARROWER = 0.75
 
 
 def more_samples(estimate: Estimate, half_width: float) -> int | None:
-    """How many more samples (clusters) bring the estimate to that half-width, 0 when it is there; the planner that
-    ``trust_verdict`` asks. None for an estimate without an interval, which says nothing of its error. ValueError: a
-    half-width that is not above 0.
-
-    >>> more_samples(Estimate(0.5, 0.3, 0.7, n=100, clusters=100), 0.1)
-    291
-    """
+    """How many more samples of the same part bring the estimate to the half-width; None where nobody knows."""
     return plannable_from_estimate(estimate).more_for(half_width)
+
+
+def share_of(reference: Reference, *, dev: bool) -> float:
+    """What share of the samples with a reference lies in the part, and so what share of further ones will."""
+    sides = list(reference.evidence.is_dev.values())
+    return sides.count(dev) / len(sides) if sides else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +73,11 @@ def planning_figures(
     labelled = len({sample for sample, _ in reference.units})
     is_dev = reference.evidence.is_dev
     on_dev = len({sample for sample, _ in reference.positive if is_dev[sample]})
-    more = _more(labelled)
+    share, more = share_of(reference, dev=True), _more(labelled)
     rows = [_row(None, "kappa", people, labelled, 1.0, more)]
     for title, one in zip(titles, comparisons, strict=True):
         at = one.row["at_threshold"]
-        rows += [_row(title, name, Estimate(**at[name]), on_dev, DEV_SHARE, more) for name in RATES]
+        rows += [_row(title, name, Estimate(**at[name]), on_dev, share, more) for name in RATES]
     return {"samples": labelled, "dev": on_dev, "more": more, "rows": rows}
 
 
@@ -115,7 +114,7 @@ def sentence(growth: Growth, half_width: float) -> str:
     'about 300 more samples for ±0.10'
     """
     more, width = growth.more_for(half_width), f"±{half_width:.2f}"
-    return f"about {rounded_up(more)} more samples for {width}" if more else f"{width} is reached"
+    return f"about {two_digits(more):,} more samples for {width}" if more else f"{width} is reached"
 
 
 def _more(labelled: int) -> list[int]:

@@ -15,6 +15,7 @@ from alignment.figures.matrix import kappa_matrix, people_among_themselves
 from alignment.figures.planned import planning_figures
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.titles import judge_titles
+from alignment.figures.trust import trust_on_dev
 from alignment.summary import paradox_note, prevalence
 from alignment.threshold import Sweep
 
@@ -54,10 +55,12 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
 
 
 def _judge(reference: Reference, title: str, one: Comparison) -> dict[str, Any]:
+    kappa = _headline(one, reference)
     return {
         "title": title,
         **one.row,
-        "kappa": _headline(one, reference),
+        "kappa": kappa,
+        "trust": trust_on_dev(reference, one, Estimate(**kappa)),
         "note": one.note,
         "sweep": None if one.curve is None else _curve(one.curve),
         "disagreements": [_distant(reference, one, row) for row in furthest(reference, one)],

@@ -14,7 +14,7 @@ def report_plots(result: dict[str, Any]) -> dict[str, str]:
     if not judges:
         return {}
     rows = [ForestRow(row["title"], row["kappa"]) for row in judges]
-    plots = {"forest": forest_plot("forest", rows, result["people"])}
+    plots = {"forest": forest_plot(f"forest-{result['criterion']['key']}", rows, result["people"])}
     for place, row in enumerate(judges, start=1):
         # A judge that answers with labels has nothing to choose.
         if row["sweep"] is not None and row["labels"] is None:

@@ -22,6 +22,7 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         "title": row["title"],
         "anchor": f"judge-{place + 1}",
         "url": links.judge(row["judge"], row["dimension"]) if links else f"#judge-{place + 1}",
+        "trust": row["trust"],
         "kappa": shown(row["kappa"]),
         "threshold": number(at["threshold"]),
         "sign": "≥" if row["higher_is_better"] else "≤",

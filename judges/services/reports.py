@@ -13,7 +13,6 @@ from django.db import transaction
 from django.db.models import Max
 
 from alignment.figures import Evidence, report_figures
-from alignment.split import DEV_SHARE
 from annotate.models import Criterion, Project, User
 from judges.models import AlignmentReport
 from judges.plots.of_report import report_plots
@@ -22,6 +21,7 @@ from judges.selectors.reports import FIGURES_VERSION, data_version, pending_key
 from judges.services.evidence import full_evidence
 from judges.services.fingerprint import fingerprint_of
 from judges.services.reproduction import pack
+from judges.services.split import DEV_SHARE
 
 LEVEL = 0.95
 

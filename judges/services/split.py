@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Mapping
 
 from alignment import dev_test_split
-from alignment.split import DEV_SHARE
 from annotate.models import Criterion, Sample
 from judges.models import SplitMember
+
+DEV_SHARE = 0.5
 
 
 def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
