@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Collate
 
@@ -38,6 +40,31 @@ def finished_draw(criterion: Criterion) -> Batch | None:
     left = Exists(Task.objects.filter(batch=OuterRef("pk"), status__in=OPEN_TASK_STATUSES))
     over = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED]) | (Q(status=BatchStatus.OPEN) & ~Q(left))
     return draws_of(criterion).filter(over).first()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawProgress:
+    """How far a drawn batch has come."""
+
+    batch: Batch
+    samples: int
+    labelled: int
+    is_finished: bool
+
+
+def draw_progress(criterion: Criterion) -> DrawProgress | None:
+    """Of the latest batch that was drawn, finished or not; None when there is none."""
+    batch = draws_of(criterion).first()
+    if batch is None:
+        return None
+    labels = counting_labels().filter(criterion=criterion, sample=OuterRef("sample"), task__batch=batch)
+    finished = finished_draw(criterion)
+    return DrawProgress(
+        batch=batch,
+        samples=batch.batch_samples.count(),
+        labelled=batch.batch_samples.filter(Exists(labels)).count(),
+        is_finished=finished is not None and finished.pk == batch.pk,
+    )
 
 
 def chances_of(criterion: Criterion) -> dict[str, tuple[float, int]]:

@@ -26,6 +26,7 @@ from judges.services.report_requests import request_report
 PARTS = (
     ("report", gettext_noop("Report")),
     ("report-judge", gettext_noop("Judge")),
+    ("report-planner", gettext_noop("Planner")),
 )
 
 

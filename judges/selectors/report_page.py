@@ -8,6 +8,7 @@ from typing import Any
 from annotate.text_tables import UNDEFINED, figure
 from judges.models import AlignmentReport
 from judges.selectors.judge_page import judge_context
+from judges.selectors.planner_page import drawn_context, planning_context
 from judges.selectors.shown import Links, percent, shown
 
 STATISTICS = (
@@ -42,6 +43,8 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "prevalence": [{**row, "percent": percent(row["share"])} for row in result["prevalence"]],
         "matrix": _matrix(result["matrix"]),
         "few_units": FEW_UNITS,
+        "planning": planning_context(report),
+        "drawn": drawn_context(report),
     }
 
 
