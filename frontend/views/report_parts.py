@@ -63,6 +63,7 @@ def judge_url(page: ProjectPage, key: str, judge: str, dimension: str) -> str:
 
 
 def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
+    """Whether one is on its way; if not, the page says why."""
     try:
         request_report(criterion=criterion, user=page.user)
     except Refusal as refusal:

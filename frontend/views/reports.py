@@ -6,9 +6,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate.selectors.projects import current_criteria, one_criterion
 from frontend.views.base import ProjectPage, project_view
@@ -31,9 +33,13 @@ DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport], str]]] = {
 }
 
 
-@project_view("reports", get="reports.read")
+@project_view("reports", get="reports.read", post="reports.freeze")
 def reports(page: ProjectPage) -> HttpResponse:
-    """All judges on all criteria, as their latest reports have them."""
+    """All judges on all criteria, as their latest reports have them. A POST asks for every report that is missing or
+    out of date."""
+    if page.request.method == "POST":
+        _bring_up_to_date(page)
+        return page.redirect("reports")
     latest = overview(page.project)
     rows = [
         {"criterion": criterion, "report": None if found is None else _in_short(page, criterion.key, found)}
@@ -41,6 +47,17 @@ def reports(page: ProjectPage) -> HttpResponse:
         for found in (latest.get(criterion.pk),)
     ]
     return page.render("frontend/reports.html", {"rows": rows, "help_url": reverse("statistics-help")})
+
+
+def _bring_up_to_date(page: ProjectPage) -> None:
+    states = [(criterion, report_state(criterion)) for criterion in current_criteria(page.project)]
+    old = [criterion for criterion, state in states if state.report is None or state.is_out_of_date]
+    asked = sum(ask_for_report(page, criterion) for criterion in old)
+    if asked:
+        text = ngettext("%(n)s report is being made.", "%(n)s reports are being made.", asked) % {"n": asked}
+        messages.success(page.request, text + " " + _("Load this page again in a few seconds."))
+    elif not old:
+        messages.info(page.request, _("Every report is up to date."))
 
 
 def _in_short(page: ProjectPage, key: str, found: Overview) -> dict[str, Any]:
@@ -87,7 +104,10 @@ def download(page: ProjectPage, key: str, number: int, form: str) -> HttpRespons
     if found.criterion.key != key or form not in DOWNLOADS:
         raise Http404(_("There is no such report."))
     if form == "html" and not is_shown(found):
-        raise Http404(_("An earlier version of Touchstone made this report; it can still be had as JSON."))
+        messages.error(
+            page.request, _("An earlier version of Touchstone made that report; it can still be had as JSON.")
+        )
+        return page.redirect("report", key)
     kind, content = DOWNLOADS[form]
     name = f"{page.project.slug}-{key}-report-{number}.{form}"
     return HttpResponse(
