@@ -8,7 +8,7 @@ REASON = "looks of that time did not measure it"
 
 
 def fill(apps: Any, schema_editor: Any) -> None:
-    for look in apps.get_model("judges", "Look").objects.filter(samples=None).iterator():
+    for look in apps.get_model("judges", "Look").objects.filter(samples__isnull=True).iterator():
         none = {
             "value": None, "low": None, "high": None, "level": look.level, "n": 0, "clusters": 0, "method": "",
             "reason": REASON,

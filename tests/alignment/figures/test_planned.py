@@ -7,7 +7,7 @@ from alignment import Estimate
 from alignment.figures import report_figures
 from alignment.figures.planned import Growth, more_samples, sentence
 from alignment.planning import Plannable
-from tests.alignment.figures.building import evidence, judge, population
+from tests.alignment.figures.building_planned import evidence, judge, population
 
 
 def test_half_the_width_takes_four_times_the_samples():
