@@ -19,7 +19,7 @@ from alignment.reliability import BINS, CalibrationFigures, calibration_figures
 #: The methods that give probabilities, the simplest first.
 Probable = Literal["platt", "isotonic"]
 
-METHODS: tuple[Method, ...] = ("threshold", *get_args(Probable))
+METHODS: tuple[Probable, ...] = get_args(Probable)
 
 ANSWERS_LABELS = "the judge answers with labels: there is no score to calibrate"
 NOT_GRADED = "the criterion has no ordered levels beyond pass and fail"
@@ -56,12 +56,12 @@ class Columns:
 class Calibration:
     """On dev, cross-fitted. figures: of every method that could be fitted; refused: why the others could not.
 
-    chosen: the method with the lowest log loss among those that give probabilities, or why there is none.
+    chosen: the method with the lowest log loss, or why there is none.
     """
 
     columns: Columns
-    figures: dict[Method, CalibrationFigures]
-    refused: dict[Method, str]
+    figures: dict[Probable, CalibrationFigures]
+    refused: dict[Probable, str]
     chosen: Probable | NotFitted
 
 
@@ -119,15 +119,17 @@ def graded_columns(judged: Judged) -> Columns | NotFitted:
 
 
 def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
-    """Threshold, Platt and isotonic, each unit by a calibrator that was fitted on the other folds.
+    """Platt and isotonic, each unit by a calibrator that was fitted on the other folds.
+
+    A threshold gives no probabilities; its figures are those of ``decisions.on_dev``, on the same folds.
 
     NotFitted: there are no scores to calibrate.
     """
     columns = passing_columns(judged)
     if isinstance(columns, NotFitted):
         return columns
-    figures: dict[Method, CalibrationFigures] = {}
-    refused: dict[Method, str] = {}
+    figures: dict[Probable, CalibrationFigures] = {}
+    refused: dict[Probable, str] = {}
     for method in METHODS:
         found = columns.cross_fit(method)
         if isinstance(found, NotFitted):
@@ -142,10 +144,10 @@ def bins_for(units: int) -> int:
     return min(BINS, max(1, units // UNITS_PER_BIN))
 
 
-def _chosen(figures: dict[Method, CalibrationFigures], refused: dict[Method, str]) -> Probable | NotFitted:
+def _chosen(figures: dict[Probable, CalibrationFigures], refused: dict[Probable, str]) -> Probable | NotFitted:
     losses: dict[Probable, float] = {}
     reasons: list[str] = []
-    for method in get_args(Probable):
+    for method in METHODS:
         if method in refused:
             reasons.append(f"{method}: {refused[method]}")
         elif (loss := figures[method].log_loss.value) is None:

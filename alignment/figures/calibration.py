@@ -12,7 +12,7 @@ from alignment.reliability import CalibrationFigures, ReliabilityPoint
 
 
 def probability_figures(judged: Judged) -> dict[str, Any]:
-    """Threshold, Platt and isotonic, cross-fitted. `points` are the chosen method's.
+    """Platt and isotonic, cross-fitted. `points` are the chosen method's.
 
     `constant` is the yardstick: what one gets who gives every unit the same probability, the share that people pass.
     `as_is`: the scores taken for probabilities as they stand; None where they don't lie between 0 and 1.
@@ -72,9 +72,6 @@ def _as_is(judged: Judged, columns: Columns) -> dict[str, Any] | None:
 
 
 def _row(figures: CalibrationFigures) -> dict[str, Any]:
-    """Without probabilities there is kappa alone."""
-    if not figures.points:
-        return {"reason": None, "kappa": figures.kappa.as_dict()}
     estimates = {name: getattr(figures, name).as_dict() for name in ("kappa", "brier", "log_loss", "ece")}
     return {"reason": None, **estimates, "ece_if_perfect": figures.ece_if_perfect.value}
 

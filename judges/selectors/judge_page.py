@@ -20,7 +20,7 @@ _OUTCOMES = {
     (True, True): "both pass",
     (False, False): "both fail",
 }
-_METHODS = {"threshold": "Threshold", "platt": "Platt’s curve", "isotonic": "Isotonic steps"}
+_METHODS = {"platt": "Platt’s curve", "isotonic": "Isotonic steps"}
 
 
 def judge_context(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
@@ -131,6 +131,7 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
     chosen, constant = found["chosen"], found["constant"]
     # In our own order: the database keeps the keys of JSON in another.
     rows = [_method(title, found["methods"][name], name == chosen) for name, title in _METHODS.items()]
+    rows.insert(0, _method("Threshold", {"reason": None, "kappa": row["at_threshold"]["kappa"]}, is_chosen=False))
     if found["as_is"] is not None:
         rows.insert(0, _method("Scores as they are", found["as_is"], is_chosen=False))
     return {
