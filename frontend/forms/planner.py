@@ -13,6 +13,9 @@ from frontend.forms.batches import offer_members
 from judges.services.next_samples import DEFAULT_COUNT, FEWEST_SAMPLES, MOST_SAMPLES, About
 
 
+PEOPLE = "people"
+
+
 class WidthForm(forms.Form):
     """How sure one wants to be."""
 
@@ -30,20 +33,20 @@ class DrawForm(forms.Form):
     n = forms.IntegerField(
         label=_("How many samples"), min_value=FEWEST_SAMPLES, max_value=MOST_SAMPLES, initial=DEFAULT_COUNT
     )
-    about = forms.ChoiceField(label=_("Labels should make surer"), required=False)
+    about = forms.ChoiceField(label=_("Labels should make surer"))
 
     def __init__(self, judges: Sequence[Mapping[str, Any]], *args: Any, **kwargs: Any) -> None:
         """`judges`: those of the report."""
         super().__init__(*args, **kwargs)
-        choices: list[tuple[str, Any]] = [("", _("how people answer"))]
+        choices: list[tuple[str, Any]] = [(PEOPLE, _("how people answer"))]
         choices += [(_key(row), _("kappa of %(judge)s") % {"judge": row["title"]}) for row in judges]
         self.fields["about"].choices = choices  # type: ignore[attr-defined]
         # Whoever opens the planner of a judge that scores wants to know that judge.
-        self.fields["about"].initial = next((_key(row) for row in judges if row["kappa"]["value"] is not None), "")
+        self.fields["about"].initial = next((_key(row) for row in judges if row["kappa"]["value"] is not None), PEOPLE)
 
     def wanted(self) -> About | None:
         about = self.cleaned_data["about"]
-        return About(*json.loads(about)) if about else None
+        return None if about == PEOPLE else About(*json.loads(about))
 
 
 class DrawnBatchForm(DrawForm):

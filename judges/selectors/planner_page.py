@@ -23,7 +23,11 @@ def planning_context(report: AlignmentReport, half_width: float | None = None) -
     planning = report.result["planning"]
     places = _places(len(planning["more"]))
     rows = [_row(row, places, half_width) for row in planning["rows"]]
+    # Figure, value, now, samples; the steps; the width one asked for; words.
+    span = 4 + len(places) + (half_width is not None) + 1
     return {
+        "span": span,
+        "rest": span - 2,
         "samples": planning["samples"],
         "dev": planning["dev"],
         "columns": [f"{planning['more'][place]:,}" for place in places],
@@ -110,9 +114,10 @@ def _row(row: Mapping[str, Any], places: Sequence[int], half_width: float | None
 def _wanted(row: Mapping[str, Any], half_width: float) -> str:
     # Here, not above: the statistics take a second to load, and pages are served from what is frozen.
     from alignment.figures.planned import Growth
+    from alignment.planning import two_digits
 
     more = Growth.from_dict(row).more_for(half_width)
-    return UNDEFINED if more is None else f"{more:,}" if more else "reached"
+    return UNDEFINED if more is None else f"about {two_digits(more):,}" if more else "reached"
 
 
 def _pair(both: Mapping[str, Any]) -> dict[str, Any]:

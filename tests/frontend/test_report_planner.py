@@ -47,7 +47,7 @@ def relevance(project: Project) -> Criterion:
 
 def seen(client: Client, **given: Any) -> dict[str, Any]:
     """What the page shows of a draw, and what its form would send."""
-    reply = client.get(URL, {"n": 40, "about": "", **given})
+    reply = client.get(URL, {"n": 40, "about": "people", **given})
     form = reply.context["batch_form"]
     sent = {name: form[name].value() or "" for name in form.fields}
     return {"text": reply.content.decode(), "sent": sent}
@@ -57,7 +57,7 @@ def seen(client: Client, **given: Any) -> dict[str, Any]:
 def test_shows_how_many_more_labels(rita: User, as_user: AsUser) -> None:
     text = as_user(rita).get(URL).content.decode()
     assert "40 samples have labels; " in text
-    assert '<tr class="group"><th scope="rowgroup" colspan="4"><bdi>scorer</bdi></th></tr>' in text
+    assert '<tr class="group"><th scope="rowgroup" colspan="9"><bdi>scorer</bdi></th></tr>' in text
     assert "more samples for ±" in text
     assert 'aria-labelledby="planning-title planning-description"' in text
     assert "More for" not in text
@@ -127,8 +127,8 @@ def test_refuses_with_the_reason(
 @pytest.mark.usefixtures("relevance")
 def test_asks_for_what_can_be_drawn(alice: User, as_user: AsUser) -> None:
     client = as_user(alice)
-    assert "Only 80 samples have no labels" in client.get(URL, {"n": 99}).content.decode()
-    assert "Enter a whole number" in client.get(URL, {"n": "many"}).content.decode()
+    assert "Only 80 samples have no labels" in client.get(URL, {"n": 99, "about": "people"}).content.decode()
+    assert "Enter a whole number" in client.get(URL, {"n": "many", "about": "people"}).content.decode()
 
 
 @pytest.mark.usefixtures("relevance")
@@ -174,7 +174,7 @@ def test_who_may(people: dict[str, User], who_may: Callable[..., dict[str, int]]
     }
     assert Batch.objects.count() == 1
     # A reviewer sees the draw, and who can make a batch of it.
-    text = as_user(people["reviewer"]).get(URL, {"n": 20}).content.decode()
+    text = as_user(people["reviewer"]).get(URL, {"n": 20, "about": "people"}).content.decode()
     assert "20 of 40 samples, with seed" in text
     assert "An admin of the project can make a batch of them" in text
     assert "Make the draft" not in text
