@@ -9,7 +9,7 @@ from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alte
 from alignment.auc import roc_auc
 from alignment.bland_altman import BlandAltman, bland_altman, on_scale
 from alignment.bootstrap import RESAMPLES
-from alignment.calibration import CrossFit, NotFitted, cross_fit, fit_calibrator
+from alignment.calibration import CrossFit, NotFitted, cross_fit, cross_fit_on, fit_calibrator
 from alignment.calibrators import (
     Calibrator,
     CutpointCalibrator,
@@ -146,6 +146,7 @@ __all__ = [
     "corrected_rate",
     "cost_of_look",
     "cross_fit",
+    "cross_fit_on",
     "decisions_needed",
     "dev_test_split",
     "distance_steps",

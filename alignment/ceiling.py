@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from alignment.arrays import Ints
+from alignment.arrays import Ints, renumbered
 from alignment.cohen import confusion, kappa_estimate, kappa_name, kappa_statistic, refusal
 from alignment.consensus import TIE, rest_label
 from alignment.contrast import gain, of_first, of_second, side_by_side
@@ -114,10 +114,10 @@ def human_ceiling(
         against = kappa_estimate(ratings, single, own.size, weights, plan)
         annotators.append(AnnotatorCeiling(name, used.size, ties, human, judged, difference, against))
         if difference.value is not None:
-            parts.append((table, np.unique(both.people.cluster[used])))
+            parts.append((table, renumbered(both.people.cluster[used])[0]))
             units.append(both.people.unit[used])
 
-    n = np.unique(np.concatenate(units)).size if units else 0
+    n = renumbered(np.concatenate(units))[0].size if units else 0
     human, judged, difference = (_mean(parts, figure, n, len(annotators), min_common, plan) for figure in statistics)
     return HumanCeiling(annotators, human, judged, difference, ceiling_verdict(difference))
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from alignment import dev_test_split
+from alignment import at_threshold, dev_test_split, sweep
 
 CLUSTERS = [f"sample {code}" for code in range(101) for _ in range(3)]
 STRATA = ["rare" if code % 10 == 0 else "common" for code in range(101) for _ in range(3)]
@@ -55,3 +55,17 @@ def test_a_split_that_cannot_be(clusters, strata, share, message):
 
 def test_no_rows():
     assert dev_test_split([], [], seed=1).tolist() == []
+
+
+def test_a_threshold_measured_where_it_was_chosen_is_optimistic_and_on_test_it_is_not():
+    """A judge that says anything, with a true kappa of 0 at every threshold; 300 sets of 100 answers."""
+    rng, at = np.random.default_rng(31), np.arange(100)
+    on_test, on_all = [], []
+    for seed in range(300):
+        human, score = rng.random(100) < 0.5, rng.normal(size=100)
+        dev = dev_test_split(at.tolist(), human.tolist(), seed)
+        threshold = sweep(score[dev], human[dev]).best_threshold
+        on_test.append(at_threshold(score[~dev], human[~dev], at[~dev], threshold, interval="none").kappa.value)
+        on_all.append(sweep(score, human).best_kappa)
+    assert abs(np.mean(on_test)) < 3 * np.std(on_test) / np.sqrt(300) < 0.03
+    assert np.mean(on_all) > 0.1
