@@ -12,7 +12,6 @@ from annotate.services.batches import MAX_SEED, earliest_due_date
 from frontend.forms.batches import offer_members
 from judges.services.next_samples import DEFAULT_COUNT, FEWEST_SAMPLES, MOST_SAMPLES, About
 
-
 PEOPLE = "people"
 
 
