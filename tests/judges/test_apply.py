@@ -259,12 +259,6 @@ def test_refused_in_the_gates_words(project: Project, grade: Criterion, certific
     refused("no_certificate")
 
 
-def test_a_certificate_of_before(project: Project, certificate: Certificate) -> None:
-    Look.objects.update(samples=None)
-    with pytest.raises(Conflict, match="Look at test again"):
-        apply(project, [{"score": 0.5}])
-
-
 def test_by_api(project: Project, certificate: Certificate) -> None:
     for role in ("reviewer", "annotator"):
         set_member(project=project, user=User.objects.create_user(role), role=role)
