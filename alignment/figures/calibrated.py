@@ -139,6 +139,11 @@ def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
     return Calibration(columns, figures, refused, _chosen(figures, refused))
 
 
+def bins_for(units: int) -> int:
+    """How many bins of a reliability diagram so many units fill."""
+    return min(BINS, max(1, units // UNITS_PER_BIN))
+
+
 def _chosen(figures: dict[Probable, CalibrationFigures], refused: dict[Probable, str]) -> Probable | NotFitted:
     losses: dict[Probable, float] = {}
     reasons: list[str] = []
@@ -164,7 +169,7 @@ def figures_of(judged: Judged, columns: Columns, found: CrossFit, name: str) -> 
         columns.sample,
         probability=found.probability,
         levels=columns.levels,
-        bins=min(BINS, max(1, columns.score.size // UNITS_PER_BIN)),
+        bins=bins_for(columns.score.size),
         rng=judged.rng(f"calibration {name}"),
     )
 

@@ -51,7 +51,7 @@ class JudgeScores:
     numbers: Mapping[UnitKey, float] = field(default_factory=dict)
     labels: Mapping[UnitKey, Value] = field(default_factory=dict)
     failed: Mapping[UnitKey, str] = field(default_factory=dict)
-    # What it said when it was asked again about the same units: of each unit one or more numbers, or labels.
+    # What it said when it was asked again about the same units: of each unit one or more numbers (float), or labels.
     again: Mapping[UnitKey, Sequence[Value]] = field(default_factory=dict)
 
     @property

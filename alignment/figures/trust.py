@@ -4,14 +4,14 @@ from typing import Any
 
 from alignment.estimate import Estimate
 from alignment.figures.comparison import Comparison
-from alignment.figures.people import ceiling_difference
 from alignment.figures.reference import Reference
 from alignment.planning import plannable_from_estimate
 from alignment.trust import Trust, trust_verdict
 
 
-def trust_on_dev(reference: Reference, one: Comparison, kappa: Estimate) -> dict[str, Any]:
-    """What the figures of the dev part come to. ``kappa`` is the one that the judge is known by.
+def trust_on_dev(reference: Reference, one: Comparison, kappa: Estimate, ceiling: Estimate) -> dict[str, Any]:
+    """What the figures of the dev part come to. ``kappa`` is the one that the judge is known by, ``ceiling`` the
+    difference of the human ceiling.
 
     A threshold is a calibration, and cross-fitted, so kappa at a threshold stands for "once calibrated" as well.
     """
@@ -19,9 +19,9 @@ def trust_on_dev(reference: Reference, one: Comparison, kappa: Estimate) -> dict
     return trust_as_dict(
         trust_verdict(
             kappa=kappa,
-            calibrated=kappa if one.row["at_threshold"]["threshold"] is not None else None,
+            calibrated=None,
             auc=Estimate(**one.row["roc_auc"]),
-            ceiling=ceiling_difference(reference, one),
+            ceiling=ceiling,
             labels=sum(unit in units for unit in reference.evidence.units),
             clusters=kappa.clusters,
             more=more_samples,

@@ -25,7 +25,8 @@ class Batch(models.Model):
     name = models.CharField(max_length=200)
     status = models.CharField(max_length=12, choices=BatchStatus, default=BatchStatus.DRAFT)
     overlap = models.PositiveSmallIntegerField(default=2)
-    # How the samples were chosen: {"method": "all" | "filter" | "random", "filter": {...}, "n": int, "seed": int}.
+    # How the samples were chosen: {"method": "all" | "filter" | "random" | "list", "filter": {...}, "n": int,
+    # "seed": int, "note": why those of a list}.
     selection = models.JSONField(default=dict)
     # Seed of the assignment, so that it can be made again.
     seed = models.BigIntegerField()

@@ -17,7 +17,7 @@ def evidence_of(criterion: Criterion) -> Evidence:
     columns = rating_columns(criterion)
     verdicts = verdict_values(criterion)
     return Evidence(
-        criterion=_asked(criterion),
+        criterion=asked(criterion),
         seed=criterion.project.seed,
         units=columns.units,
         raters=columns.raters,
@@ -30,7 +30,8 @@ def evidence_of(criterion: Criterion) -> Evidence:
     )
 
 
-def _asked(criterion: Criterion) -> Asked:
+def asked(criterion: Criterion) -> Asked:
+    """What was asked, without Django."""
     return Asked(
         key=criterion.key,
         version=criterion.version,

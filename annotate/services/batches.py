@@ -19,9 +19,11 @@ from annotate.models.label import Label
 from annotate.texts import check_json, is_storable
 from annotate.units import LISTED_KINDS
 
-SELECTION_METHODS = ("all", "filter", "random")
+SELECTION_METHODS = ("all", "filter", "random", "list")
 _SELECTION_FIELDS = {"method", "filter", "n", "seed"}
+_LIST_FIELDS = {"method", "samples", "note"}
 MAX_SEED = 2**31 - 1
+MAX_NOTE = 500
 
 
 def create_batch(
@@ -39,8 +41,9 @@ def create_batch(
     """A draft with its samples drawn and its people named; `open_batch` makes the tasks.
 
     selection: {"method": "all"} | {"method": "filter", "filter": {metadata key: value}} |
-    {"method": "random", "n": int, "seed"?: int, "filter"?: {…}}. A random selection without a seed of its own uses the
-    batch's; a seed is drawn here when none is given, and stored.
+    {"method": "random", "n": int, "seed"?: int, "filter"?: {…}} | {"method": "list", "samples": [their own ids],
+    "note"?: why these}. A random selection without a seed of its own uses the batch's; a seed is drawn here when none
+    is given, and stored.
     """
     name = name.strip()
     if not name or len(name) > 200 or not is_storable(name):
@@ -86,14 +89,16 @@ def create_batch(
 
 def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[list[int], dict[str, Any]]:
     """Primary keys of the chosen samples in import order, and the selection as it is stored (with its seed)."""
-    unknown = sorted(set(selection) - _SELECTION_FIELDS)
-    if unknown:
-        raise Invalid("bad_selection", f"selection: unknown field “{str(unknown[0])[:80]}”.")
     method = selection.get("method", "all")
     if method not in SELECTION_METHODS:
         raise Invalid(
             "bad_selection", f"“{str(method)[:80]}” – choose samples by one of {', '.join(SELECTION_METHODS)}."
         )
+    unknown = sorted(set(selection) - (_LIST_FIELDS if method == "list" else _SELECTION_FIELDS))
+    if unknown:
+        raise Invalid("bad_selection", f"selection: unknown field “{str(unknown[0])[:80]}”.")
+    if method == "list":
+        return _listed(project, selection)
     conditions = selection.get("filter") or {}
     if not isinstance(conditions, Mapping):
         raise Invalid("bad_filter", "filter: write an object of metadata keys and values.")
@@ -116,6 +121,26 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[l
         seed = _new_seed()
     _check_seed(seed)
     return sorted(random.Random(seed).sample(keys, n)), {**stored, "n": n, "seed": seed}
+
+
+def _listed(project: Project, selection: Mapping[str, Any]) -> tuple[list[int], dict[str, Any]]:
+    """Samples named one by one. The batch keeps them; its selection keeps how many they were, and why these."""
+    names, note = selection.get("samples"), selection.get("note", "")
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise Invalid("bad_samples", "samples: a list of the samples' own ids.")
+    if not isinstance(note, str) or len(note) > MAX_NOTE or not is_storable(note):
+        raise Invalid("bad_note", f"note: a text of up to {MAX_NOTE} characters.")
+    check_json(list(names))
+    wanted = set(names)
+    found = dict(
+        Sample.objects.filter(project=project, external_id__in=wanted).order_by("id").values_list("external_id", "id")
+    )
+    unknown = sorted(wanted - found.keys())
+    if unknown:
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        raise Invalid("unknown_sample", f"This project has no sample “{unknown[0][:80]}”{more}.")
+    stored = {"method": "list", "n": len(found)} | ({"note": note} if note else {})
+    return list(found.values()), stored
 
 
 def earliest_due_date() -> date:

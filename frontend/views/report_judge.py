@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 
 from frontend.views.base import ProjectPage, project_view
-from frontend.views.report_parts import chosen_judge, links, report_part
+from frontend.views.report_parts import chosen_judge, links, report_part, switcher
 from judges.models import AlignmentReport
 from judges.selectors.judge_page import judge_context
 from judges.selectors.report_page import frame_context
@@ -19,11 +19,8 @@ def judge(page: ProjectPage, key: str) -> HttpResponse:
 
     def context(report: AlignmentReport) -> dict[str, Any]:
         place, to = chosen_judge(page, report), links(page, key)
-        switcher = [
-            {"title": row["title"], "url": to.judge(row["judge"], row["dimension"]), "current": at == place}
-            for at, row in enumerate(report.result["judges"])
-        ]
         shown = None if place is None else judge_context(report, place, to)
-        return {**frame_context(report), "judge": shown, "switcher": switcher}
+        others = switcher(page, key, "report-judge", report, place)
+        return {**frame_context(report), "judge": shown, "switcher": others}
 
     return report_part(page, key, "report-judge", "frontend/report_judge.html", context)

@@ -26,11 +26,20 @@ from judges.services.report_requests import request_report
 PARTS = (
     ("report", gettext_noop("Report")),
     ("report-judge", gettext_noop("Judge")),
+    ("report-annotators", gettext_noop("Annotators")),
+    ("report-compare", gettext_noop("Compare")),
+    ("report-triage", gettext_noop("Triage")),
 )
 
 
 def report_part(
-    page: ProjectPage, key: str, part: str, template: str, context_of: Callable[[AlignmentReport], dict[str, Any]]
+    page: ProjectPage,
+    key: str,
+    part: str,
+    template: str,
+    context_of: Callable[[AlignmentReport], dict[str, Any]],
+    *,
+    status: int = 200,
 ) -> HttpResponse:
     """One page of the latest report, or, where there is none yet, the message that it is being made: a first visit asks
     for it. `context_of` gives the page's own context; Http404 from it is passed on."""
@@ -47,7 +56,7 @@ def report_part(
     }
     if state.report is not None:
         context |= context_of(state.report)
-    return page.render(template, context)
+    return page.render(template, context, status=status)
 
 
 def links(page: ProjectPage, key: str) -> Links:
@@ -58,8 +67,22 @@ def links(page: ProjectPage, key: str) -> Links:
     )
 
 
-def judge_url(page: ProjectPage, key: str, judge: str, dimension: str) -> str:
-    return f"{page.url('report-judge', key)}?{urlencode({'judge': judge, 'measures': dimension})}"
+def judge_url(page: ProjectPage, key: str, judge: str, dimension: str, part: str = "report-judge") -> str:
+    return f"{page.url(part, key)}?{urlencode({'judge': judge, 'measures': dimension})}"
+
+
+def switcher(
+    page: ProjectPage, key: str, part: str, report: AlignmentReport, place: int | None
+) -> list[dict[str, Any]]:
+    """From one judge of the report to the others, on pages of one judge."""
+    return [
+        {
+            "title": row["title"],
+            "url": judge_url(page, key, row["judge"], row["dimension"], part),
+            "current": at == place,
+        }
+        for at, row in enumerate(report.result["judges"])
+    ]
 
 
 def disagreement_url(page: ProjectPage, key: str, judge: Mapping[str, Any], at: int) -> str:

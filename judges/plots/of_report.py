@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from judges.plots.differences import differences_plot
 from judges.plots.forest import ForestRow, forest_plot
 from judges.plots.histogram import histogram_plot
 from judges.plots.reliability import reliability_plot
+from judges.plots.slices import slices_plot
+from judges.plots.svg import plain
 from judges.plots.sweep import sweep_plot
+from judges.plots.triage import triage_plot
+from judges.plots.weeks import weeks_plot
 
 
 def report_plots(result: dict[str, Any]) -> dict[str, str]:
@@ -28,4 +33,22 @@ def report_plots(result: dict[str, Any]) -> dict[str, str]:
         if row["calibration"].get("points"):
             name = f"reliability-{place}"
             plots[name] = reliability_plot(name, row["title"], row["calibration"])
+        parts = slices_plot(f"slices-{place}", row["title"], row["slices"]["slices"])
+        weeks = weeks_plot(f"weeks-{place}", row["title"], row["weeks"]["weeks"], row["weeks"]["error"])
+        plots |= {f"slices-{place}": parts} if parts else {}
+        plots |= {f"weeks-{place}": weeks} if weeks else {}
+        if row["triage"]["reason"] is None:
+            plots[f"triage-{place}"] = triage_plot(f"triage-{place}", row["title"], row["triage"])
+    pairs = _pairs(result["compared"])
+    if pairs:
+        plots["compared"] = differences_plot("compared", pairs)
     return plots
+
+
+def _pairs(compared: dict[str, Any]) -> list[ForestRow]:
+    sides = [plain(side["title"], 18) for side in compared["sides"]]
+    return [
+        ForestRow(f"{sides[pair['second']]} − {sides[pair['first']]}", pair["difference"]["kappa"])
+        for pair in compared["pairs"]
+        if pair["reason"] is None
+    ]

@@ -23,7 +23,7 @@ def look_at_test(
     Conflict, spending nothing, when there is nothing to see.
     """
     # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.figures import Judged, on_test, reference_of
+    from alignment.figures import Judged, looked, reference_of
     from alignment.looks import level_of_look
     from judges.services.evidence import full_evidence
     from judges.services.fingerprint import fingerprint_of
@@ -44,10 +44,9 @@ def look_at_test(
         if same is not None:
             return same
         number = (looks.aggregate(last=Max("number"))["last"] or 0) + 1
-        level = level_of_look(number)
-        decided = on_test(Judged(reference_of(evidence), said), level)
-        if decided.row["reason"] is not None:
-            raise Conflict("nothing_to_see", f"Nothing was looked at: {decided.row['reason']}.")
+        found = looked(Judged(reference_of(evidence), said), number)
+        if found.row["reason"] is not None:
+            raise Conflict("nothing_to_see", f"Nothing was looked at: {found.row['reason']}.")
         version = JudgeVersion.objects.get(
             judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
         )
@@ -57,9 +56,10 @@ def look_at_test(
             version=version,
             dimension=said.dimension,
             number=number,
-            level=level,
+            level=level_of_look(number),
             fingerprint=fingerprint,
-            result=decided.row,
+            result=found.row,
+            samples={"dev": found.dev, "test": found.test},
             created_by=user,
         )
 

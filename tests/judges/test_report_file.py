@@ -64,8 +64,9 @@ def check_svg(source: str) -> ET.Element:
 
 
 def test_the_plots_of_a_report(report: AlignmentReport) -> None:
-    of_judges = {f"{kind}-{place}" for kind in ("sweep", "histogram", "reliability") for place in (1, 2)}
-    assert set(report.plots) == {"forest", *of_judges}
+    kinds = ("sweep", "histogram", "reliability", "triage")
+    of_judges = {f"{kind}-{place}" for kind in kinds for place in (1, 2)}
+    assert set(report.plots) == {"forest", "compared", *of_judges}
     roots = [check_svg(source) for source in report.plots.values()]
     ids = [element.attrib["id"] for root in roots for element in root.iter() if "id" in element.attrib]
     assert len(ids) == len(set(ids)), "ids of two plots in one page"
