@@ -17,8 +17,9 @@ from alignment.figures.comparison import Comparison
 from alignment.figures.decisions import LEVEL, Decided, on_test, paid
 from alignment.figures.judged import Judged
 from alignment.figures.people import ceiling_difference
+from alignment.figures.planned import more_samples, share_of
 from alignment.figures.triaged import region_on_test
-from alignment.figures.trust import more_samples, share_of, trust_as_dict
+from alignment.figures.trust import trust_as_dict
 from alignment.interval import Plan, proportion
 from alignment.looks import level_of_look
 from alignment.reasons import NO_UNITS

@@ -12,11 +12,13 @@ from alignment.figures.calibration import grade_figures, probability_figures
 from alignment.figures.compared import compared_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.disagreements import Distant, furthest
+from alignment.figures.drawn import drawn_figures
 from alignment.figures.evidence import Evidence, UnitKey
 from alignment.figures.histogram import score_histogram
 from alignment.figures.matrix import kappa_matrix, people_among_themselves
 from alignment.figures.noise import judge_behind_noise
 from alignment.figures.people import beside_people
+from alignment.figures.planned import planning_figures
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.slices import judge_slices
 from alignment.figures.steadiness import judge_steadiness
@@ -40,6 +42,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
     among_people = agreement_figures(evidence.criterion.key, reference.ratings, evidence.seed)
     # Judges are no raters of the people's own figures, and the matrix holds the pairs that a page can show.
     del among_people["pairs"]
+    people = people_among_themselves(reference)
     criterion = evidence.criterion
     return {
         "criterion": {
@@ -55,11 +58,13 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "agreement_note": _paradox(among_people["estimates"]),
         "prevalence": _shares(reference),
         "reference": reference_figures(reference),
-        "people": people_among_themselves(reference).as_dict(),
+        "people": people.as_dict(),
         "matrix": kappa_matrix(reference, comparisons, titles),
         "annotators": annotator_figures(reference),
         "judges": [_judge(reference, title, one, labelled) for title, one in zip(titles, comparisons, strict=True)],
         "compared": compared_figures(reference, comparisons, titles),
+        "planning": planning_figures(reference, comparisons, titles, people),
+        "drawn": drawn_figures(reference, comparisons, titles),
     }
 
 

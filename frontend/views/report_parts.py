@@ -29,6 +29,7 @@ PARTS = (
     ("report-annotators", gettext_noop("Annotators")),
     ("report-compare", gettext_noop("Compare")),
     ("report-triage", gettext_noop("Triage")),
+    ("report-planner", gettext_noop("Planner")),
 )
 
 

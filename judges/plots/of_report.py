@@ -7,6 +7,7 @@ from typing import Any
 from judges.plots.differences import differences_plot
 from judges.plots.forest import ForestRow, forest_plot
 from judges.plots.histogram import histogram_plot
+from judges.plots.planning import planning_plot
 from judges.plots.reliability import reliability_plot
 from judges.plots.slices import slices_plot
 from judges.plots.svg import plain
@@ -17,11 +18,14 @@ from judges.plots.weeks import weeks_plot
 
 def report_plots(result: dict[str, Any]) -> dict[str, str]:
     """{name: SVG}; those of one judge end in its place among the judges, from 1."""
-    judges = result["judges"]
+    judges, plots = result["judges"], {}
+    planning = planning_plot("planning", result["planning"])
+    if planning is not None:
+        plots["planning"] = planning
     if not judges:
-        return {}
+        return plots
     rows = [ForestRow(row["title"], row["kappa"]) for row in judges]
-    plots = {"forest": forest_plot(f"forest-{result['criterion']['key']}", rows, result["people"])}
+    plots["forest"] = forest_plot(f"forest-{result['criterion']['key']}", rows, result["people"])
     for place, row in enumerate(judges, start=1):
         # A judge that answers with labels has nothing to choose.
         if row["sweep"] is not None and row["labels"] is None:

@@ -8,6 +8,7 @@ from typing import Any
 from judges.models import AlignmentReport
 from judges.selectors.judge_page import judge_context
 from judges.selectors.matrix_table import matrix_context
+from judges.selectors.planner_page import drawn_context, planning_context
 from judges.selectors.shown import Links, percent, shown
 
 STATISTICS = (
@@ -37,6 +38,8 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "statistics": [(title, shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
         "prevalence": [{**row, "percent": percent(row["share"])} for row in result["prevalence"]],
         "matrix": matrix_context(result["matrix"]),
+        "planning": planning_context(report),
+        "drawn": drawn_context(report),
     }
 
 
