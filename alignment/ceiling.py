@@ -15,6 +15,7 @@ from alignment.joint import JointMean
 from alignment.panel import by_rater, panel
 from alignment.ratings import Ratings
 from alignment.reasons import ONE_CATEGORY
+from alignment.rest import has_company
 from alignment.totals import Statistic, Totals, estimate
 from alignment.weights import Weighting, disagreement
 
@@ -100,14 +101,14 @@ def human_ceiling(
 
     statistics = _statistics(levels, weights)
     majority = rest_label(both.people)
-    alone = np.bincount(both.people.unit)[both.people.unit] < 2 if len(both.people) else both.judged
+    shared = has_company(both.people)
     annotators, parts, units = [], [], []
     for name, rated in zip(both.people.raters, by_rater(both.people), strict=True):
         own = rated[both.judged[rated]]
         used = own[majority[own] != TIE]
         own_cells, judge_cells = (values[used] * levels + majority[used] for values in (both.people.value, both.judge))
         table = side_by_side(both.people.cluster[used], own_cells, judge_cells, levels**2)
-        ties = int((~alone[own]).sum()) - used.size
+        ties = int(shared[own].sum()) - used.size
         human, judged, difference = _figures(table, used.size, statistics, min_common, plan)
         single = confusion(both.people.cluster[own], both.judge[own], both.people.value[own], levels)
         against = kappa_estimate(ratings, single, own.size, weights, plan)

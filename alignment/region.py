@@ -43,7 +43,7 @@ class CertifiedRegion:
         scores = finite(score, "score")
         if self.distance is None:
             return np.zeros(scores.size, dtype=np.bool_)
-        return _far(scores, self.threshold, self.distance)
+        return far_from(scores, self.threshold, self.distance)
 
 
 def certified_region(
@@ -90,7 +90,7 @@ def certified_region(
     tried: list[tuple[float, Estimate]] = []
     passed: tuple[float, Estimate] | None = None
     for distance in steps.tolist():
-        far = _far(scores, threshold, distance)
+        far = far_from(scores, threshold, distance)
         error = error_bound(wrong[far], row[far], confidence)
         tried.append((distance, error))
         if error.high is None or error.high > risk:
@@ -187,7 +187,8 @@ def share_inside(
     return proportion(sums_by(row, inside, rows), trials, plan, name=name, undefined=NO_UNITS)
 
 
-def _far(scores: Floats, threshold: float, distance: float) -> Bools:
+def far_from(scores: Floats, threshold: float, distance: float) -> Bools:
+    """Which scores lie at least so far from the threshold, shape (scores,). The one home of the rule."""
     far: Bools = np.abs(scores - threshold) >= distance * (1 - ROUNDING)
     return far
 

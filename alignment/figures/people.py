@@ -9,6 +9,7 @@ from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, hu
 from alignment.estimate import Estimate
 from alignment.figures.beside import JUDGE, refusal, with_judge
 from alignment.figures.comparison import Comparison
+from alignment.figures.decisions import LEVEL
 from alignment.figures.reference import Reference
 from alignment.figures.seeds import generator
 from alignment.interval import Kind
@@ -57,12 +58,12 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
     }
 
 
-def ceiling_difference(reference: Reference, one: Comparison) -> Estimate:
+def ceiling_difference(reference: Reference, one: Comparison, level: float = LEVEL) -> Estimate:
     """Kappa of the judge less that of a person, both against the others' majority; as in `beside_people`."""
     reason = _refusal(reference, one)
     if reason is not None:
-        return Estimate.undefined(reason)
-    return _ceiling(reference, one, with_judge(reference, one, only_judged=True)).difference
+        return Estimate.undefined(reason, level=level)
+    return _ceiling(reference, one, with_judge(reference, one, only_judged=True), level).difference
 
 
 def _refusal(reference: Reference, one: Comparison) -> str | None:
@@ -72,8 +73,8 @@ def _refusal(reference: Reference, one: Comparison) -> str | None:
     return ALONE if ratings.n_units == len(ratings) else refusal(reference, one)
 
 
-def _ceiling(reference: Reference, one: Comparison, ratings: Ratings) -> HumanCeiling:
-    return human_ceiling(ratings, JUDGE, interval=_interval(ratings), rng=_rng(reference, one, "ceiling"))
+def _ceiling(reference: Reference, one: Comparison, ratings: Ratings, level: float = LEVEL) -> HumanCeiling:
+    return human_ceiling(ratings, JUDGE, interval=_interval(ratings), rng=_rng(reference, one, "ceiling"), level=level)
 
 
 def _test(reference: Reference, one: Comparison, ratings: Ratings) -> AlternativeAnnotatorTest:

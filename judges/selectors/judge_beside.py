@@ -20,12 +20,7 @@ BASES = {
 
 
 def beside_context(row: Mapping[str, Any], plots: Mapping[str, str], place: int) -> dict[str, Any]:
-    """The sections of `judges/judge_beside.html` from a judge of a report's result; `place` is its own, from 0.
-
-    Empty for a report that was frozen before it had these figures.
-    """
-    if "people" not in row:
-        return {}
+    """The sections of `judges/judge_beside.html` from a judge of a report's result; `place` is its own, from 0."""
     return {
         "people": _people(row["people"]),
         "values": _values(row["values"], row["roc_auc"]),
