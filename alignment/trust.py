@@ -99,10 +99,10 @@ def trust_verdict(
     >>> estimate = Estimate(0.7, 0.62, 0.78, n=200, clusters=200)
     >>> verdict = trust_verdict(kappa=estimate, calibrated=None, auc=estimate, ceiling=None, labels=200, clusters=200)
     >>> verdict.verdict, verdict.reason
-    ('useful once calibrated', 'Kappa as it stands is 0.70 (0.62 to 0.78): surely 0.40 or more.')
+    ('useful once calibrated', 'Its kappa is 0.70 (0.62 to 0.78): surely 0.40 or more.')
     """
     low, ceiling_low = _low(kappa), _low(ceiling)
-    best, called = kappa, "Kappa as it stands"
+    best, called = kappa, "Its kappa"
     if calibrated is not None and _low(calibrated) >= low:
         best, called = calibrated, "Kappa once calibrated"
     if clusters < FEWEST_CLUSTERS:

@@ -11,10 +11,11 @@ from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.decisions import on_dev, on_test
 from alignment.figures.difference import differences
 from alignment.figures.disagreements import Distant, furthest
-from alignment.figures.evidence import Before, Criterion, Evidence, JudgeScores, Option, UnitKey, Value
+from alignment.figures.evidence import Before, Chance, Criterion, Evidence, JudgeScores, Option, UnitKey, Value
 from alignment.figures.files import evidence_as_dict, evidence_from_dict
 from alignment.figures.judged import Judged
 from alignment.figures.looked import Looked, looked
+from alignment.figures.next_samples import Proposal, Stratum, propose
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.report import report_figures
 from alignment.figures.seeds import generator
@@ -24,6 +25,7 @@ __all__ = [
     "Applied",
     "Audit",
     "Before",
+    "Chance",
     "Comparison",
     "Criterion",
     "Distant",
@@ -32,7 +34,9 @@ __all__ = [
     "Judged",
     "Looked",
     "Option",
+    "Proposal",
     "Reference",
+    "Stratum",
     "UnitKey",
     "Value",
     "agreement_figures",
@@ -47,6 +51,7 @@ __all__ = [
     "looked",
     "on_dev",
     "on_test",
+    "propose",
     "reference_figures",
     "reference_of",
     "region_on_test",

@@ -19,6 +19,8 @@ from alignment.reliability import BINS, CalibrationFigures, calibration_figures
 #: The methods that give probabilities, the simplest first.
 Probable = Literal["platt", "isotonic"]
 
+METHODS: tuple[Probable, ...] = get_args(Probable)
+
 ANSWERS_LABELS = "the judge answers with labels: there is no score to calibrate"
 NOT_GRADED = "the criterion has no ordered levels beyond pass and fail"
 # Of a share of fewer units than this a reliability diagram says nothing.
@@ -54,12 +56,12 @@ class Columns:
 class Calibration:
     """On dev, cross-fitted. figures: of every method that could be fitted; refused: why the others could not.
 
-    chosen: the method with the lowest log loss among those that give probabilities, or why there is none.
+    chosen: the method with the lowest log loss, or why there is none.
     """
 
     columns: Columns
-    figures: dict[Method, CalibrationFigures]
-    refused: dict[Method, str]
+    figures: dict[Probable, CalibrationFigures]
+    refused: dict[Probable, str]
     chosen: Probable | NotFitted
 
 
@@ -101,7 +103,7 @@ def graded_columns(judged: Judged) -> Columns | NotFitted:
     """The dev units with a score and a level by people: the verdict, else what more than half of them chose."""
     criterion = judged.criterion
     levels = criterion.levels
-    if criterion.scale != "ordinal" or len(levels) < 3:
+    if criterion.scale not in ("ordinal", "interval") or len(levels) < 3:
         return NotFitted(NOT_GRADED)
     if judged.answers_labels:
         return NotFitted(ANSWERS_LABELS)
@@ -117,22 +119,23 @@ def graded_columns(judged: Judged) -> Columns | NotFitted:
 
 
 def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
-    """Threshold, Platt and isotonic, each unit by a calibrator that was fitted on the other folds.
+    """Platt and isotonic, each unit by a calibrator that was fitted on the other folds.
+
+    A threshold gives no probabilities; its figures are those of ``decisions.on_dev``, on the same folds.
 
     NotFitted: there are no scores to calibrate.
     """
     columns = passing_columns(judged)
     if isinstance(columns, NotFitted):
         return columns
-    figures: dict[Method, CalibrationFigures] = {}
-    refused: dict[Method, str] = {}
-    methods: tuple[Method, ...] = ("threshold", *get_args(Probable))
-    for method in methods:
+    figures: dict[Probable, CalibrationFigures] = {}
+    refused: dict[Probable, str] = {}
+    for method in METHODS:
         found = columns.cross_fit(method)
         if isinstance(found, NotFitted):
             refused[method] = found.reason
         else:
-            figures[method] = _figures(judged, columns, found, method)
+            figures[method] = figures_of(judged, columns, found, method)
     return Calibration(columns, figures, refused, _chosen(figures, refused))
 
 
@@ -141,10 +144,10 @@ def bins_for(units: int) -> int:
     return min(BINS, max(1, units // UNITS_PER_BIN))
 
 
-def _chosen(figures: dict[Method, CalibrationFigures], refused: dict[Method, str]) -> Probable | NotFitted:
+def _chosen(figures: dict[Probable, CalibrationFigures], refused: dict[Probable, str]) -> Probable | NotFitted:
     losses: dict[Probable, float] = {}
     reasons: list[str] = []
-    for method in get_args(Probable):
+    for method in METHODS:
         if method in refused:
             reasons.append(f"{method}: {refused[method]}")
         elif (loss := figures[method].log_loss.value) is None:
@@ -158,7 +161,8 @@ def _chosen(figures: dict[Method, CalibrationFigures], refused: dict[Method, str
     return best
 
 
-def _figures(judged: Judged, columns: Columns, found: CrossFit, method: Method) -> CalibrationFigures:
+def figures_of(judged: Judged, columns: Columns, found: CrossFit, name: str) -> CalibrationFigures:
+    """Kappa, Brier, ECE and the rest; `name` keeps their bootstraps apart."""
     return calibration_figures(
         found.verdict,
         columns.human,
@@ -166,7 +170,7 @@ def _figures(judged: Judged, columns: Columns, found: CrossFit, method: Method) 
         probability=found.probability,
         levels=columns.levels,
         bins=bins_for(columns.score.size),
-        rng=judged.rng(f"calibration {method}"),
+        rng=judged.rng(f"calibration {name}"),
     )
 
 

@@ -17,8 +17,9 @@ from alignment.figures.comparison import Comparison
 from alignment.figures.decisions import LEVEL, Decided, on_test, paid
 from alignment.figures.judged import Judged
 from alignment.figures.people import ceiling_difference
+from alignment.figures.planned import more_samples, share_of
 from alignment.figures.triaged import region_on_test
-from alignment.figures.trust import more_samples, share_of, trust_as_dict
+from alignment.figures.trust import trust_as_dict
 from alignment.interval import Plan, proportion
 from alignment.looks import level_of_look
 from alignment.reasons import NO_UNITS
@@ -173,7 +174,15 @@ def _confusion(fitted: Calibrator, scores: list[float], human: list[int], levels
 
 def _as_comparison(judged: Judged, decided: Decided) -> Comparison:
     return Comparison(
-        judged.said, {"at_threshold": decided.row}, judged.scores, judged.labels, decided.decisions, None, None
+        judged=judged,
+        said=judged.said,
+        row={"at_threshold": decided.row},
+        scores=judged.scores,
+        labels=judged.labels,
+        decisions=decided.decisions,
+        curve=None,
+        note=decided.note,
+        margins=decided.margins,
     )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
+from alignment.altannotator import MIN_ITEMS, AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
 from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, human_ceiling
 from alignment.estimate import Estimate
 from alignment.figures.beside import JUDGE, refusal, with_judge
@@ -21,6 +21,7 @@ MAX_PEOPLE = 20
 
 NO_LABELS = "nobody has labelled a unit yet"
 ALONE = "nobody has labelled a unit that somebody else labelled as well"
+FEW = f"fewer than {MIN_ITEMS} units"
 
 
 def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
@@ -107,7 +108,7 @@ def _person(name: str, row: AnnotatorCeiling, tested: AnnotatorTest) -> dict[str
             "p_clustered": tested.p_clustered,
             "won": None if tested.p is None else tested.rejected,
             "won_clustered": None if tested.p_clustered is None else tested.rejected_clustered,
-            "reason": tested.reason,
+            "reason": None if tested.reason is None else FEW,
         },
     }
 
@@ -115,6 +116,7 @@ def _person(name: str, row: AnnotatorCeiling, tested: AnnotatorTest) -> dict[str
 def _tested(test: AlternativeAnnotatorTest) -> dict[str, Any]:
     return {
         "epsilon": test.epsilon,
+        "needed": MIN_ITEMS,
         "tested": sum(row.p is not None for row in test.annotators),
         "winning_rate": test.winning_rate.as_dict(),
         "winning_rate_clustered": test.winning_rate_clustered.as_dict(),

@@ -55,8 +55,12 @@ class Reference:
         """What scores are correlated with: the mean value, or the share that passes where there is no mean."""
         return self.mean if self.mean is not None else (self.share if self.passing is not None else None)
 
-    def labels(self) -> dict[UnitKey, Value]:
+    def labels(self) -> Mapping[UnitKey, Value]:
         """The label people gave: the verdict, else the value that more than half of the raters chose."""
+        return self._labels
+
+    @cached_property
+    def _labels(self) -> Mapping[UnitKey, Value]:
         found = {}
         rows = sorted(zip(self.evidence.units, self.evidence.values, strict=True), key=itemgetter(0))
         for unit, group in groupby(rows, key=itemgetter(0)):

@@ -37,6 +37,7 @@ def create_batch(
     seed: int | None = None,
     due_date: date | None = None,
     created_by: User | None = None,
+    chances: Mapping[str, tuple[float, int]] | None = None,
 ) -> Batch:
     """A draft with its samples drawn and its people named; `open_batch` makes the tasks.
 
@@ -44,6 +45,10 @@ def create_batch(
     {"method": "random", "n": int, "seed"?: int, "filter"?: {…}} | {"method": "list", "samples": [their own ids],
     "note"?: why these}. A random selection without a seed of its own uses the batch's; a seed is drawn here when none
     is given, and stored.
+
+    chances: for a list that was drawn by somebody else (judges.services.next_samples), each sample's own id -> its
+    probability of being drawn and its stratum. Such a batch is labelled in random order, so that what is labelled when
+    it is closed early is a random part of it.
     """
     name = name.strip()
     if not name or len(name) > 200 or not is_storable(name):
@@ -62,6 +67,10 @@ def create_batch(
     chosen, stored_selection = choose_samples(project=project, selection=selection)
     if not chosen:
         raise Invalid("no_samples", "No sample matches this choice.")
+    seed = seed if seed is not None else _new_seed()
+    by_sample = _by_sample(project, chosen, chances)
+    if by_sample:
+        random.Random(seed).shuffle(chosen)
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         number = (project.batches.aggregate(last=Max("number"))["last"] or 0) + 1
@@ -71,7 +80,7 @@ def create_batch(
             name=name,
             overlap=overlap,
             selection=stored_selection,
-            seed=seed if seed is not None else _new_seed(),
+            seed=seed,
             due_date=due_date,
             created_by=created_by,
         )
@@ -80,7 +89,11 @@ def create_batch(
             for position, criterion in enumerate(criteria)
         )
         BatchSample.objects.bulk_create(
-            (BatchSample(batch=batch, sample_id=pk, position=position) for position, pk in enumerate(chosen)),
+            (
+                BatchSample(batch=batch, sample_id=pk, position=position, probability=probability, stratum=stratum)
+                for position, pk in enumerate(chosen)
+                for probability, stratum in [by_sample.get(pk, (None, None))]
+            ),
             batch_size=5000,
         )
         batch.annotators.set(annotators)
@@ -141,6 +154,19 @@ def _listed(project: Project, selection: Mapping[str, Any]) -> tuple[list[int], 
         raise Invalid("unknown_sample", f"This project has no sample “{unknown[0][:80]}”{more}.")
     stored = {"method": "list", "n": len(found)} | ({"note": note} if note else {})
     return list(found.values()), stored
+
+
+def _by_sample(
+    project: Project, chosen: Sequence[int], chances: Mapping[str, tuple[float, int]] | None
+) -> dict[int, tuple[float, int]]:
+    """The chances by primary key; all of the chosen samples have one, or none has."""
+    if not chances:
+        return {}
+    ids = Sample.objects.filter(project=project, external_id__in=chances).values_list("pk", "external_id")
+    found = {pk: chances[name] for pk, name in ids}
+    if found.keys() != set(chosen):
+        raise Invalid("bad_chances", "Every sample of a draw has a chance, and no other sample.")
+    return found
 
 
 def earliest_due_date() -> date:

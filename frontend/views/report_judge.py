@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 
 from frontend.views.base import ProjectPage, project_view
+from frontend.views.report_looks import looks_section
 from frontend.views.report_parts import chosen_judge, links, report_part, switcher
 from judges.models import AlignmentReport
 from judges.selectors.judge_page import judge_context
@@ -19,8 +20,11 @@ def judge(page: ProjectPage, key: str) -> HttpResponse:
 
     def context(report: AlignmentReport) -> dict[str, Any]:
         place, to = chosen_judge(page, report), links(page, key)
-        shown = None if place is None else judge_context(report, place, to)
-        others = switcher(page, key, "report-judge", report, place)
-        return {**frame_context(report), "judge": shown, "switcher": others}
+        common = {**frame_context(report), "switcher": switcher(page, key, "report-judge", report, place)}
+        if place is None:
+            return {**common, "judge": None}
+        row = report.result["judges"][place]
+        looks = looks_section(page, report.criterion, row["judge"], row["dimension"])
+        return {**common, "judge": judge_context(report, place, to), "looks": looks}
 
     return report_part(page, key, "report-judge", "frontend/report_judge.html", context)

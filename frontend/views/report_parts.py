@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,8 +26,10 @@ from judges.services.report_requests import request_report
 PARTS = (
     ("report", gettext_noop("Report")),
     ("report-judge", gettext_noop("Judge")),
+    ("report-annotators", gettext_noop("Annotators")),
     ("report-compare", gettext_noop("Compare")),
     ("report-triage", gettext_noop("Triage")),
+    ("report-planner", gettext_noop("Planner")),
 )
 
 
@@ -62,6 +64,7 @@ def links(page: ProjectPage, key: str) -> Links:
     return Links(
         sample=lambda sample, unit: f"{page.url('sample', sample)}#{unit_anchor(unit)}",
         judge=lambda judge, dimension: judge_url(page, key, judge, dimension),
+        disagreement=lambda judge, at: disagreement_url(page, key, judge, at),
     )
 
 
@@ -81,6 +84,13 @@ def switcher(
         }
         for at, row in enumerate(report.result["judges"])
     ]
+
+
+def disagreement_url(page: ProjectPage, key: str, judge: Mapping[str, Any], at: int) -> str:
+    """The sample, with the way to the disagreements before and after it (frontend.views.disagreements)."""
+    row = judge["disagreements"][at]
+    query = {"criterion": key, "judge": judge["judge"], "measures": judge["dimension"], "disagreement": at + 1}
+    return f"{page.url('sample', row['sample'])}?{urlencode(query)}#{unit_anchor(row['unit'])}"
 
 
 def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from django.core.cache import cache
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Collate
 
@@ -18,6 +20,7 @@ from annotate.selectors.counting import counting_labels, latest_per_rater
 from annotate.selectors.ratings import UnitKey
 from annotate.text_tables import figure
 from judges.models import Certificate
+from judges.selectors.reports import data_version
 from judges.selectors.scores import load_scores
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 # A batch of samples named one by one was chosen by their scores: on what a judge is least sure of it errs most.
 CHOSEN = "list"
-NOT_KEPT = "the look didn't keep which samples it rests on"
+KEPT_SECONDS = 24 * 3600
 NO_BOUND = "the certified error rate has no upper bound below 1"
 
 
@@ -55,10 +58,17 @@ class Drift:
 
 def drift_of(certificate: Certificate) -> Drift:
     """Audits count when they came after the certificate, by people, on samples that it doesn't rest on, and the
-    certified version has scored them."""
+    certified version has scored them. Kept for as long as nothing is said or scored: every view of a page asks."""
+    data = hashlib.sha256(data_version(certificate.look.criterion).encode()).hexdigest()
+    found: Drift | None = cache.get(key := f"drift:{certificate.pk}:{data}")
+    if found is None:
+        found = _drift_of(certificate)
+        cache.set(key, found, timeout=KEPT_SECONDS)
+    return found
+
+
+def _drift_of(certificate: Certificate) -> Drift:
     look = certificate.look
-    if look.samples is None:
-        return Drift(None, None, None, 0, NOT_KEPT)
     bound = look.result["error"]["high"]
     if bound is None or not 0 < bound < 1:
         return Drift(None, None, None, 0, NO_BOUND)

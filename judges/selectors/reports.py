@@ -14,6 +14,7 @@ from django.http import Http404
 
 from annotate.models import Criterion, Label, Project, Task, Verdict
 from annotate.models.batch import TaskStatus
+from annotate.selectors.draws import finished_draw
 from judges.models import AlignmentReport, Judge
 from judges.selectors.scores import scores_against
 
@@ -131,9 +132,10 @@ def data_version(criterion: Criterion) -> str:
     verdicts = Verdict.objects.filter(criterion=criterion).aggregate(Count("pk"), Sum("revision"), Max("updated_at"))
     scores = scores_against(criterion).aggregate(Count("pk"), Max("pk"))
     counts = [value for counted in (labels, tasks, verdicts, scores) for value in counted.values()]
+    draw = finished_draw(criterion)
     lower = Judge.objects.filter(project_id=criterion.project_id, higher_is_better=False).order_by("pk")
     falling = ",".join(str(judge) for judge in lower.values_list("pk", flat=True))
-    return "/".join(map(str, [FIGURES_VERSION, *counts, falling]))
+    return "/".join(map(str, [FIGURES_VERSION, *counts, falling, None if draw is None else draw.pk]))
 
 
 def pending_key(criterion_id: int) -> str:

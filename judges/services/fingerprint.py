@@ -30,6 +30,7 @@ def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:
     add(sorted(evidence.is_dev.items()))
     add(sorted(evidence.before, key=str))
     add(sorted((sample, sorted(values.items())) for sample, values in evidence.metadata.items()))
+    add(sorted(evidence.chances.items()))
     for judges in (evidence.judges, evidence.earlier):
         add(len(judges))
         for judge in judges:

@@ -58,7 +58,7 @@ CASES = {
     "useful as it stands": (
         {"kappa": about(0.7, 0.1)},
         "useful once calibrated",
-        "Kappa as it stands is 0.70 (0.60 to 0.80): surely 0.40 or more.",
+        "Its kappa is 0.70 (0.60 to 0.80): surely 0.40 or more.",
     ),
     "worse than people": (
         {"kappa": about(0.3, 0.1), "calibrated": about(0.35, 0.1), "ceiling": about(-0.2, 0.1)},
@@ -119,23 +119,20 @@ CASES = {
     "nobody to hold it against": (
         {"kappa": about(0.38, 0.1)},
         "not enough labels",
-        (
-            "Kappa as it stands is 0.38 (0.28 to 0.48): not surely 0.40 or more; and it was not held against single "
-            "people."
-        ),
+        ("Its kappa is 0.38 (0.28 to 0.48): not surely 0.40 or more; and it was not held against single people."),
     ),
     "nobody, and never useful by itself": (
         {"kappa": about(0.2, 0.05), "ceiling": undefined("fewer than 2 annotators"), "more": lambda *_: 50},
         "not enough labels",
         (
-            "Kappa as it stands is 0.20 (0.15 to 0.25): surely below 0.40; and people's own kappa: fewer than 2 "
+            "Its kappa is 0.20 (0.15 to 0.25): surely below 0.40; and people's own kappa: fewer than 2 "
             "annotators: labels by more people on the same samples are missing."
         ),
     ),
     "a later look": (
         {"kappa": about(0.7, 0.1, level=level_of_look(3))},
         "useful once calibrated",
-        "Kappa as it stands is 0.70 (0.60 to 0.80, 99.7% sure): surely 0.40 or more.",
+        "Its kappa is 0.70 (0.60 to 0.80, 99.7% sure): surely 0.40 or more.",
     ),
 }
 
