@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # A batch of samples named one by one was chosen by their scores: on what a judge is least sure of it errs most.
 CHOSEN = "list"
-NOT_KEPT = "the look didn't keep which samples it rests on"
 KEPT_SECONDS = 24 * 3600
 NO_BOUND = "the certified error rate has no upper bound below 1"
 
@@ -70,8 +69,6 @@ def drift_of(certificate: Certificate) -> Drift:
 
 def _drift_of(certificate: Certificate) -> Drift:
     look = certificate.look
-    if look.samples is None:
-        return Drift(None, None, None, 0, NOT_KEPT)
     bound = look.result["error"]["high"]
     if bound is None or not 0 < bound < 1:
         return Drift(None, None, None, 0, NO_BOUND)

@@ -59,12 +59,6 @@ def apply_certificate(
         raise Conflict(*asked.why)
     certificate = asked.holding
     look = certificate.look
-    if look.samples is None:
-        raise Conflict(
-            "look_again",
-            f"Certificate {certificate.number} rests on a look that didn't keep what applying it needs. "
-            "Look at test again, and certify that.",
-        )
     scores = _read(look, rows)
     # Here, not above: the statistics take a second to load, and a refusal needs none of them.
     from alignment.figures import applied, generator
