@@ -9,7 +9,7 @@ from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alte
 from alignment.auc import roc_auc
 from alignment.bland_altman import BlandAltman, bland_altman, on_scale
 from alignment.bootstrap import RESAMPLES
-from alignment.calibration import CrossFit, NotFitted, cross_fit, fit_calibrator
+from alignment.calibration import CrossFit, NotFitted, cross_fit, cross_fit_on, fit_calibrator
 from alignment.calibrators import (
     Calibrator,
     CutpointCalibrator,
@@ -49,6 +49,7 @@ from alignment.ratings import Ratings, Scale
 from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
 from alignment.region import CertifiedRegion, certified_region, decisions_needed, distance_steps, share_inside
 from alignment.reliability import CalibrationFigures, ReliabilityPoint, calibration_figures, evaluate_calibrator
+from alignment.rest import RestAgreement, WithTheRest, agreement_with_rest
 from alignment.sample_metrics import (
     context_entity_recall,
     context_precision,
@@ -114,6 +115,7 @@ __all__ = [
     "Prevalence",
     "Ratings",
     "ReliabilityPoint",
+    "RestAgreement",
     "RiskCoverage",
     "Scale",
     "SelfConsistency",
@@ -123,7 +125,9 @@ __all__ = [
     "ThresholdResult",
     "Trust",
     "WeightedResult",
+    "WithTheRest",
     "agreement_summary",
+    "agreement_with_rest",
     "allocate",
     "alternative_annotator_test",
     "annotator_errors",
@@ -142,6 +146,7 @@ __all__ = [
     "corrected_rate",
     "cost_of_look",
     "cross_fit",
+    "cross_fit_on",
     "decisions_needed",
     "dev_test_split",
     "distance_steps",

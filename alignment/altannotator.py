@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from alignment.arrays import Array, Bools, Floats, Ints
+from alignment.arrays import Array, Bools, Floats, Ints, renumbered
 from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan, with_interval
 from alignment.joint import JointMean
@@ -123,9 +123,9 @@ def alternative_annotator_test(
         difference = human_wins.astype(np.float64) - judge_wins
         rows.append(_row(name, table, difference, cluster, epsilon, min_items, plan))
         if rows[-1].p is not None:
-            parts.append((table, np.unique(cluster)))
+            parts.append((table, renumbered(cluster)[0]))
             units.append(both.people.unit[used])
-    n = np.unique(np.concatenate(units)).size if units else 0
+    n = renumbered(np.concatenate(units))[0].size if units else 0
     return _result(rows, parts, n, f"no annotator has {min_items} items", epsilon, q, plan)
 
 

@@ -98,22 +98,43 @@ def cross_fit(
     """
     if folds < 2:
         raise ValueError(f"cross-fitting needs 2 folds or more, not {folds}")
-    scores, human, (row, rows) = finite(score, "score"), level_positions(human, levels, "human"), cluster_rows(cluster)
-    same_length(score=scores, human=human, cluster=row)
+    human, (row, rows) = level_positions(human, levels, "human"), cluster_rows(cluster)
+    same_length(human=human, cluster=row)
     if rows < folds:
         return NotFitted(f"{rows} clusters are fewer than {folds} folds")
     mean = sums_by(row, human, rows) / np.bincount(row)
     dealt = np.empty(rows, dtype=np.int64)
     dealt[np.lexsort((rng.random(rows), mean))] = np.arange(rows) % folds
-    fold = dealt[row]
+    return cross_fit_on(method, score, human, dealt[row], levels=levels, higher_is_better=higher_is_better)
+
+
+def cross_fit_on(
+    method: Method,
+    score: ArrayLike,
+    human: ArrayLike,
+    fold: ArrayLike,
+    *,
+    levels: int = 2,
+    higher_is_better: bool = True,
+) -> CrossFit | NotFitted:
+    """``cross_fit`` on folds that were dealt already: ``fold`` holds each unit's, from 0, shape (units,).
+
+    >>> found = cross_fit_on("threshold", [1, 2, 3, 4, 1, 2, 3, 4], [0, 0, 1, 1] * 2, [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> found.verdict.tolist()
+    [False, False, True, True, False, False, True, True]
+    """
+    scores, human = finite(score, "score"), level_positions(human, levels, "human")
+    fold = np.asarray(fold, dtype=np.int64)
+    same_length(score=scores, human=human, fold=fold)
+    occurring = np.unique(fold).tolist()
     probability, verdict = np.full(scores.size, np.nan), np.empty(scores.size, dtype=np.int64)
-    for left_out in range(folds):
+    for place, left_out in enumerate(occurring, start=1):
         inside = fold == left_out
         fitted = fit_calibrator(
             method, scores[~inside], human[~inside], levels=levels, higher_is_better=higher_is_better
         )
         if isinstance(fitted, NotFitted):
-            return NotFitted(f"without fold {left_out + 1} of {folds}: {fitted.reason}")
+            return NotFitted(f"without fold {place} of {len(occurring)}: {fitted.reason}")
         likely = fitted.probability(scores[inside])
         probability[inside] = np.nan if likely is None else likely
         verdict[inside] = fitted.verdict(scores[inside])

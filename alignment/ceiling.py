@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from alignment.arrays import Ints
+from alignment.arrays import Ints, renumbered
 from alignment.cohen import confusion, kappa_estimate, kappa_name, kappa_statistic, refusal
 from alignment.consensus import TIE, rest_label
 from alignment.contrast import gain, of_first, of_second, side_by_side
@@ -15,6 +15,7 @@ from alignment.joint import JointMean
 from alignment.panel import by_rater, panel
 from alignment.ratings import Ratings
 from alignment.reasons import ONE_CATEGORY
+from alignment.rest import has_company
 from alignment.totals import Statistic, Totals, estimate
 from alignment.weights import Weighting, disagreement
 
@@ -100,23 +101,23 @@ def human_ceiling(
 
     statistics = _statistics(levels, weights)
     majority = rest_label(both.people)
-    alone = np.bincount(both.people.unit)[both.people.unit] < 2 if len(both.people) else both.judged
+    shared = has_company(both.people)
     annotators, parts, units = [], [], []
     for name, rated in zip(both.people.raters, by_rater(both.people), strict=True):
         own = rated[both.judged[rated]]
         used = own[majority[own] != TIE]
         own_cells, judge_cells = (values[used] * levels + majority[used] for values in (both.people.value, both.judge))
         table = side_by_side(both.people.cluster[used], own_cells, judge_cells, levels**2)
-        ties = int((~alone[own]).sum()) - used.size
+        ties = int(shared[own].sum()) - used.size
         human, judged, difference = _figures(table, used.size, statistics, min_common, plan)
         single = confusion(both.people.cluster[own], both.judge[own], both.people.value[own], levels)
         against = kappa_estimate(ratings, single, own.size, weights, plan)
         annotators.append(AnnotatorCeiling(name, used.size, ties, human, judged, difference, against))
         if difference.value is not None:
-            parts.append((table, np.unique(both.people.cluster[used])))
+            parts.append((table, renumbered(both.people.cluster[used])[0]))
             units.append(both.people.unit[used])
 
-    n = np.unique(np.concatenate(units)).size if units else 0
+    n = renumbered(np.concatenate(units))[0].size if units else 0
     human, judged, difference = (_mean(parts, figure, n, len(annotators), min_common, plan) for figure in statistics)
     return HumanCeiling(annotators, human, judged, difference, ceiling_verdict(difference))
 

@@ -13,8 +13,9 @@ from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan, proportion
 from alignment.panel import by_rater, panel
 from alignment.ratings import Ratings
-from alignment.reasons import NO_PAIRS
+from alignment.reasons import NO_MAJORITY, NO_PAIRS
 from alignment.reference import passing_ratings
+from alignment.rest import has_company
 from alignment.totals import Totals
 
 Against = Literal["gold", "the others' majority"]
@@ -52,6 +53,7 @@ def annotator_errors(
     passes: Sequence[Hashable],
     gold: str | None = None,
     *,
+    annotators: Sequence[str] | None = None,
     interval: Kind = "auto",
     rng: np.random.Generator | None = None,
     level: float = 0.95,
@@ -61,7 +63,8 @@ def annotator_errors(
     ``passes`` are the levels that pass. With ``gold``, the name of a rater whose labels are taken for true, against
     these; else against the majority of the other annotators of the unit, leaving the annotator out, ties left out.
     The others err too, so without gold these are rates of dissent rather than of error: they make a careful annotator
-    among careless ones look careless. ``ratings`` holds people only (and gold), no judge.
+    among careless ones look careless. ``ratings`` holds people only (and gold), no judge. ``annotators``: whom to
+    report, everybody unless given.
 
     Undefined: no unit with two ratings (or with gold and another): single labels say nothing on errors; a rate
     without units in its denominator. ValueError: a scale without levels, a pass that is no level, no such rater.
@@ -78,7 +81,7 @@ def annotator_errors(
     binary = pass_or_fail(ratings, passes)
     if gold is None:
         people, reference = binary, rest_label(binary)
-        compared = np.bincount(binary.unit)[binary.unit] > 1 if len(binary) else np.zeros(0, dtype=np.bool_)
+        compared = has_company(binary)
     else:
         both = panel(binary, gold)
         people, reference, compared = both.people, both.judge, both.judged
@@ -89,7 +92,7 @@ def annotator_errors(
         used = met[reference[met] != TIE]
         cells = 2 * reference[used] + people.value[used]
         table = Totals.of(people.cluster[used], cells, np.ones(used.size), 4)
-        reason = "the others never had a majority" if met.size and not used.size else undefined
+        reason = NO_MAJORITY if met.size and not used.size else undefined
 
         def rate(called: str, hits: list[int], trials: list[int], kind: str) -> Estimate:
             per_cell = np.eye(4)
@@ -111,9 +114,11 @@ def annotator_errors(
         )
 
     against: Against = "the others' majority" if gold is None else "gold"
+    own = by_rater(people)
+    asked = people.raters if annotators is None else annotators
     return HumanErrors(
         against=against,
-        annotators=[row(name, own) for name, own in zip(people.raters, by_rater(people), strict=True)],
+        annotators=[row(name, own[people.rater_code(name)]) for name in asked],
         together=row(None, np.arange(len(people))),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from alignment.arrays import Floats, Ints
+from alignment.arrays import Floats, Ints, renumbered
 from alignment.interval import Sampling
 from alignment.totals import Statistic, Totals
 
@@ -20,7 +20,7 @@ class JointMean:
     def __init__(self, parts: Sequence[tuple[Totals, Ints]], statistic: Statistic, *, by_size: bool = False) -> None:
         self.statistic = statistic
         self.by_size = by_size
-        self.clusters = np.unique(np.concatenate([clusters for _, clusters in parts]))
+        self.clusters = renumbered(np.concatenate([clusters for _, clusters in parts]))[0]
         self.parts = [(table, np.searchsorted(self.clusters, clusters)) for table, clusters in parts]
         self.values = np.array([float(statistic(table.sums())) for table, _ in parts])
         self.shares = np.array([table.amount.sum() if by_size else 1.0 for table, _ in parts])

@@ -75,7 +75,7 @@ class Plannable:
         if more is None:
             return self.reason or ""
         width = f"±{half_width:.2g}"
-        return f"about {_rounded(more)} more samples for {width}" if more else f"{width} is reached"
+        return f"about {two_digits(more):,} more samples for {width}" if more else f"{width} is reached"
 
     @property
     def _z(self) -> float:
@@ -156,7 +156,11 @@ def _checked(level: float) -> float:
     return level
 
 
-def _rounded(samples: int) -> str:
-    """Two leading digits, rounded up: a plan is no more exact than that."""
+def two_digits(samples: int) -> int:
+    """Two leading digits, rounded up: a plan is no more exact than that.
+
+    >>> two_digits(1234), two_digits(7)
+    (1300, 7)
+    """
     step = 10 ** max(0, len(str(samples)) - 2)
-    return f"{math.ceil(samples / step) * step:,}"
+    return math.ceil(samples / step) * step

@@ -74,6 +74,7 @@ def calibration_figures(
     *,
     probability: ArrayLike | None = None,
     levels: int = 2,
+    bins: int = BINS,
     interval: Kind = "auto",
     rng: np.random.Generator | None = None,
     level: float = 0.95,
@@ -83,8 +84,9 @@ def calibration_figures(
     * kappa of verdicts and people; with more than two ``levels`` (then both are positions of levels) quadratic.
     * Brier = mean (p - y)², from 0 (best) to 1.
     * log loss = mean of -ln p where people pass and -ln(1 - p) where they fail.
-    * ECE = Σ_b |Σ_{i in b} (p_i - y_i)| / n over at most 15 bins of equal numbers of units by p. Units of one p are
-      never parted: a value of p belongs to bin ⌊15 · (units below it + half of its own) / n⌋, so ties leave fewer bins.
+    * ECE = Σ_b |Σ_{i in b} (p_i - y_i)| / n over at most ``bins`` bins of equal numbers of units by p. Units of one
+      p are never parted: a value of p belongs to bin ⌊bins · (units below it + half of its own) / n⌋, so ties leave
+      fewer bins.
     * ece_if_perfect: the ECE that a perfectly calibrated judge with these p would show on as many independent units by
       luck alone, Σ_b √(2/π Σ p(1 - p)) / n. ECE is above 0 even then, and its interval can't know.
     * points: per bin, the mean p and the share that people pass, with its (clustered) interval.
@@ -111,12 +113,12 @@ def calibration_figures(
     same_length(probability=likely, human=people)
     if levels > 2:
         raise ValueError("probabilities are of passing: they go with two levels")
-    bin_of = equal_mass_bins(likely, BINS)
+    bin_of = equal_mass_bins(likely, bins)
     return CalibrationFigures(
         kappa=kappa,
         brier=_mean((likely - passed) ** 2, row, rows, plan, "Brier score", 1.0),
         log_loss=_log_loss(likely, passed, row, rows, plan),
-        ece=_ece(likely - passed, bin_of, row, rows, plan),
+        ece=_ece(likely - passed, bin_of, bins, row, rows, plan),
         ece_if_perfect=_ece_if_perfect(likely, bin_of, rows, level),
         points=tuple(_point(likely, passed, row, bin_of == number, plan) for number in np.unique(bin_of)),
     )
@@ -160,14 +162,14 @@ def _log_loss(likely: Floats, passed: Bools, row: Ints, rows: int, plan: Plan) -
     return _mean(loss, row, rows, plan, "log loss", np.inf)
 
 
-def _ece(over: Floats, bin_of: Ints, row: Ints, rows: int, plan: Plan) -> Estimate:
+def _ece(over: Floats, bin_of: Ints, most: int, row: Ints, rows: int, plan: Plan) -> Estimate:
     def ece(columns: Array) -> Array:
-        bins = columns[..., :BINS]
+        bins = columns[..., :most]
         # |x| written so that the complex step passes through it.
-        return ratio((bins * np.sign(bins.real)).sum(axis=-1), columns[..., BINS])
+        return ratio((bins * np.sign(bins.real)).sum(axis=-1), columns[..., most])
 
-    columns = np.concatenate([bin_of, np.full(over.size, BINS)])
-    totals = Totals(np.tile(row, 2), columns, np.concatenate([over, np.ones(over.size)]), rows, BINS + 1)
+    columns = np.concatenate([bin_of, np.full(over.size, most)])
+    totals = Totals(np.tile(row, 2), columns, np.concatenate([over, np.ones(over.size)]), rows, most + 1)
     name = f"ECE, {np.unique(bin_of).size} bins of equal mass"
     return estimate(totals, ece, plan, name=name, n=over.size, undefined=NO_UNITS, bounds=(0.0, 1.0))
 
@@ -176,7 +178,7 @@ def _ece_if_perfect(likely: Floats, bin_of: Ints, rows: int, level: float) -> Es
     name = "ECE if perfect, independent units"
     if not likely.size:
         return Estimate.undefined(NO_UNITS, method=name, level=level)
-    variance = sums_by(bin_of, likely * (1 - likely), BINS)
+    variance = np.bincount(bin_of, likely * (1 - likely))
     value = float(np.sqrt(2 / np.pi * variance).sum() / likely.size)
     return Estimate(value, None, None, level, likely.size, rows, name, YARDSTICK)
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
 from alignment.estimate import Estimate
+from alignment.planning import two_digits
 from alignment.reasons import NO_VARIATION
 from alignment.summary import LOW_KAPPA
 
 Verdict = Literal[
     "at the human ceiling", "useful once calibrated", "below the ceiling", "not enough labels", "no signal"
 ]
-#: How many more samples on test bring a figure to a half-width; None where nobody knows.
+#: How many more samples of the same part bring a figure to a half-width; None where nobody knows.
 Planner = Callable[[Estimate, float], int | None]
 
 #: So little below people's own kappa is no difference that matters.
@@ -47,7 +49,7 @@ _FORBIDS: dict[Verdict, str] = {
 class Trust:
     """One verdict, its reason in a sentence with the figures it rests on, and what it does and does not allow.
 
-    ``more`` is about how many more samples on test it takes, known only with "not enough labels".
+    ``more`` is about how many more samples it takes, known only with "not enough labels".
     """
 
     verdict: Verdict
@@ -70,11 +72,13 @@ def trust_verdict(
     ceiling: Estimate | None,
     labels: int,
     clusters: int,
-    more: Planner | int | None = None,
+    more: Planner | None = None,
+    part: str = "test",
+    share: float = 1.0,
 ) -> Trust:
-    """The verdict on a judge. All estimates are of test, at the level of this look; the first rule that fits decides.
+    """The verdict on a judge. All estimates are of one part, dev or test; the first rule that fits decides.
 
-    1. fewer than 30 ``clusters`` (samples on test): not enough labels
+    1. fewer than 30 ``clusters`` (samples of the part): not enough labels
     2. ``ceiling`` (kappa of judge less kappa of person, both with the rest's majority) surely above -0.05, and
        ``kappa`` (the judge as it is used today) surely above 0: at the human ceiling
     3. ``kappa`` or ``calibrated`` (kappa after calibration on dev) surely 0.4 or more: useful once calibrated
@@ -87,22 +91,23 @@ def trust_verdict(
     better never make the verdict worse, in the order no signal < below the ceiling, not enough labels < useful once
     calibrated < at the human ceiling; the two in the middle are not grades of one another.
 
-    ``labels`` counts the labels behind them. ``more`` says how many samples on test are still missing: a number, or a
-    function of the figure that is not settled and the half-width that would settle it. Where more samples would not
-    settle anything, because only labels by more people would, it is not asked.
+    ``labels`` counts the labels behind them. ``more`` says how many samples of the part are still missing, given the
+    figure that is not settled and the half-width that would settle it. Where more samples would not settle anything,
+    because only labels by more people would, it is not asked. ``share`` is the share of all samples that come to the
+    part: the verdict names how many samples are missing in all, of which the other part takes its own.
 
     >>> estimate = Estimate(0.7, 0.62, 0.78, n=200, clusters=200)
     >>> verdict = trust_verdict(kappa=estimate, calibrated=None, auc=estimate, ceiling=None, labels=200, clusters=200)
     >>> verdict.verdict, verdict.reason
-    ('useful once calibrated', 'Kappa as it stands is 0.70 (0.62 to 0.78): surely 0.40 or more.')
+    ('useful once calibrated', 'Its kappa is 0.70 (0.62 to 0.78): surely 0.40 or more.')
     """
     low, ceiling_low = _low(kappa), _low(ceiling)
-    best, called = kappa, "Kappa as it stands"
+    best, called = kappa, "Its kappa"
     if calibrated is not None and _low(calibrated) >= low:
         best, called = calibrated, "Kappa once calibrated"
     if clusters < FEWEST_CLUSTERS:
-        reason = f"{clusters} samples with {labels} labels on test are few: intervals want {FEWEST_CLUSTERS} samples."
-        return _trust("not enough labels", reason, FEWEST_CLUSTERS - clusters)
+        reason = f"{clusters} samples with {labels} labels on {part} are few: intervals want {FEWEST_CLUSTERS} samples."
+        return _trust("not enough labels", reason, _of_all(FEWEST_CLUSTERS - clusters, share))
     if ceiling is not None and ceiling_low > -CEILING_MARGIN and low > 0:
         reason = f"Less a person's, the judge's kappa is {_words(ceiling)}: surely above -{CEILING_MARGIN:.2f}"
         return _trust("at the human ceiling", f"{reason}; its own is {_words(kappa)}.")
@@ -117,8 +122,13 @@ def trust_verdict(
         reason = f"{called} is {_words(best)}: surely below {USEFUL_KAPPA:.2f}; and {_unknown(ceiling)}"
         return _trust("not enough labels", f"{reason}: labels by more people on the same samples are missing.")
     reason, unsettled, half_width = _open(kappa, best, called, auc, ceiling)
-    missing = more(unsettled, half_width) if callable(more) and unsettled is not None else more
-    return _trust("not enough labels", reason, missing if isinstance(missing, int) else None)
+    missing = None if more is None or unsettled is None else more(unsettled, half_width)
+    return _trust("not enough labels", reason, _of_all(missing, share))
+
+
+def _of_all(missing: int | None, share: float) -> int | None:
+    """How many samples make that many of the part; None where nobody knows, or none of them would come there."""
+    return two_digits(ceil(missing / share)) if missing and share else None
 
 
 def _open(

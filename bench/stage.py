@@ -165,7 +165,7 @@ def make_project(
     users = [User.objects.create_user(f"{slug}-{number}") for number in range(annotators)]
     for user in users:
         set_member(project=project, user=user, role=Role.ANNOTATOR)
-    _import(project, samples, folder)
+    import_rows(project, "samples", samples, folder)
     batch = create_batch(
         project=project,
         name="First",
@@ -178,22 +178,23 @@ def make_project(
     open_batch(batch=batch)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    return [Annotator(user.pk, _session(user)) for user in users]
+    return [Annotator(user.pk, session_of(user)) for user in users]
 
 
-def _import(project: Any, samples: Iterable[dict[str, Any]], folder: Path) -> None:
+def import_rows(project: Any, kind: str, rows: Iterable[dict[str, Any]], folder: Path) -> None:
+    """Samples, labels or scores, from a file as anybody would bring them."""
     from annotate.models.transfer import ImportStatus
     from annotate.services.imports import import_file
 
     path = folder / f"{project.slug}.jsonl"
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(sample) + "\n" for sample in samples)
-    job = import_file(project=project, user=None, kind="samples", path=path, mapping={})
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    job = import_file(project=project, user=None, kind=kind, path=path, mapping={})
     assert job.status == ImportStatus.DONE, job.errors[:3]
     path.unlink()
 
 
-def _session(user: Any) -> str:
+def session_of(user: Any) -> str:
     from django.conf import settings
     from django.test import Client
 

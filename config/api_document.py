@@ -35,8 +35,8 @@ Every error reply is JSON of one shape:
     {"error": {"code": "wrong_state", "message": "Batch 3 is closed; only one that is draft can be opened."}}
 
 `code` is for programs and stays the same; `message` is a sentence for people. Some carry more beside `error`: `missing`
-(what a task still lacks), `labels`, `tasks` or `looks` (how many are in the way), `current` and `yours` (both
-versions). Nothing of a refused request was stored.
+(what a task still lacks), `labels`, `tasks` or `looks` (how many are in the way), `problems` (what is wrong with which
+row), `current` and `yours` (both versions). Nothing of a refused request was stored.
 
 | status | means |
 |---|---|
@@ -105,6 +105,7 @@ _SUBJECTS = {
     "looks": "Looks and certificates",
     "certificates": "Looks and certificates",
     "gate": "Looks and certificates",
+    "apply": "Looks and certificates",
     "judges": "Judges",
     "tokens": "Tokens",
 }

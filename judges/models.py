@@ -141,7 +141,8 @@ class Look(models.Model):
 
     number: the how-many-eth look with this judge, of any version, since each may have been made after the one before.
     level: the confidence that its intervals have left (alignment.looks). fingerprint: of all that it rests on.
-    result: {"threshold", "kappa", "tpr", …, "confusion"} on test, as plain JSON.
+    result: everything that was fitted on dev and measured on test (alignment.figures.looked), as plain JSON.
+    samples: {"dev": [their own ids], "test": {id: [tn, fp, fn, tp]}}.
     """
 
     criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="looks")
@@ -152,6 +153,7 @@ class Look(models.Model):
     level = models.FloatField()
     fingerprint = models.CharField(max_length=64)
     result = models.JSONField()
+    samples = models.JSONField()
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )

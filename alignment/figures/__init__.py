@@ -5,39 +5,55 @@ versions of the libraries give the same figures, digit for digit, wherever they 
 """
 
 from alignment.figures.agreement import agreement_figures
+from alignment.figures.applied import Applied, applied
+from alignment.figures.audited import Audit, audited
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.decisions import on_dev, on_test
 from alignment.figures.difference import differences
 from alignment.figures.disagreements import Distant, furthest
-from alignment.figures.evidence import Before, Criterion, Evidence, JudgeScores, Option, UnitKey, Value
+from alignment.figures.evidence import Before, Chance, Criterion, Evidence, JudgeScores, Option, UnitKey, Value
 from alignment.figures.files import evidence_as_dict, evidence_from_dict
 from alignment.figures.judged import Judged
+from alignment.figures.looked import Looked, looked
+from alignment.figures.next_samples import Proposal, Stratum, propose
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.report import report_figures
 from alignment.figures.seeds import generator
+from alignment.figures.triaged import region_on_test
 
 __all__ = [
+    "Applied",
+    "Audit",
     "Before",
+    "Chance",
     "Comparison",
     "Criterion",
     "Distant",
     "Evidence",
     "JudgeScores",
     "Judged",
+    "Looked",
     "Option",
+    "Proposal",
     "Reference",
+    "Stratum",
     "UnitKey",
     "Value",
     "agreement_figures",
+    "applied",
+    "audited",
     "compare",
     "differences",
     "evidence_as_dict",
     "evidence_from_dict",
     "furthest",
     "generator",
+    "looked",
     "on_dev",
     "on_test",
+    "propose",
     "reference_figures",
     "reference_of",
+    "region_on_test",
     "report_figures",
 ]

@@ -1,6 +1,6 @@
 """One judge held against people on a criterion."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from alignment.auc import roc_auc
@@ -21,11 +21,14 @@ _CORRELATIONS = {"spearman": spearman, "kendall": kendall, "pearson": pearson}
 class Comparison:
     """One judge held against people.
 
-    row: the figures as plain JSON. scores: the judge's scores as numbers, of the units people said something about.
-    labels: its labels, for a judge that answers with the criterion's options. decisions: pass or fail by the judge on
-    the dev part. curve: all thresholds on dev. note: the sentence on the kappa paradox, where it applies.
+    judged: what it said, beside people. row: the figures as plain JSON. scores: the judge's scores as numbers, of the
+    units people said something about. labels: its labels, for a judge that answers with the criterion's options.
+    decisions: pass or fail by the judge on the dev part. curve: all thresholds on dev. note: the sentence on the kappa
+    paradox, where it applies. margins: by how much each decision on dev cleared its threshold, for a judge that needs
+    one.
     """
 
+    judged: Judged
     said: JudgeScores
     row: dict[str, Any]
     scores: dict[UnitKey, float]
@@ -33,6 +36,7 @@ class Comparison:
     decisions: dict[UnitKey, bool]
     curve: Sweep | None
     note: str | None
+    margins: dict[UnitKey, float] = field(default_factory=dict)
 
 
 def reference_figures(reference: Reference) -> dict[str, Any]:
@@ -69,7 +73,9 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
         "labels": _label_agreement(judged),
     }
     curve = judged.sweep(judged.dev) if judged.dev else None
-    return Comparison(said, row, judged.scores, judged.labels, decided.decisions, curve, decided.note)
+    return Comparison(
+        judged, said, row, judged.scores, judged.labels, decided.decisions, curve, decided.note, decided.margins
+    )
 
 
 def _coverage(judged: Judged) -> dict[str, int]:

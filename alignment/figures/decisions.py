@@ -1,6 +1,6 @@
 """A judge's pass and fail against people's: day to day on dev, and at a look on test."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -8,15 +8,14 @@ import numpy as np
 from alignment.estimate import Estimate
 from alignment.figures.evidence import UnitKey
 from alignment.figures.judged import Judged
-from alignment.figures.seeds import generator
+from alignment.figures.reference import FOLDS
+from alignment.looks import kappa_at_look, level_of_look
 from alignment.multirater import gwet_ac1
 from alignment.ratings import Ratings
-from alignment.split import folds
 from alignment.summary import paradox_note
-from alignment.threshold import at_threshold
+from alignment.threshold import ThresholdResult, at_threshold
 
 LEVEL = 0.95
-FOLDS = 5
 TOO_FEW = "the dev part has too few units that pass, or that fail, to choose a threshold on four fifths of it"
 
 _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
@@ -25,58 +24,83 @@ _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
 @dataclass(frozen=True, eq=False, slots=True)
 class Decided:
     """row: the figures as plain JSON. decisions: pass or fail by the judge, of the units that the figures rest on.
-    note: the sentence on the kappa paradox, where it applies."""
+    note: the sentence on the kappa paradox, where it applies. margins: those of CrossFitted; none on test."""
 
     row: dict[str, Any]
     decisions: dict[UnitKey, bool]
     note: str | None
+    margins: dict[UnitKey, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CrossFitted:
+    """Pass or fail of every dev unit by a judge, none by a threshold that was chosen on it; ``reason``: why there are
+    no decisions. ``margins``: by how much a score cleared its threshold, negative for a fail; empty for labels."""
+
+    decisions: dict[UnitKey, bool]
+    margins: dict[UnitKey, float]
+    reason: str | None
+
+
+def cross_fitted(judged: Judged) -> CrossFitted:
+    """Each fifth of the dev samples decided by the threshold that is best on the other four; labels need none."""
+    reason = judged.refusal() or judged.one_class(judged.dev, "dev")
+    if reason is not None:
+        return CrossFitted({}, {}, reason)
+    if judged.answers_labels:
+        return CrossFitted(decisions_at(judged, judged.dev, None), {}, None)
+    decisions: dict[UnitKey, bool] = {}
+    margins: dict[UnitKey, float] = {}
+    for inside, outside in _folds(judged):
+        threshold = judged.sweep(outside).best_threshold
+        if threshold is None:
+            return CrossFitted({}, {}, TOO_FEW)
+        decisions |= decisions_at(judged, inside, threshold)
+        margins |= _margins(judged, inside, threshold)
+    # Back in their own order: folds shuffle samples.
+    return CrossFitted({unit: decisions[unit] for unit in judged.dev}, {u: margins[u] for u in judged.dev}, None)
 
 
 def on_dev(judged: Judged) -> Decided:
     """What can be looked at every day, since it costs nothing: the test part stays closed.
 
-    The threshold is cross-fitted: each fifth of the dev samples is decided by the threshold that is best on the other
-    four, so no unit is judged by a threshold that was chosen on it. The threshold shown is the best one on all of dev.
-    A judge that answers with labels needs none.
+    Figures of the cross-fitted decisions; the threshold shown is the best one on all of dev.
     """
-    reason = judged.refusal() or judged.one_class(judged.dev, "dev")
-    if reason is not None:
-        return _none(reason, "dev")
-    if judged.answers_labels:
-        return _measured(judged, _by_label(judged, judged.dev), None, "dev", LEVEL)
-    decisions: dict[UnitKey, bool] = {}
-    for inside, outside in _folds(judged):
-        threshold = judged.sweep(outside).best_threshold
-        if threshold is None:
-            return _none(TOO_FEW, "dev")
-        decisions |= _by_threshold(judged, inside, threshold)
-    threshold = judged.sweep(judged.dev).best_threshold
-    return _measured(judged, {unit: decisions[unit] for unit in judged.dev}, threshold, "dev", LEVEL)
+    found = cross_fitted(judged)
+    if found.reason is not None:
+        return _none(found.reason, "dev")
+    threshold = None if judged.answers_labels else judged.sweep(judged.dev).best_threshold
+    return replace(_measured(judged, found.decisions, threshold), margins=found.margins)
 
 
-def on_test(judged: Judged, level: float) -> Decided:
+def on_test(judged: Judged, look: int) -> Decided:
     """What a look at the test part shows: the threshold chosen on all of dev, measured where nothing was chosen.
 
-    ``level`` is the confidence that this look is worth (alignment.looks): looking costs.
+    ``look`` is the how-many-eth it is, from 1, which decides how wide intervals are (alignment.looks): looking costs.
     """
     reason = judged.refusal() or judged.one_class(judged.test, "test")
     if judged.answers_labels and reason is None:
-        return _measured(judged, _by_label(judged, judged.test), None, "test", level)
+        return _measured(judged, decisions_at(judged, judged.test, None), None, look)
     reason = reason or judged.one_class(judged.dev, "dev")
     if reason is not None:
         return _none(reason, "test")
     threshold = judged.sweep(judged.dev).best_threshold
     # Defined: dev holds both kinds, and the lowest score as threshold lets everything pass.
     assert threshold is not None
-    return _measured(judged, _by_threshold(judged, judged.test, threshold), threshold, "test", level)
+    return _measured(judged, decisions_at(judged, judged.test, threshold), threshold, look)
+
+
+def decisions_at(judged: Judged, units: list[UnitKey], threshold: float | None) -> dict[UnitKey, bool]:
+    """Pass or fail of each unit: by the threshold, or, when there is none, by the judge's label."""
+    if threshold is None:
+        return {unit: judged.labels[unit] in judged.criterion.passes for unit in units}
+    higher, scores = judged.said.higher_is_better, judged.scores
+    return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
 
 
 def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
     """Of each fold the units inside and outside; the same samples for every judge."""
-    evidence, strata = judged.reference.evidence, judged.reference.strata()
-    samples = [sample for sample in strata if evidence.is_dev[sample]]
-    rng = generator(evidence.seed, "folds", evidence.criterion.key)
-    fold_of = dict(zip(samples, folds(samples, [strata[s] for s in samples], FOLDS, rng).tolist(), strict=True))
+    fold_of = judged.reference.fold_of
     parts = [
         (
             [unit for unit in judged.dev if fold_of[unit[0]] == fold],
@@ -87,22 +111,26 @@ def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
     return [(inside, outside) for inside, outside in parts if inside]
 
 
-def _by_label(judged: Judged, units: list[UnitKey]) -> dict[UnitKey, bool]:
-    return {unit: judged.labels[unit] in judged.criterion.passes for unit in units}
-
-
-def _by_threshold(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, bool]:
-    higher, scores = judged.said.higher_is_better, judged.scores
-    return {unit: scores[unit] >= threshold if higher else scores[unit] <= threshold for unit in units}
+def _margins(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, float]:
+    sign = 1 if judged.said.higher_is_better else -1
+    return {unit: sign * (judged.scores[unit] - threshold) for unit in units}
 
 
 def _measured(
-    judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None, split: str, level: float
+    judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None, look: int | None = None
 ) -> Decided:
+    """``look``: at test, the how-many-eth; None: on dev."""
+    split, level = ("dev", LEVEL) if look is None else ("test", level_of_look(look))
     positive = [judged.reference.positive[unit] for unit in decisions]
     clusters = [sample for sample, _ in decisions]
     passed = np.fromiter(decisions.values(), np.float64, len(decisions))
-    found = at_threshold(passed, positive, clusters, 0.5, rng=judged.rng(f"{split} at_threshold"), level=level)
+
+    def figures(at: float) -> ThresholdResult:
+        return at_threshold(passed, positive, clusters, 0.5, rng=judged.rng(f"{split} at_threshold"), level=at)
+
+    found = figures(level)
+    if look is not None:
+        found = replace(found, kappa=paid(found.kappa, figures(LEVEL).kappa, look))
     pair = _two_raters(list(decisions), positive, list(decisions.values()))
     ac1 = gwet_ac1(pair, rng=judged.rng(f"{split} ac1"), level=level)
     row = {
@@ -114,6 +142,12 @@ def _measured(
         "reason": None,
     }
     return Decided(row, decisions, paradox_note(found.kappa, found.accuracy, ac1))
+
+
+def paid(at_level: Estimate, plain: Estimate, look: int) -> Estimate:
+    """Kappa with the interval of a look, from the same kappa with a 95 % interval (``kappa_at_look``); at its very
+    ends, where that scale has none, the one made at the look's level."""
+    return at_level if at_level.value in (-1.0, 1.0) else kappa_at_look(plain, look)
 
 
 def _two_raters(units: list[UnitKey], human: list[bool], judge: list[bool]) -> Ratings:

@@ -37,7 +37,7 @@ def furthest(reference: Reference, one: Comparison, limit: int = PER_JUDGE) -> l
     open_units = {unit for unit in people.keys() & judge.keys() if is_dev.get(unit[0], True)}
     rows = [Distant(unit, abs(people[unit] - judge[unit]), human.get(unit)) for unit in open_units]
     apart = [row for row in rows if row.distance > 0]
-    return nsmallest(limit, apart, key=lambda row: (-row.distance, _reading_order(row.unit)))
+    return nsmallest(limit, apart, key=lambda row: (-row.distance, reading_order(row.unit)))
 
 
 def _people(reference: Reference, one: Comparison) -> Mapping[UnitKey, float]:
@@ -73,6 +73,6 @@ def _between(values: Mapping[UnitKey, float], ends: Sequence[Any]) -> dict[UnitK
     return {unit: (value - low) / (high - low) if high > low else 0.5 for unit, value in values.items()}
 
 
-def _reading_order(unit: UnitKey) -> tuple[str, str, int]:
+def reading_order(unit: UnitKey) -> tuple[str, str, int]:
     kind, _, index = unit[1].partition(":")
     return unit[0], kind, int(index or 0)

@@ -51,7 +51,7 @@ class JudgeScores:
     numbers: Mapping[UnitKey, float] = field(default_factory=dict)
     labels: Mapping[UnitKey, Value] = field(default_factory=dict)
     failed: Mapping[UnitKey, str] = field(default_factory=dict)
-    # What it said when it was asked again about the same units: of each unit one or more numbers, or labels.
+    # What it said when it was asked again about the same units: of each unit one or more numbers (float), or labels.
     again: Mapping[UnitKey, Sequence[Value]] = field(default_factory=dict)
 
     @property
@@ -67,6 +67,16 @@ class Before(NamedTuple):
     value: Value
 
 
+class Chance(NamedTuple):
+    """How a labelled sample came to be labelled: with which probability it was drawn, and among which others.
+
+    Stratum 0 holds those known before the draw: each stands for itself alone, with probability 1.
+    """
+
+    probability: float
+    stratum: int
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Evidence:
     """``units``, ``raters``, ``values``: one row per label that counts, in the order of unit and rater; beside them
@@ -76,7 +86,9 @@ class Evidence:
     ``before``: labels that the same rater had given the same unit, and that no longer count.
     ``verdicts``: the values that reviewers or the rule settled. ``is_dev``: the side of each sample that has one.
     ``judges``: of each judge its latest version; ``earlier``: the versions before it. ``metadata``: of each sample with
-    labels, the values that may name a slice. ``seed``: the project's.
+    labels, the values that may name a slice. ``chances``: of every sample of the latest finished draw, labelled or
+    skipped, and of every sample labelled before it; who came later is stood for by the draw. Empty when nothing was
+    drawn. ``seed``: the project's.
     """
 
     criterion: Criterion
@@ -92,6 +104,7 @@ class Evidence:
     before: Sequence[Before] = ()
     earlier: Sequence[JudgeScores] = ()
     metadata: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    chances: Mapping[str, Chance] = field(default_factory=dict)
 
     def ratings(self) -> Ratings:
         """The labels on the criterion's own scale; the cluster is the sample."""

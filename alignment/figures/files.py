@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from alignment.figures.evidence import Before, Criterion, Evidence, JudgeScores, Option, UnitKey
+from alignment.figures.evidence import Before, Chance, Criterion, Evidence, JudgeScores, Option, UnitKey
 
 FORMAT = 2
 _BY_UNIT = ("numbers", "labels", "failed", "again")
@@ -31,6 +31,11 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
         "verdicts": _columns(evidence.verdicts),
         "is_dev": dict(evidence.is_dev),
         "metadata": {sample: dict(values) for sample, values in evidence.metadata.items()},
+        "chances": {
+            "sample": list(evidence.chances),
+            "probability": [chance.probability for chance in evidence.chances.values()],
+            "stratum": [chance.stratum for chance in evidence.chances.values()],
+        },
         "judges": [_said(one) for one in evidence.judges],
         "earlier": [_said(one) for one in evidence.earlier],
     }
@@ -58,7 +63,13 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         before=list(map(Before, _units(found["before"]), found["before"]["rater"], found["before"]["value"])),
         earlier=[_scores(one) for one in found["earlier"]],
         metadata=found["metadata"],
+        chances=_chances(found["chances"]),
     )
+
+
+def _chances(columns: Mapping[str, Sequence[Any]]) -> dict[str, Chance]:
+    rows = zip(columns["sample"], columns["probability"], columns["stratum"], strict=True)
+    return {sample: Chance(probability, stratum) for sample, probability, stratum in rows}
 
 
 def _said(one: JudgeScores) -> dict[str, Any]:

@@ -43,12 +43,13 @@ class Judged:
         """Labels count as their own numbers, else as pass (1) and fail (0), else not at all."""
         numbers = dict(self.said.numbers)
         if self.answers_labels:
-            if self.reference.mean is not None:
-                numbers = {unit: float(value) for unit, value in self.labels.items()}
-            else:
-                numbers = {unit: float(value in self.criterion.passes) for unit, value in self.labels.items()}
+            numbers = {unit: self.score_of(value) for unit, value in self.labels.items()}
         known = set(self.reference.units)
         return {unit: number for unit, number in numbers.items() if unit in known}
+
+    def score_of(self, label: Value) -> float:
+        """A label as a number."""
+        return float(label if self.reference.mean is not None else label in self.criterion.passes)
 
     @cached_property
     def decided(self) -> list[UnitKey]:

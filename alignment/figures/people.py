@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
+from alignment.altannotator import MIN_ITEMS, AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
 from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, human_ceiling
 from alignment.estimate import Estimate
 from alignment.figures.beside import JUDGE, refusal, with_judge
 from alignment.figures.comparison import Comparison
+from alignment.figures.decisions import LEVEL
 from alignment.figures.reference import Reference
 from alignment.figures.seeds import generator
 from alignment.interval import Kind
@@ -20,6 +21,7 @@ MAX_PEOPLE = 20
 
 NO_LABELS = "nobody has labelled a unit yet"
 ALONE = "nobody has labelled a unit that somebody else labelled as well"
+FEW = f"fewer than {MIN_ITEMS} units"
 
 
 def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
@@ -56,12 +58,12 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
     }
 
 
-def ceiling_difference(reference: Reference, one: Comparison) -> Estimate:
+def ceiling_difference(reference: Reference, one: Comparison, level: float = LEVEL) -> Estimate:
     """Kappa of the judge less that of a person, both against the others' majority; as in `beside_people`."""
     reason = _refusal(reference, one)
     if reason is not None:
-        return Estimate.undefined(reason)
-    return _ceiling(reference, one, with_judge(reference, one, only_judged=True)).difference
+        return Estimate.undefined(reason, level=level)
+    return _ceiling(reference, one, with_judge(reference, one, only_judged=True), level).difference
 
 
 def _refusal(reference: Reference, one: Comparison) -> str | None:
@@ -71,8 +73,8 @@ def _refusal(reference: Reference, one: Comparison) -> str | None:
     return ALONE if ratings.n_units == len(ratings) else refusal(reference, one)
 
 
-def _ceiling(reference: Reference, one: Comparison, ratings: Ratings) -> HumanCeiling:
-    return human_ceiling(ratings, JUDGE, interval=_interval(ratings), rng=_rng(reference, one, "ceiling"))
+def _ceiling(reference: Reference, one: Comparison, ratings: Ratings, level: float = LEVEL) -> HumanCeiling:
+    return human_ceiling(ratings, JUDGE, interval=_interval(ratings), rng=_rng(reference, one, "ceiling"), level=level)
 
 
 def _test(reference: Reference, one: Comparison, ratings: Ratings) -> AlternativeAnnotatorTest:
@@ -106,7 +108,7 @@ def _person(name: str, row: AnnotatorCeiling, tested: AnnotatorTest) -> dict[str
             "p_clustered": tested.p_clustered,
             "won": None if tested.p is None else tested.rejected,
             "won_clustered": None if tested.p_clustered is None else tested.rejected_clustered,
-            "reason": tested.reason,
+            "reason": None if tested.reason is None else FEW,
         },
     }
 
@@ -114,6 +116,7 @@ def _person(name: str, row: AnnotatorCeiling, tested: AnnotatorTest) -> dict[str
 def _tested(test: AlternativeAnnotatorTest) -> dict[str, Any]:
     return {
         "epsilon": test.epsilon,
+        "needed": MIN_ITEMS,
         "tested": sum(row.p is not None for row in test.annotators),
         "winning_rate": test.winning_rate.as_dict(),
         "winning_rate_clustered": test.winning_rate_clustered.as_dict(),

@@ -3,20 +3,24 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import cast
 
 from alignment.figures.evidence import Evidence, UnitKey, Value
+from alignment.figures.seeds import generator
 from alignment.ratings import Ratings
 from alignment.reference import mean_value, reference_majority
+from alignment.split import folds
 
+FOLDS = 5
 METHOD = "verdict where there is one, else the majority of the labels; ties left out"
 NO_PASSES = "the criterion says nowhere which values pass"
 NO_NUMBERS = "the criterion's values are no numbers, and none of them counts as pass"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Reference:
     """People's side of every comparison on one criterion.
 
@@ -51,8 +55,12 @@ class Reference:
         """What scores are correlated with: the mean value, or the share that passes where there is no mean."""
         return self.mean if self.mean is not None else (self.share if self.passing is not None else None)
 
-    def labels(self) -> dict[UnitKey, Value]:
+    def labels(self) -> Mapping[UnitKey, Value]:
         """The label people gave: the verdict, else the value that more than half of the raters chose."""
+        return self._labels
+
+    @cached_property
+    def _labels(self) -> Mapping[UnitKey, Value]:
         found = {}
         rows = sorted(zip(self.evidence.units, self.evidence.values, strict=True), key=itemgetter(0))
         for unit, group in groupby(rows, key=itemgetter(0)):
@@ -68,6 +76,15 @@ class Reference:
         for (sample, _), passes in self.positive.items():
             votes.setdefault(sample, []).append(passes)
         return {sample: 2 * sum(said) >= len(said) for sample, said in votes.items()}
+
+    @cached_property
+    def fold_of(self) -> dict[str, int]:
+        """The fold of each dev sample, 0..FOLDS-1, for everything that is cross-fitted: the same for every judge."""
+        strata = self.strata()
+        samples = [sample for sample in strata if self.evidence.is_dev[sample]]
+        rng = generator(self.evidence.seed, "folds", self.evidence.criterion.key)
+        dealt = folds(samples, [strata[sample] for sample in samples], FOLDS, rng)
+        return dict(zip(samples, dealt.tolist(), strict=True))
 
 
 def reference_of(evidence: Evidence) -> Reference:

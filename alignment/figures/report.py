@@ -1,18 +1,32 @@
 """All figures of a report on one criterion."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from alignment.estimate import Estimate
 from alignment.figures.agreement import agreement_figures
+from alignment.figures.annotators import annotator_figures
+from alignment.figures.calibration import grade_figures, probability_figures
+from alignment.figures.compared import compared_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.disagreements import Distant, furthest
-from alignment.figures.evidence import Evidence
+from alignment.figures.drawn import drawn_figures
+from alignment.figures.evidence import Evidence, UnitKey
+from alignment.figures.histogram import score_histogram
 from alignment.figures.matrix import kappa_matrix, people_among_themselves
+from alignment.figures.noise import judge_behind_noise
+from alignment.figures.people import beside_people
+from alignment.figures.planned import planning_figures
 from alignment.figures.reference import Reference, reference_of
+from alignment.figures.slices import judge_slices
+from alignment.figures.steadiness import judge_steadiness
 from alignment.figures.titles import judge_titles
+from alignment.figures.triaged import triage_figures
+from alignment.figures.trust import trust_on_dev
+from alignment.figures.values import judge_values
+from alignment.figures.weeks import Labelled, judge_weeks, labelled_units
 from alignment.summary import paradox_note, prevalence
 from alignment.threshold import Sweep
 
@@ -23,10 +37,12 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
     """The result of a report as plain JSON. Needs ``is_dev`` of every sample with a reference."""
     reference = reference_of(evidence)
     comparisons = [compare(reference, judge) for judge in evidence.judges]
+    labelled = labelled_units(reference)
     titles = judge_titles([one.row for one in comparisons])
     among_people = agreement_figures(evidence.criterion.key, reference.ratings, evidence.seed)
     # Judges are no raters of the people's own figures, and the matrix holds the pairs that a page can show.
     del among_people["pairs"]
+    people = people_among_themselves(reference)
     criterion = evidence.criterion
     return {
         "criterion": {
@@ -42,19 +58,36 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "agreement_note": _paradox(among_people["estimates"]),
         "prevalence": _shares(reference),
         "reference": reference_figures(reference),
-        "people": people_among_themselves(reference).as_dict(),
+        "people": people.as_dict(),
         "matrix": kappa_matrix(reference, comparisons, titles),
-        "judges": [_judge(reference, title, one) for title, one in zip(titles, comparisons, strict=True)],
+        "annotators": annotator_figures(reference),
+        "judges": [_judge(reference, title, one, labelled) for title, one in zip(titles, comparisons, strict=True)],
+        "compared": compared_figures(reference, comparisons, titles),
+        "planning": planning_figures(reference, comparisons, titles, people),
+        "drawn": drawn_figures(reference, comparisons, titles),
     }
 
 
-def _judge(reference: Reference, title: str, one: Comparison) -> dict[str, Any]:
+def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[UnitKey, Labelled]) -> dict[str, Any]:
+    kappa = _headline(one, reference)
+    people = beside_people(reference, one)
     return {
         "title": title,
         **one.row,
-        "kappa": _headline(one, reference),
+        "kappa": kappa,
+        "trust": trust_on_dev(reference, one, Estimate(**kappa), Estimate(**people["difference"])),
         "note": one.note,
         "sweep": None if one.curve is None else _curve(one.curve),
+        "histogram": score_histogram(one.judged),
+        "calibration": probability_figures(one.judged),
+        "grades": grade_figures(one.judged),
+        "people": people,
+        "values": judge_values(reference, one),
+        "slices": judge_slices(reference, one),
+        "weeks": judge_weeks(reference, one, labelled),
+        "steadiness": judge_steadiness(reference, one),
+        "noise": judge_behind_noise(reference, one),
+        "triage": triage_figures(reference, one),
         "disagreements": [_distant(reference, one, row) for row in furthest(reference, one)],
     }
 
@@ -66,6 +99,7 @@ def _distant(reference: Reference, one: Comparison, row: Distant) -> dict[str, A
         "unit": unit,
         "human": row.human,
         "passes": reference.positive.get(row.unit),
+        "judge_passes": one.decisions.get(row.unit),
         "score": one.said.numbers.get(row.unit),
         "label": one.labels.get(row.unit),
         "distance": row.distance,
@@ -103,7 +137,10 @@ def _shares(reference: Reference) -> list[dict[str, Any]]:
 
 
 def _curve(curve: Sweep) -> dict[str, Sequence[float | None] | float | None]:
-    """At most 200 thresholds, evenly among them, the best one always with them."""
+    """At most 200 of the `observed` thresholds, evenly among them, the best one always with them.
+
+    With tp, fp and how many units people pass and fail the confusion matrix at each is known.
+    """
     size = curve.thresholds.size
     kept = set(np.linspace(0, size - 1, min(size, _SWEEP_POINTS - 1)).round().astype(int).tolist())
     if curve.best_index is not None:
@@ -113,4 +150,12 @@ def _curve(curve: Sweep) -> dict[str, Sequence[float | None] | float | None]:
         name: [float(value) if np.isfinite(value) else None for value in getattr(curve, name)[places]]
         for name in ("thresholds", "kappa", "tpr", "tnr")
     }
-    return {**shown, "best": curve.best_threshold}
+    return {
+        **shown,
+        "tp": curve.tp[places].tolist(),
+        "fp": curve.fp[places].tolist(),
+        "positives": int(curve.tp[0] + curve.fn[0]),
+        "negatives": int(curve.fp[0] + curve.tn[0]),
+        "observed": size,
+        "best": curve.best_threshold,
+    }

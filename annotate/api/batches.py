@@ -46,7 +46,8 @@ class BatchesView(ProjectAPIView):
     def post(self, request: Request, slug: str) -> Response:
         """Makes a draft from a choice of samples, criteria and annotators.
 
-        Samples are all, those whose metadata match a filter, or a random draw, which the stored seed draws again.
+        Samples are all, those whose metadata match a filter, a random draw, which the stored seed draws again, or a
+        list of their own ids.
         Annotators are members, by user name; `overlap` of them label each sample. Nobody sees a draft: open it to make
         the tasks.
         """

@@ -14,7 +14,7 @@ from typing import Any
 from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers as s
 
 from annotate.models.people import Role as RoleName
@@ -57,11 +57,16 @@ class MissingAnswer(s.Serializer):
     criterion = s.CharField()
 
 
+class RowProblem(Problem):
+    row = s.IntegerField(help_text="From 1, in the order in which they were sent.")
+
+
 class RefusedError(Error):
     missing = MissingAnswer(many=True, required=False, help_text="What a task still lacks.")
     labels = s.IntegerField(required=False, help_text="How many labels are in the way.")
     tasks = s.IntegerField(required=False, help_text="How many open tasks are in the way.")
     looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
+    problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 
 class StaleError(Error):
@@ -132,6 +137,7 @@ def describes(
     params: list[OpenApiParameter] | None = None,
     conflict: bool = False,
     also: dict[int, Shape] | None = None,
+    examples: list[OpenApiExample] | None = None,
 ) -> Callable[[Any], Any]:
     """Describes a view's method. reply None: 204 without content. status: with the type, (200, "text/csv"), when it is
     not JSON. conflict: 409 is among the replies. also: replies beside the usual ones."""
@@ -140,7 +146,9 @@ def describes(
         verb = method.__name__.upper()
         replies = {status: reply} if reply is not None else {204: NO_CONTENT}
         known = _with_errors(replies, verb, conflict=conflict, versioned=IF_MATCH in (params or [])) | (also or {})
-        return extend_schema(request=request, responses=known, parameters=params or [], filters=False)(method)
+        return extend_schema(
+            request=request, responses=known, parameters=params or [], examples=examples, filters=False
+        )(method)
 
     return decorate
 
@@ -272,10 +280,14 @@ class SamplePage(s.Serializer):
 
 
 class Selection(s.Serializer):
-    method = s.ChoiceField(["all", "filter", "random"])
+    method = s.ChoiceField(["all", "filter", "random", "list"])
     filter = FreeObject(required=False, help_text="Metadata keys and their values.")
     n = s.IntegerField(required=False)
     seed = s.IntegerField(required=False)
+    samples = s.ListField(
+        child=s.CharField(), required=False, help_text="The samples' own ids, for a list; the answer has `n` instead."
+    )
+    note = s.CharField(required=False, help_text="Why the samples of a list were chosen.")
 
 
 class BatchCreation(s.Serializer):

@@ -25,7 +25,8 @@ class Batch(models.Model):
     name = models.CharField(max_length=200)
     status = models.CharField(max_length=12, choices=BatchStatus, default=BatchStatus.DRAFT)
     overlap = models.PositiveSmallIntegerField(default=2)
-    # How the samples were chosen: {"method": "all" | "filter" | "random", "filter": {...}, "n": int, "seed": int}.
+    # How the samples were chosen: {"method": "all" | "filter" | "random" | "list", "filter": {...}, "n": int,
+    # "seed": int, "note": why those of a list}.
     selection = models.JSONField(default=dict)
     # Seed of the assignment, so that it can be made again.
     seed = models.BigIntegerField()
@@ -61,10 +62,27 @@ class BatchSample(models.Model):
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="batch_samples")
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="+")
     position = models.PositiveIntegerField()
+    # Of a draw whose chances are known: this sample's own, and the stratum that it was drawn from, from 1. None: chosen
+    # in any other way, so that it stands for no other sample.
+    probability = models.FloatField(null=True, blank=True)
+    stratum = models.PositiveSmallIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ["position"]
-        constraints = [models.UniqueConstraint(fields=["batch", "sample"], name="batch_sample_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "sample"], name="batch_sample_once"),
+            models.CheckConstraint(
+                condition=Q(probability__isnull=True, stratum__isnull=True)
+                | Q(
+                    probability__isnull=False,
+                    probability__gt=0,
+                    probability__lte=1,
+                    stratum__isnull=False,
+                    stratum__gte=1,
+                ),
+                name="batch_sample_chance_with_stratum",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.batch_id}: {self.sample_id}"

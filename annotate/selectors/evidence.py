@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from alignment.figures import Before, Evidence, Option
+from alignment.figures import Before, Chance, Evidence, Option
 from alignment.figures import Criterion as Asked
 from alignment.ratings import Scale
 from annotate.models import Criterion
+from annotate.selectors.draws import chances_of
 from annotate.selectors.metadata import metadata_of
 from annotate.selectors.ratings import labels_before, rating_columns, verdict_values
 
@@ -17,7 +18,7 @@ def evidence_of(criterion: Criterion) -> Evidence:
     columns = rating_columns(criterion)
     verdicts = verdict_values(criterion)
     return Evidence(
-        criterion=_asked(criterion),
+        criterion=asked(criterion),
         seed=criterion.project.seed,
         units=columns.units,
         raters=columns.raters,
@@ -27,10 +28,12 @@ def evidence_of(criterion: Criterion) -> Evidence:
         seconds=columns.seconds,
         before=[Before(*row) for row in labels_before(criterion)],
         metadata=metadata_of(criterion.project, {sample for sample, _ in (*columns.units, *verdicts)}),
+        chances={name: Chance(*chance) for name, chance in chances_of(criterion).items()},
     )
 
 
-def _asked(criterion: Criterion) -> Asked:
+def asked(criterion: Criterion) -> Asked:
+    """What was asked, without Django."""
     return Asked(
         key=criterion.key,
         version=criterion.version,

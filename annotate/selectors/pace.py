@@ -6,8 +6,10 @@ from django.db import connection
 
 from annotate.models import Criterion
 
-# A longer gap was a pause.
+# A gap of so many seconds was a pause.
 PAUSE_SECONDS = 600
+# No hand is quicker: a script sent these, or one key set several.
+QUICKEST_SECONDS = 0.2
 
 _GAPS = """
     WITH choices AS (
@@ -17,15 +19,16 @@ _GAPS = """
         WHERE l.task_id IN (SELECT DISTINCT task_id FROM annotate_label WHERE criterion_id = %(criterion)s)
     )
     SELECT id, round(gap::numeric, 1)::float8 FROM choices
-    WHERE criterion_id = %(criterion)s AND revision = 1 AND gap <= %(pause)s
+    WHERE criterion_id = %(criterion)s AND revision = 1 AND gap >= %(quickest)s AND gap < %(pause)s
 """
 
 
 def seconds_per_choice(criterion: Criterion) -> dict[int, float]:
     """Of each label's first choice the seconds since the choice before it in the same task, on any criterion.
 
-    Left out are the first choice of a task, which has none before it, and choices after a pause of ten minutes or more.
+    Left out are the first choice of a task, which has none before it, choices after a pause of ten minutes or more, and
+    those that came faster than a hand.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_GAPS, {"criterion": criterion.pk, "pause": PAUSE_SECONDS})
+        cursor.execute(_GAPS, {"criterion": criterion.pk, "quickest": QUICKEST_SECONDS, "pause": PAUSE_SECONDS})
         return dict(cursor.fetchall())

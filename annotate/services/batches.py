@@ -19,9 +19,11 @@ from annotate.models.label import Label
 from annotate.texts import check_json, is_storable
 from annotate.units import LISTED_KINDS
 
-SELECTION_METHODS = ("all", "filter", "random")
+SELECTION_METHODS = ("all", "filter", "random", "list")
 _SELECTION_FIELDS = {"method", "filter", "n", "seed"}
+_LIST_FIELDS = {"method", "samples", "note"}
 MAX_SEED = 2**31 - 1
+MAX_NOTE = 500
 
 
 def create_batch(
@@ -35,12 +37,18 @@ def create_batch(
     seed: int | None = None,
     due_date: date | None = None,
     created_by: User | None = None,
+    chances: Mapping[str, tuple[float, int]] | None = None,
 ) -> Batch:
     """A draft with its samples drawn and its people named; `open_batch` makes the tasks.
 
     selection: {"method": "all"} | {"method": "filter", "filter": {metadata key: value}} |
-    {"method": "random", "n": int, "seed"?: int, "filter"?: {…}}. A random selection without a seed of its own uses the
-    batch's; a seed is drawn here when none is given, and stored.
+    {"method": "random", "n": int, "seed"?: int, "filter"?: {…}} | {"method": "list", "samples": [their own ids],
+    "note"?: why these}. A random selection without a seed of its own uses the batch's; a seed is drawn here when none
+    is given, and stored.
+
+    chances: for a list that was drawn by somebody else (judges.services.next_samples), each sample's own id -> its
+    probability of being drawn and its stratum. Such a batch is labelled in random order, so that what is labelled when
+    it is closed early is a random part of it.
     """
     name = name.strip()
     if not name or len(name) > 200 or not is_storable(name):
@@ -59,6 +67,10 @@ def create_batch(
     chosen, stored_selection = choose_samples(project=project, selection=selection)
     if not chosen:
         raise Invalid("no_samples", "No sample matches this choice.")
+    seed = seed if seed is not None else _new_seed()
+    by_sample = _by_sample(project, chosen, chances)
+    if by_sample:
+        random.Random(seed).shuffle(chosen)
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         number = (project.batches.aggregate(last=Max("number"))["last"] or 0) + 1
@@ -68,7 +80,7 @@ def create_batch(
             name=name,
             overlap=overlap,
             selection=stored_selection,
-            seed=seed if seed is not None else _new_seed(),
+            seed=seed,
             due_date=due_date,
             created_by=created_by,
         )
@@ -77,7 +89,11 @@ def create_batch(
             for position, criterion in enumerate(criteria)
         )
         BatchSample.objects.bulk_create(
-            (BatchSample(batch=batch, sample_id=pk, position=position) for position, pk in enumerate(chosen)),
+            (
+                BatchSample(batch=batch, sample_id=pk, position=position, probability=probability, stratum=stratum)
+                for position, pk in enumerate(chosen)
+                for probability, stratum in [by_sample.get(pk, (None, None))]
+            ),
             batch_size=5000,
         )
         batch.annotators.set(annotators)
@@ -86,14 +102,16 @@ def create_batch(
 
 def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[list[int], dict[str, Any]]:
     """Primary keys of the chosen samples in import order, and the selection as it is stored (with its seed)."""
-    unknown = sorted(set(selection) - _SELECTION_FIELDS)
-    if unknown:
-        raise Invalid("bad_selection", f"selection: unknown field “{str(unknown[0])[:80]}”.")
     method = selection.get("method", "all")
     if method not in SELECTION_METHODS:
         raise Invalid(
             "bad_selection", f"“{str(method)[:80]}” – choose samples by one of {', '.join(SELECTION_METHODS)}."
         )
+    unknown = sorted(set(selection) - (_LIST_FIELDS if method == "list" else _SELECTION_FIELDS))
+    if unknown:
+        raise Invalid("bad_selection", f"selection: unknown field “{str(unknown[0])[:80]}”.")
+    if method == "list":
+        return _listed(project, selection)
     conditions = selection.get("filter") or {}
     if not isinstance(conditions, Mapping):
         raise Invalid("bad_filter", "filter: write an object of metadata keys and values.")
@@ -116,6 +134,39 @@ def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[l
         seed = _new_seed()
     _check_seed(seed)
     return sorted(random.Random(seed).sample(keys, n)), {**stored, "n": n, "seed": seed}
+
+
+def _listed(project: Project, selection: Mapping[str, Any]) -> tuple[list[int], dict[str, Any]]:
+    """Samples named one by one. The batch keeps them; its selection keeps how many they were, and why these."""
+    names, note = selection.get("samples"), selection.get("note", "")
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise Invalid("bad_samples", "samples: a list of the samples' own ids.")
+    if not isinstance(note, str) or len(note) > MAX_NOTE or not is_storable(note):
+        raise Invalid("bad_note", f"note: a text of up to {MAX_NOTE} characters.")
+    check_json(list(names))
+    wanted = set(names)
+    found = dict(
+        Sample.objects.filter(project=project, external_id__in=wanted).order_by("id").values_list("external_id", "id")
+    )
+    unknown = sorted(wanted - found.keys())
+    if unknown:
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        raise Invalid("unknown_sample", f"This project has no sample “{unknown[0][:80]}”{more}.")
+    stored = {"method": "list", "n": len(found)} | ({"note": note} if note else {})
+    return list(found.values()), stored
+
+
+def _by_sample(
+    project: Project, chosen: Sequence[int], chances: Mapping[str, tuple[float, int]] | None
+) -> dict[int, tuple[float, int]]:
+    """The chances by primary key; all of the chosen samples have one, or none has."""
+    if not chances:
+        return {}
+    ids = Sample.objects.filter(project=project, external_id__in=chances).values_list("pk", "external_id")
+    found = {pk: chances[name] for pk, name in ids}
+    if found.keys() != set(chosen):
+        raise Invalid("bad_chances", "Every sample of a draw has a chance, and no other sample.")
+    return found
 
 
 def earliest_due_date() -> date:

@@ -62,11 +62,7 @@ class BatchForm(forms.Form):
         criteria, annotators = self.fields["criteria"], self.fields["annotators"]
         criteria.queryset = current_criteria(project)  # type: ignore[attr-defined]
         criteria.label_from_instance = lambda c: f"{c.name} ({c.get_unit_display().lower()})"  # type: ignore[attr-defined]
-        # list(): the choices are shown and checked; people of a project are few.
-        members = list(members_of(project).filter(user__is_active=True))
-        roles = {member.user_id: member for member in members}
-        annotators.queryset = User.objects.filter(pk__in=roles).order_by("username")  # type: ignore[attr-defined]
-        annotators.label_from_instance = lambda user: _person(roles[user.pk])  # type: ignore[attr-defined]
+        offer_members(annotators, project)
 
     def metadata_fields(self) -> list[forms.BoundField]:
         return [self[f"meta_{index}"] for index in range(len(self.known))]
@@ -85,6 +81,15 @@ class BatchForm(forms.Form):
         if given["method"] == "random":
             selection |= {"n": given["n"], "seed": given["seed"]}
         return selection
+
+
+def offer_members(field: forms.Field, project: Project) -> None:
+    """The choices of a field for people: the project's active members."""
+    # list(): the choices are shown and checked; people of a project are few.
+    members = list(members_of(project).filter(user__is_active=True))
+    roles = {member.user_id: member for member in members}
+    field.queryset = User.objects.filter(pk__in=roles).order_by("username")  # type: ignore[attr-defined]
+    field.label_from_instance = lambda user: _person(roles[user.pk])  # type: ignore[attr-defined]
 
 
 def _metadata_field(known: KnownKey) -> forms.ChoiceField:

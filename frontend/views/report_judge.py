@@ -7,7 +7,8 @@ from typing import Any
 from django.http import HttpResponse
 
 from frontend.views.base import ProjectPage, project_view
-from frontend.views.report_parts import chosen_judge, links, report_part
+from frontend.views.report_looks import looks_section
+from frontend.views.report_parts import chosen_judge, links, report_part, switcher
 from judges.models import AlignmentReport
 from judges.selectors.judge_page import judge_context
 from judges.selectors.report_page import frame_context
@@ -19,11 +20,11 @@ def judge(page: ProjectPage, key: str) -> HttpResponse:
 
     def context(report: AlignmentReport) -> dict[str, Any]:
         place, to = chosen_judge(page, report), links(page, key)
-        switcher = [
-            {"title": row["title"], "url": to.judge(row["judge"], row["dimension"]), "current": at == place}
-            for at, row in enumerate(report.result["judges"])
-        ]
-        shown = None if place is None else judge_context(report, place, to)
-        return {**frame_context(report), "judge": shown, "switcher": switcher}
+        common = {**frame_context(report), "switcher": switcher(page, key, "report-judge", report, place)}
+        if place is None:
+            return {**common, "judge": None}
+        row = report.result["judges"][place]
+        looks = looks_section(page, report.criterion, row["judge"], row["dimension"])
+        return {**common, "judge": judge_context(report, place, to), "looks": looks}
 
     return report_part(page, key, "report-judge", "frontend/report_judge.html", context)

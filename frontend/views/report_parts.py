@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,11 +26,21 @@ from judges.services.report_requests import request_report
 PARTS = (
     ("report", gettext_noop("Report")),
     ("report-judge", gettext_noop("Judge")),
+    ("report-annotators", gettext_noop("Annotators")),
+    ("report-compare", gettext_noop("Compare")),
+    ("report-triage", gettext_noop("Triage")),
+    ("report-planner", gettext_noop("Planner")),
 )
 
 
 def report_part(
-    page: ProjectPage, key: str, part: str, template: str, context_of: Callable[[AlignmentReport], dict[str, Any]]
+    page: ProjectPage,
+    key: str,
+    part: str,
+    template: str,
+    context_of: Callable[[AlignmentReport], dict[str, Any]],
+    *,
+    status: int = 200,
 ) -> HttpResponse:
     """One page of the latest report, or, where there is none yet, the message that it is being made: a first visit asks
     for it. `context_of` gives the page's own context; Http404 from it is passed on."""
@@ -47,21 +57,44 @@ def report_part(
     }
     if state.report is not None:
         context |= context_of(state.report)
-    return page.render(template, context)
+    return page.render(template, context, status=status)
 
 
 def links(page: ProjectPage, key: str) -> Links:
     return Links(
         sample=lambda sample, unit: f"{page.url('sample', sample)}#{unit_anchor(unit)}",
         judge=lambda judge, dimension: judge_url(page, key, judge, dimension),
+        disagreement=lambda judge, at: disagreement_url(page, key, judge, at),
     )
 
 
-def judge_url(page: ProjectPage, key: str, judge: str, dimension: str) -> str:
-    return f"{page.url('report-judge', key)}?{urlencode({'judge': judge, 'measures': dimension})}"
+def judge_url(page: ProjectPage, key: str, judge: str, dimension: str, part: str = "report-judge") -> str:
+    return f"{page.url(part, key)}?{urlencode({'judge': judge, 'measures': dimension})}"
+
+
+def switcher(
+    page: ProjectPage, key: str, part: str, report: AlignmentReport, place: int | None
+) -> list[dict[str, Any]]:
+    """From one judge of the report to the others, on pages of one judge."""
+    return [
+        {
+            "title": row["title"],
+            "url": judge_url(page, key, row["judge"], row["dimension"], part),
+            "current": at == place,
+        }
+        for at, row in enumerate(report.result["judges"])
+    ]
+
+
+def disagreement_url(page: ProjectPage, key: str, judge: Mapping[str, Any], at: int) -> str:
+    """The sample, with the way to the disagreements before and after it (frontend.views.disagreements)."""
+    row = judge["disagreements"][at]
+    query = {"criterion": key, "judge": judge["judge"], "measures": judge["dimension"], "disagreement": at + 1}
+    return f"{page.url('sample', row['sample'])}?{urlencode(query)}#{unit_anchor(row['unit'])}"
 
 
 def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
+    """Whether one is on its way; if not, the page says why."""
     try:
         request_report(criterion=criterion, user=page.user)
     except Refusal as refusal:

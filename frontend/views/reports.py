@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate.selectors.projects import current_criteria, one_criterion
 from frontend.views.base import ProjectPage, project_view
-from frontend.views.report_parts import ask_for_report, links, report_part
+from frontend.views.report_parts import ask_for_report, judge_url, links, report_part
 from judges.models import AlignmentReport
 from judges.selectors.report_page import report_context
-from judges.selectors.reports import one_report, report_as_dict, report_state, reports_of
+from judges.selectors.reports import Overview, is_shown, one_report, overview, report_as_dict, report_state
+from judges.selectors.shown import shown
 from judges.services.report_file import report_html
 
 
@@ -28,16 +33,45 @@ DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport], str]]] = {
 }
 
 
-@project_view("reports", get="reports.read")
+@project_view("reports", get="reports.read", post="reports.freeze")
 def reports(page: ProjectPage) -> HttpResponse:
-    """Every criterion with its latest report."""
-    latest = reports_of(page.project).order_by("criterion_id", "-number").distinct("criterion_id")
-    by_criterion = {report.criterion_id: report for report in latest}
+    """All judges on all criteria, as their latest reports have them. A POST asks for every report that is missing or
+    out of date."""
+    if page.request.method == "POST":
+        _bring_up_to_date(page)
+        return page.redirect("reports")
+    latest = overview(page.project)
     rows = [
-        {"criterion": criterion, "report": by_criterion.get(criterion.pk)}
+        {"criterion": criterion, "report": None if found is None else _in_short(page, criterion.key, found)}
         for criterion in current_criteria(page.project)
+        for found in (latest.get(criterion.pk),)
     ]
-    return page.render("frontend/reports.html", {"rows": rows})
+    return page.render("frontend/reports.html", {"rows": rows, "help_url": reverse("statistics-help")})
+
+
+def _bring_up_to_date(page: ProjectPage) -> None:
+    states = [(criterion, report_state(criterion)) for criterion in current_criteria(page.project)]
+    old = [criterion for criterion, state in states if state.report is None or state.is_out_of_date]
+    asked = sum(ask_for_report(page, criterion) for criterion in old)
+    if asked:
+        text = ngettext("%(n)s report is being made.", "%(n)s reports are being made.", asked) % {"n": asked}
+        messages.success(page.request, text + " " + _("Load this page again in a few seconds."))
+    elif not old:
+        messages.info(page.request, _("Every report is up to date."))
+
+
+def _in_short(page: ProjectPage, key: str, found: Overview) -> dict[str, Any]:
+    judges = [
+        {**row, "kappa": shown(row["kappa"]), "url": judge_url(page, key, row["judge"], row["dimension"])}
+        for row in found.judges
+    ]
+    return {
+        "number": found.number,
+        "created_at": found.created_at,
+        "people": shown(found.people),
+        "judges": judges,
+        "forest": found.forest,
+    }
 
 
 @project_view("reports", get="reports.read", post="reports.freeze")
@@ -69,6 +103,11 @@ def download(page: ProjectPage, key: str, number: int, form: str) -> HttpRespons
     found = one_report(page.project, number)
     if found.criterion.key != key or form not in DOWNLOADS:
         raise Http404(_("There is no such report."))
+    if form == "html" and not is_shown(found):
+        messages.error(
+            page.request, _("An earlier version of Touchstone made that report; it can still be had as JSON.")
+        )
+        return page.redirect("report", key)
     kind, content = DOWNLOADS[form]
     name = f"{page.project.slug}-{key}-report-{number}.{form}"
     return HttpResponse(

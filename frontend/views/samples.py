@@ -10,6 +10,7 @@ from annotate.selectors.projects import one_sample
 from frontend.forms.samples import SampleSearch
 from frontend.views import samples_read
 from frontend.views.base import ProjectPage, project_view
+from frontend.views.disagreements import walk
 
 PAGE_SIZE = 50
 
@@ -41,5 +42,6 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
             if units[kind] and (kind not in ("answer", "sample") or units[kind][0].said)
         ],
         "metadata": sorted(found.metadata.items()),
+        "walk": walk(page, found),
     }
     return page.render("frontend/sample.html", context)

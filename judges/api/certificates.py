@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, inline_serializer
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,9 +16,11 @@ from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
 from annotate.errors import Invalid
 from annotate.scales import as_number
 from annotate.selectors.lookup import criterion_named
+from judges.api import shapes
 from judges.models import Certificate, Look
-from judges.services.certificates import issue_certificate
-from judges.services.gate import certificate_as_dict, gate, gate_as_dict
+from judges.services.apply import applied_as_dict, apply_certificate
+from judges.services.certificates import certificate_as_dict, issue_certificate
+from judges.services.gate import gate, gate_as_dict
 from judges.services.looks import look_as_dict, look_at_test
 
 
@@ -31,7 +33,7 @@ class LooksView(ProjectAPIView):
 
         Who looked, with which judge version, and what it showed at which level of confidence.
         """
-        looks = Look.objects.filter(criterion__project=self.project).order_by("-pk")
+        looks = Look.objects.filter(criterion__project=self.project).order_by("-pk").defer("samples")
         looks = looks.select_related("criterion", "judge", "version", "created_by")
         return Response({"results": [look_as_dict(look) for look in looks]})
 
@@ -58,7 +60,7 @@ class LooksView(ProjectAPIView):
         look = look_at_test(
             criterion=criterion_named(self.project, _text(data["criterion"], "criterion")),
             judge_name=_text(data["judge"], "judge"),
-            dimension=None if data.get("dimension") is None else _text(data["dimension"], "dimension"),
+            dimension=_dimension(data),
             user=self.user,
         )
         return Response(look_as_dict(look), status=201)
@@ -71,10 +73,12 @@ class CertificatesView(ProjectAPIView):
     def get(self, request: Request, slug: str) -> Response:
         """The certificates, newest first.
 
-        What was certified: judge version, criterion version, threshold, and the figures on test.
+        What was certified: judge version, criterion version, threshold, calibrator, and the figures on test.
         """
-        found = Certificate.objects.filter(project=self.project).select_related(
-            "look__criterion", "look__judge", "look__version", "created_by"
+        found = (
+            Certificate.objects.filter(project=self.project)
+            .select_related("look__criterion", "look__judge", "look__version", "created_by")
+            .defer("look__samples")
         )
         return Response({"results": [certificate_as_dict(certificate) for certificate in found]})
 
@@ -98,7 +102,7 @@ class CertificatesView(ProjectAPIView):
 
 class GateView(ProjectAPIView):
     actions = {"GET": "reports.read"}
-    params = frozenset({"criterion", "judge", "min_kappa"})
+    params = frozenset({"criterion", "judge", "min_kappa", "dimension"})
 
     @shape.describes(
         OpenApiTypes.OBJECT,
@@ -106,23 +110,88 @@ class GateView(ProjectAPIView):
             OpenApiParameter("criterion", required=True, description="Key of a criterion."),
             OpenApiParameter("judge", required=True, description="The name of one judge."),
             OpenApiParameter("min_kappa", OpenApiTypes.NUMBER, required=True, description="The bar, from -1 to 1."),
+            OpenApiParameter("dimension", description="What it measures, if it was certified for several things."),
         ],
     )
     def get(self, request: Request, slug: str) -> Response:
         """Whether a judge may still be relied on, as `manage.py gate` says it.
 
         `passed` is false, with a `code` and a `reason`, when the lower bound of the certified kappa is under the bar,
-        there is no certificate, judge or criterion have changed since, or too few test samples stand behind it.
+        there is no certificate, judge or criterion have changed since, labels that came in since show that it errs
+        more often than certified (`drift`), or too few test samples stand behind it.
         """
         given: dict[str, str] = {name: text_parameter(request, name) for name in sorted(self.params)}
         for name, text in given.items():
-            if not text:
+            if not text and name != "dimension":
                 raise Invalid("missing_parameter", f"The parameter “{name}” is missing.")
         bar = as_number(given["min_kappa"])
         if bar is None:
             raise Invalid("bad_min_kappa", "min_kappa: a number from -1 to 1.")
-        found = gate(project=self.project, criterion_key=given["criterion"], judge_name=given["judge"], min_kappa=bar)
+        found = gate(
+            project=self.project,
+            criterion_key=given["criterion"],
+            judge_name=given["judge"],
+            min_kappa=bar,
+            dimension=given["dimension"] or None,
+        )
         return Response(gate_as_dict(found))
+
+
+class ApplyView(ProjectAPIView):
+    """A POST that stores nothing: the scores of a batch don't fit into an address."""
+
+    actions = {"POST": "reports.read"}
+
+    @shape.describes(
+        shapes.Applied,
+        request=shapes.Application,
+        conflict=True,
+        examples=[
+            OpenApiExample(
+                "Three scores of two answers",
+                request_only=True,
+                value={
+                    "criterion": "support",
+                    "judge": "groundedness",
+                    "scores": [
+                        {"sample": "q-1841", "score": 0.92},
+                        {"sample": "q-1841", "score": 0.35},
+                        {"sample": "q-1842", "score": 0.78},
+                    ],
+                },
+            )
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Applies a judge's latest certificate to new scores.
+
+        Each score gets the verdict at the certified threshold, its calibrated probability of passing, and whether it
+        lies in the region where the judge may decide alone. The batch gets the share that the judge passes, and that
+        share corrected for the judge's errors on test, with an interval that has the luck of both samples. Nothing is
+        stored; at most 100,000 scores at once.
+
+        `sample` says which scores belong together: those of one sample resemble each other, and intervals are clustered
+        by it. Without it every score counts as a sample of its own, which makes intervals too narrow when several
+        are of one. A judge that answers with labels sends `label` in place of `score`.
+
+        `corrected_pass_rate` has no value, and says why, when the judge's errors on test leave open whether it carries
+        any signal. Refused (409), in the gate's words, when there is no certificate, judge or criterion are no longer
+        what was certified, or labels that came in since show drift.
+        """
+        known = {"criterion", "judge", "dimension", "scores"}
+        data = body(request, known, required={"criterion", "judge", "scores"})
+        found = apply_certificate(
+            project=self.project,
+            criterion_key=_text(data["criterion"], "criterion"),
+            judge_name=_text(data["judge"], "judge"),
+            dimension=_dimension(data),
+            rows=data["scores"],
+        )
+        return Response(applied_as_dict(found))
+
+
+def _dimension(data: dict[str, Any]) -> str | None:
+    return None if data.get("dimension") is None else _text(data["dimension"], "dimension")
 
 
 def _text(value: Any, name: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
+from annotate.api.schema import Value
+
 
 class Judge(s.Serializer):
     id = s.IntegerField()
@@ -20,3 +22,77 @@ class JudgeChange(s.Serializer):
 
 class ReportRequest(s.Serializer):
     criterion = s.CharField(help_text="Its key.")
+
+
+class NewScore(s.Serializer):
+    sample = s.CharField(required=False, allow_null=True, help_text="Its sample's own id; one without stands alone.")
+    score = s.FloatField(required=False)
+    label = Value(required=False, help_text="In place of a score, for a judge that answers with labels.")  # type: ignore[assignment]
+
+
+class Application(s.Serializer):
+    criterion = s.CharField(help_text="Its key.")
+    judge = s.CharField(help_text="Its name.")
+    dimension = s.CharField(
+        required=False, allow_null=True, help_text="What it measures, if it was certified for several things."
+    )
+    scores = NewScore(many=True)
+
+
+class Estimate(s.Serializer):
+    value = s.FloatField(allow_null=True)
+    low = s.FloatField(allow_null=True)
+    high = s.FloatField(allow_null=True)
+    level = s.FloatField()
+    n = s.IntegerField(help_text="Units.")
+    clusters = s.IntegerField(help_text="Samples that they come from.")
+    method = s.CharField()
+    reason = s.CharField(allow_null=True, help_text="Why the value or the interval is missing.")
+
+
+class ProbabilitiesUsed(s.Serializer):
+    method = s.CharField(allow_null=True, help_text="platt or isotonic")
+    reason = s.CharField(allow_null=True, help_text="Why there are no probabilities.")
+
+
+class GradesUsed(s.Serializer):
+    reason = s.CharField(allow_null=True, help_text="Why there are no grades.")
+
+
+class RegionUsed(s.Serializer):
+    distance = s.FloatField(allow_null=True, help_text="From the threshold.")
+    risk = s.FloatField(help_text="The certified share of wrong decisions in it, at most.")
+    inside = s.IntegerField(allow_null=True, help_text="How many of the scores lie in it.")
+    reason = s.CharField(allow_null=True, help_text="Why there is no region.")
+
+
+class AppliedScore(s.Serializer):
+    sample = s.CharField(allow_null=True)
+    score = s.FloatField(required=False)
+    label = Value(required=False)  # type: ignore[assignment]
+    passes = s.BooleanField()
+    probability = s.FloatField(allow_null=True, help_text="That people would pass it.")
+    grade = Value(allow_null=True, help_text="The criterion's level that the score stands for.")
+    in_region = s.BooleanField(allow_null=True, help_text="Whether the judge may decide it alone.")
+
+
+class Applied(s.Serializer):
+    certificate = s.IntegerField(help_text="Its number.")
+    criterion = s.CharField()
+    criterion_version = s.IntegerField()
+    judge = s.CharField()
+    judge_version = s.CharField()
+    dimension = s.CharField()
+    threshold = s.FloatField(allow_null=True)
+    level = s.FloatField(help_text="Of all intervals: what the look that was certified had left.")
+    scores = s.IntegerField()
+    samples = s.IntegerField(help_text="How many there are, each score without one counted for itself.")
+    pass_rate = Estimate(help_text="The share that the judge passes.")
+    corrected_pass_rate = Estimate(help_text="The share that people would pass: Rogan-Gladen.")
+    tpr = Estimate()
+    tnr = Estimate()
+    signal = Estimate(help_text="TPR + TNR - 1; when its interval holds 0, nothing can be corrected.")
+    probability = ProbabilitiesUsed()
+    grade = GradesUsed()
+    region = RegionUsed()
+    results = AppliedScore(many=True, help_text="One for each score, in the order given.")

@@ -11,6 +11,7 @@ urlpatterns = [
     path(P + "looks/", certificates.LooksView.as_view()),
     path(P + "certificates/", certificates.CertificatesView.as_view()),
     path(P + "gate/", certificates.GateView.as_view()),
+    path(P + "apply/", certificates.ApplyView.as_view()),
     path(P + "judges/", views.JudgesView.as_view()),
     path(P + "judges/<int:judge_id>/", views.JudgeView.as_view()),
     path(P + "reports/", views.ReportsView.as_view()),

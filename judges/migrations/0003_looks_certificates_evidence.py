@@ -31,6 +31,7 @@ class Migration(migrations.Migration):
                 ("level", models.FloatField()),
                 ("fingerprint", models.CharField(max_length=64)),
                 ("result", models.JSONField()),
+                ("samples", models.JSONField()),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "created_by",

@@ -11,6 +11,7 @@ from judges.plots.colours import BAND, JUDGE
 from judges.plots.svg import draw, plain
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # A report holds any number of judges; a plot that fits a page does not.
@@ -38,7 +39,6 @@ def forest_plot(name: str, rows: Sequence[ForestRow], people: dict[str, Any]) ->
 
 def _paint(figure: Figure, rows: Sequence[ForestRow], people: dict[str, Any]) -> None:
     axes = figure.add_subplot()
-    axes.patch.set_visible(False)
     axes.axvline(0, color="black", linewidth=0.8, alpha=0.5)
     if people["value"] is not None:
         if people["low"] is not None:
@@ -53,6 +53,15 @@ def _paint(figure: Figure, rows: Sequence[ForestRow], people: dict[str, Any]) ->
             horizontalalignment="right" if people["value"] > 0.5 else "left",
             fontsize=9,
         )
+    paint_rows(axes, rows)
+    ends = [end for e in (*(row.estimate for row in rows), people) for end in (e["low"], e["value"]) if end is not None]
+    axes.set_xlim(min([-0.2, *(end - 0.05 for end in ends)]), 1.02)
+    axes.set_xlabel("Cohen’s kappa, with 95 % interval")
+
+
+def paint_rows(axes: Axes, rows: Sequence[ForestRow]) -> None:
+    """A mark with its interval per row, its title on the left and its figures on the right."""
+    axes.patch.set_visible(False)
     for place, row in enumerate(rows):
         value, low, high = (row.estimate[end] for end in ("value", "low", "high"))
         if value is None:
@@ -72,8 +81,5 @@ def _paint(figure: Figure, rows: Sequence[ForestRow], people: dict[str, Any]) ->
         )
     axes.set_yticks(range(len(rows)), [plain(row.title) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    ends = [end for e in (*(row.estimate for row in rows), people) for end in (e["low"], e["value"]) if end is not None]
-    axes.set_xlim(min([-0.2, *(end - 0.05 for end in ends)]), 1.02)
-    axes.set_xlabel("Cohen’s kappa, with 95 % interval")
     axes.tick_params(left=False)
     axes.spines["left"].set_visible(False)

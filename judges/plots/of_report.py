@@ -4,20 +4,55 @@ from __future__ import annotations
 
 from typing import Any
 
+from judges.plots.differences import differences_plot
 from judges.plots.forest import ForestRow, forest_plot
+from judges.plots.histogram import histogram_plot
+from judges.plots.planning import planning_plot
+from judges.plots.reliability import reliability_plot
+from judges.plots.slices import slices_plot
+from judges.plots.svg import plain
 from judges.plots.sweep import sweep_plot
+from judges.plots.triage import triage_plot
+from judges.plots.weeks import weeks_plot
 
 
 def report_plots(result: dict[str, Any]) -> dict[str, str]:
     """{name: SVG}; those of one judge end in its place among the judges, from 1."""
-    judges = result["judges"]
+    judges, plots = result["judges"], {}
+    planning = planning_plot("planning", result["planning"])
+    if planning is not None:
+        plots["planning"] = planning
     if not judges:
-        return {}
+        return plots
     rows = [ForestRow(row["title"], row["kappa"]) for row in judges]
-    plots = {"forest": forest_plot("forest", rows, result["people"])}
+    plots["forest"] = forest_plot(f"forest-{result['criterion']['key']}", rows, result["people"])
     for place, row in enumerate(judges, start=1):
         # A judge that answers with labels has nothing to choose.
         if row["sweep"] is not None and row["labels"] is None:
             name = f"sweep-{place}"
             plots[name] = sweep_plot(name, row["title"], row["sweep"], row["sweep"]["best"])
+        if row["histogram"] is not None:
+            name = f"histogram-{place}"
+            plots[name] = histogram_plot(name, row["title"], row["histogram"], row["at_threshold"]["threshold"])
+        if row["calibration"].get("points"):
+            name = f"reliability-{place}"
+            plots[name] = reliability_plot(name, row["title"], row["calibration"])
+        parts = slices_plot(f"slices-{place}", row["title"], row["slices"]["slices"])
+        weeks = weeks_plot(f"weeks-{place}", row["title"], row["weeks"]["weeks"], row["weeks"]["error"])
+        plots |= {f"slices-{place}": parts} if parts else {}
+        plots |= {f"weeks-{place}": weeks} if weeks else {}
+        if row["triage"]["reason"] is None:
+            plots[f"triage-{place}"] = triage_plot(f"triage-{place}", row["title"], row["triage"])
+    pairs = _pairs(result["compared"])
+    if pairs:
+        plots["compared"] = differences_plot("compared", pairs)
     return plots
+
+
+def _pairs(compared: dict[str, Any]) -> list[ForestRow]:
+    sides = [plain(side["title"], 18) for side in compared["sides"]]
+    return [
+        ForestRow(f"{sides[pair['second']]} − {sides[pair['first']]}", pair["difference"]["kappa"])
+        for pair in compared["pairs"]
+        if pair["reason"] is None
+    ]

@@ -11,6 +11,9 @@ from judges.plots.svg import draw, plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Room for a legend on the right, numbers of four digits on the left, and a word above.
+MARGINS = (0.6, 1.4, 0.25, 0.5)
+
 _LINES = (("kappa", "kappa", JUDGE, "-"), ("tpr", "TPR", TPR, "--"), ("tnr", "TNR", TNR, ":"))
 
 
@@ -21,9 +24,8 @@ def sweep_plot(name: str, judge: str, curve: dict[str, list[float | None]], chos
     else:
         best = number(curve["kappa"][curve["thresholds"].index(chosen)], 2)
         description = f"On the dev part kappa is highest, {best}, at threshold {chosen:.4g}."
-    return draw(
-        name, f"Threshold sweep of {judge}", description, (7.2, 3.0), lambda figure: _paint(figure, curve, chosen)
-    )
+    title = f"Threshold sweep of {judge}"
+    return draw(name, title, description, (7.2, 3.0), lambda figure: _paint(figure, curve, chosen), MARGINS)
 
 
 def _paint(figure: Figure, curve: dict[str, Any], chosen: float | None) -> None:
@@ -33,9 +35,11 @@ def _paint(figure: Figure, curve: dict[str, Any], chosen: float | None) -> None:
         values = [float("nan") if value is None else value for value in curve[key]]
         # A single threshold is a point, which a line would not show.
         marker = "o" if len(values) == 1 else ""
-        axes.plot(curve["thresholds"], values, color=colour, linestyle=style, label=title, linewidth=1.8, marker=marker)
+        # The name by which the page finds where each threshold stands in the drawing: a point of the line for each.
+        (line,) = axes.plot(curve["thresholds"], values, color=colour, linestyle=style, label=title, linewidth=1.8)
+        line.set(marker=marker, gid=f"line-{key}")
     if chosen is not None:
-        axes.axvline(chosen, color="black", linewidth=1, alpha=0.6)
+        axes.axvline(chosen, color="black", linewidth=1, alpha=0.6, gid="chosen")
         axes.annotate(
             plain(f"chosen on dev: {chosen:.4g}"),
             (chosen, 1.0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotate.models import Project, Sample
@@ -30,7 +30,33 @@ def with_words(project: Project, judges: Sequence[dict[str, Any]]) -> list[dict[
     ]
 
 
-def _said(judge: dict[str, Any], row: dict[str, Any]) -> Said:
+def with_both_words(
+    project: Project, first: Mapping[str, Any], second: Mapping[str, Any], rows: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The rows of units that two judges decide differently, each with the unit's text and both judges' reasons.
+
+    Read when they are shown, not when the report is frozen: of all pairs of judges one or two are ever looked at, and
+    their words together would outweigh the report. Scores and the addresses of units don't change. The key of a sample
+    that is gone is None.
+    """
+    names = {row["sample"] for row in rows}
+    samples = {one.external_id: one for one in Sample.objects.filter(project=project, external_id__in=names)}
+    words = rationales(project, [_said(judge, row) for judge in (first, second) for row in rows])
+    found = []
+    for row in rows:
+        sample = samples.get(row["sample"])
+        given = {
+            "sample": None if sample is None else sample.pk,
+            "external_id": row["sample"],
+            "text": "" if sample is None else _excerpt(_text(sample, row["unit"]), _EXCERPT),
+            "first_rationale": _excerpt(words.get(_said(first, row), ""), _RATIONALE),
+            "second_rationale": _excerpt(words.get(_said(second, row), ""), _RATIONALE),
+        }
+        found.append({**row, **given})
+    return found
+
+
+def _said(judge: Mapping[str, Any], row: dict[str, Any]) -> Said:
     return judge["judge"], judge["version"], judge["dimension"], (row["sample"], row["unit"])
 
 

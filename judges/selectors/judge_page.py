@@ -8,10 +8,19 @@ from typing import Any
 from annotate.text_tables import figure
 from annotate.units import unit_title
 from judges.models import AlignmentReport
-from judges.selectors.shown import Links, number, shown
+from judges.selectors.judge_beside import beside_context
+from judges.selectors.shown import Links, number, percent, shown
 
 # Rows of the table beside a sweep plot.
 _SWEEP_ROWS = 20
+# Whether people pass it, and whether the judge does.
+_OUTCOMES = {
+    (False, True): "false pass",
+    (True, False): "false fail",
+    (True, True): "both pass",
+    (False, False): "both fail",
+}
+_METHODS = {"platt": "Platt’s curve", "isotonic": "Isotonic steps"}
 
 
 def judge_context(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
@@ -22,6 +31,7 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         "title": row["title"],
         "anchor": f"judge-{place + 1}",
         "url": links.judge(row["judge"], row["dimension"]) if links else f"#judge-{place + 1}",
+        "trust": row["trust"],
         "kappa": shown(row["kappa"]),
         "threshold": number(at["threshold"]),
         "sign": "≥" if row["higher_is_better"] else "≤",
@@ -36,17 +46,30 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         "note": row["note"],
         "plot": plots.get(f"sweep-{place + 1}", ""),
         "sweep": _sweep_rows(row["sweep"]) if f"sweep-{place + 1}" in plots else [],
-        "disagreements": [_disagreement(one, links) for one in row["disagreements"]],
+        "dial": _dial(row, f"sweep-{place + 1}", links) if f"sweep-{place + 1}" in plots else None,
+        "histogram": _histogram(row["histogram"], plots.get(f"histogram-{place + 1}")),
+        "calibration": _calibration(row, plots.get(f"reliability-{place + 1}", "")),
+        "grades": _grades(row["grades"]),
+        "disagreements": [_disagreement(row, at, links) for at in range(len(row["disagreements"]))],
+        **beside_context(row, plots, place),
     }
 
 
-def _disagreement(row: dict[str, Any], links: Links | None) -> dict[str, Any]:
+def outcome(disagreement: Mapping[str, Any]) -> str:
+    """The cell of the confusion matrix that a disagreement stands in; empty where there is none."""
+    return _OUTCOMES.get((disagreement["passes"], disagreement["judge_passes"]), "")
+
+
+def _disagreement(judge: Mapping[str, Any], at: int, links: Links | None) -> dict[str, Any]:
+    row = judge["disagreements"][at]
     return {
         **row,
-        "url": links.sample(row["sample"], row["unit"]) if links else "",
+        "url": links.disagreement(judge, at) if links else "",
         "unit_title": unit_title(row["unit"]),
         "human": figure(row["human"], 2),
         "verdict": {True: "pass", False: "fail", None: "split in half"}[row["passes"]],
+        "outcome": outcome(row),
+        "is_mistake": outcome(row).startswith("false"),
         "said": number(row["score"]) if row["label"] is None else str(row["label"]),
     }
 
@@ -58,3 +81,107 @@ def _sweep_rows(curve: Mapping[str, Sequence[float | None]]) -> list[list[str]]:
         [number(curve["thresholds"][at]), *(figure(curve[name][at], 2) for name in ("kappa", "tpr", "tnr"))]
         for at in range(0, size, step)
     ]
+
+
+def _dial(row: Mapping[str, Any], name: str, links: Links | None) -> dict[str, Any] | None:
+    """The threshold that a page lets one drag: what is shown at the best one, and the same at each stop.
+
+    None where kappa is undefined at every threshold. A file has no script, and so no stops.
+    """
+    curve = row["sweep"]
+    if curve["best"] is None:
+        return None
+    best, size = curve["thresholds"].index(curve["best"]), len(curve["thresholds"])
+    stops = {
+        "threshold": [number(value) for value in curve["thresholds"]],
+        **{name: [figure(value, 2) for value in curve[name]] for name in ("kappa", "tpr", "tnr")},
+        "tp": curve["tp"],
+        "fp": curve["fp"],
+        "fn": [curve["positives"] - count for count in curve["tp"]],
+        "tn": [curve["negatives"] - count for count in curve["fp"]],
+    }
+    return {
+        "name": name,
+        "best": best,
+        "last": size - 1,
+        "stops": size,
+        "observed": curve["observed"],
+        "skipped": curve["observed"] - size,
+        "shown": {key: values[best] for key, values in stops.items()},
+        "data": stops if links and size > 1 else None,
+        "data_id": f"{name}-data",
+    }
+
+
+def _histogram(histogram: Mapping[str, Any] | None, plot: str | None) -> dict[str, Any] | None:
+    if histogram is None:
+        return None
+    edges = [number(edge) for edge in histogram["edges"]]
+    rows = zip(edges[:-1], edges[1:], histogram["passes"], histogram["fails"], strict=True)
+    return {"plot": plot, "rows": list(rows)}
+
+
+def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
+    """None for a judge that answers with labels, and where there is no pass or fail: nothing is missing there."""
+    found = row["calibration"]
+    if row["histogram"] is None:
+        return None
+    if found["reason"] is not None:
+        return {"reason": found["reason"]}
+    chosen, constant = found["chosen"], found["constant"]
+    # In our own order: the database keeps the keys of JSON in another.
+    rows = [_method(title, found["methods"][name], name == chosen) for name, title in _METHODS.items()]
+    rows.insert(0, _method("Threshold", {"reason": None, "kappa": row["at_threshold"]["kappa"]}, is_chosen=False))
+    if found["as_is"] is not None:
+        rows.insert(0, _method("Scores as they are", found["as_is"], is_chosen=False))
+    return {
+        "reason": None,
+        "chosen": chosen and _METHODS[chosen],
+        "why_none": found["why_none"],
+        "is_idle": chosen is not None and found["methods"][chosen]["log_loss"]["value"] >= constant["log_loss"],
+        "units": found["units"],
+        "samples": found["samples"],
+        "rows": rows,
+        "constant": {
+            "share": percent(constant["share"]),
+            "brier": figure(constant["brier"], 3),
+            "log_loss": figure(constant["log_loss"], 3),
+        },
+        "plot": plot,
+        "points": [_point(point) for point in found["points"]],
+    }
+
+
+def _method(title: str, row: Mapping[str, Any], is_chosen: bool) -> dict[str, Any]:
+    if row["reason"] is not None:
+        return {"title": title, "reason": row["reason"]}
+    others = [shown(row[name], 3) if name in row else None for name in ("brier", "log_loss", "ece")]
+    return {
+        "title": title,
+        "reason": None,
+        "is_chosen": is_chosen,
+        "cells": [shown(row["kappa"]), *others],
+        "ece_if_perfect": figure(row["ece_if_perfect"], 3) if "ece_if_perfect" in row else "",
+    }
+
+
+def _point(point: Mapping[str, Any]) -> dict[str, Any]:
+    has_interval = point["low"] is not None
+    return {
+        "range": f"{percent(point['lowest'])} to {percent(point['highest'])}",
+        "predicted": percent(point["predicted"]),
+        "observed": percent(point["observed"]),
+        "interval": f"{percent(point['low'])} to {percent(point['high'])}" if has_interval else "",
+        "n": point["n"],
+    }
+
+
+def _grades(grades: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Each level with the scores that reach it."""
+    if grades is None or grades["reason"] is not None:
+        return None if grades is None else dict(grades)
+    sign, below = ("≥", "<") if grades["higher_is_better"] else ("≤", ">")
+    first = f"{below} {number(grades['cuts'][0])}"
+    scores = [first, *("none" if cut is None else f"{sign} {number(cut)}" for cut in grades["cuts"])]
+    rows = [{"level": level, "score": score} for level, score in zip(grades["levels"], scores, strict=True)]
+    return {"reason": None, "kappa": shown(grades["kappa"]), "rows": rows}

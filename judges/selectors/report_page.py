@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotate.text_tables import UNDEFINED, figure
 from judges.models import AlignmentReport
 from judges.selectors.judge_page import judge_context
+from judges.selectors.matrix_table import matrix_context
+from judges.selectors.planner_page import drawn_context, planning_context
 from judges.selectors.shown import Links, percent, shown
 
 STATISTICS = (
@@ -22,10 +23,6 @@ STATISTICS = (
     ("krippendorff_alpha_interval", "Krippendorff’s alpha, interval"),
     ("gwet_ac1", "Gwet’s AC1"),
 )
-# A kappa on fewer common units says little: the same number that a pair needs to count in the means.
-FEW_UNITS = 10
-# Upper ends of the shades of a matrix cell.
-_SHADES = (0.0, 0.2, 0.4, 0.6, 0.8)
 
 
 def report_context(report: AlignmentReport, links: Links | None = None) -> dict[str, Any]:
@@ -40,8 +37,9 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "forest": report.plots.get("forest", ""),
         "statistics": [(title, shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
         "prevalence": [{**row, "percent": percent(row["share"])} for row in result["prevalence"]],
-        "matrix": _matrix(result["matrix"]),
-        "few_units": FEW_UNITS,
+        "matrix": matrix_context(result["matrix"]),
+        "planning": planning_context(report),
+        "drawn": drawn_context(report),
     }
 
 
@@ -64,26 +62,3 @@ def _human_is_share(result: Mapping[str, Any]) -> bool:
     criterion, values = result["criterion"], [row["value"] for row in result["prevalence"]]
     has_mean = criterion["scale"] in ("ordinal", "interval") and all(isinstance(value, int | float) for value in values)
     return bool(criterion["passes"]) and not has_mean
-
-
-def _matrix(matrix: dict[str, Any]) -> dict[str, Any]:
-    rows = [
-        {**rater, "cells": [None if i == j else _cell(cell) for j, cell in enumerate(cells)]}
-        for i, (rater, cells) in enumerate(zip(matrix["raters"], matrix["cells"], strict=True))
-    ]
-    few = any(cell and cell["few"] for row in rows for cell in row["cells"])
-    return {**matrix, "rows": rows, "has_few": few}
-
-
-def _cell(cell: dict[str, Any] | None) -> dict[str, Any]:
-    if cell is None:
-        return {"text": "", "shade": "none", "title": "no common units", "n": "", "few": False}
-    n, few = cell["n"], cell["n"] < FEW_UNITS
-    if cell["kappa"] is None:
-        title = f"{cell['reason']}; {n} common units"
-        return {"text": UNDEFINED, "shade": "none", "title": title, "n": n, "few": few}
-    title = f"{n} common units"
-    if cell["low"] is not None:
-        title = f"{figure(cell['low'], 2)} to {figure(cell['high'], 2)}, {title}"
-    shade = "few" if few else sum(cell["kappa"] > end for end in _SHADES)
-    return {"text": figure(cell["kappa"], 2), "shade": shade, "title": title, "n": n, "few": few}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.core.cache import cache
+from django.db import connection
 from django.db.models import Count, Max, QuerySet, Sum
 from django.http import Http404
 
 from annotate.models import Criterion, Label, Project, Task, Verdict
 from annotate.models.batch import TaskStatus
+from annotate.selectors.draws import finished_draw
 from judges.models import AlignmentReport, Judge
 from judges.selectors.scores import scores_against
 
@@ -28,8 +32,9 @@ class ReportState:
 
 
 def report_state(criterion: Criterion) -> ReportState:
-    reports = AlignmentReport.objects.filter(criterion=criterion).select_related("criterion", "project")
-    reports = reports.defer("evidence")
+    # One that was reckoned in an earlier way says other things than pages show: a new one is made in its place.
+    reports = AlignmentReport.objects.filter(criterion=criterion, parameters__figures=FIGURES_VERSION)
+    reports = reports.select_related("criterion", "project").defer("evidence")
     # Data can come back to what they were (a verdict is taken back): then an earlier report is the present one.
     current = reports.filter(parameters__data_version=data_version(criterion)).first()
     report = current or reports.first()
@@ -49,6 +54,41 @@ def reports_of(project: Project) -> QuerySet[AlignmentReport]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """One criterion's latest report in short: people's figure, and per judge name, kappa and verdict; and its plot."""
+
+    number: int
+    created_at: datetime
+    people: dict[str, Any]
+    judges: list[dict[str, Any]]
+    forest: str
+
+
+# Taken out where it lies: whole results are a hundred times as large.
+_OVERVIEW = """
+    SELECT DISTINCT ON (criterion_id) criterion_id, number, created_at, result->'people', (
+        SELECT coalesce(jsonb_agg(jsonb_build_object(
+            'title', j->'title', 'judge', j->'judge', 'dimension', j->'dimension', 'kappa', j->'kappa',
+            'trust', j->'trust'
+        ) ORDER BY place), '[]') FROM jsonb_array_elements(result->'judges') WITH ORDINALITY AS one(j, place)
+    ), coalesce(plots->>'forest', '')
+    FROM judges_alignmentreport
+    WHERE project_id = %(project)s AND parameters->'figures' = to_jsonb(%(figures)s::int)
+    ORDER BY criterion_id, number DESC
+"""
+
+
+def overview(project: Project) -> dict[int, Overview]:
+    """Of each criterion, by its primary key, the latest report that pages can show."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OVERVIEW, {"project": project.pk, "figures": FIGURES_VERSION})
+        return {
+            criterion: Overview(number, created_at, json.loads(people), json.loads(judges), forest)
+            for criterion, number, created_at, people, judges, forest in cursor.fetchall()
+        }
+
+
 def one_report(project: Project, number: int) -> AlignmentReport:
     found = (
         AlignmentReport.objects.filter(project=project, number=number).select_related("criterion", "project").first()
@@ -56,6 +96,11 @@ def one_report(project: Project, number: int) -> AlignmentReport:
     if found is None:
         raise Http404(f"This project has no report {number}.")
     return found
+
+
+def is_shown(report: AlignmentReport) -> bool:
+    """Whether pages can show it: it was reckoned the way figures are reckoned now. Its JSON can always be read."""
+    return bool(report.parameters["figures"] == FIGURES_VERSION)
 
 
 def report_as_dict(report: AlignmentReport) -> dict[str, Any]:
@@ -87,9 +132,10 @@ def data_version(criterion: Criterion) -> str:
     verdicts = Verdict.objects.filter(criterion=criterion).aggregate(Count("pk"), Sum("revision"), Max("updated_at"))
     scores = scores_against(criterion).aggregate(Count("pk"), Max("pk"))
     counts = [value for counted in (labels, tasks, verdicts, scores) for value in counted.values()]
+    draw = finished_draw(criterion)
     lower = Judge.objects.filter(project_id=criterion.project_id, higher_is_better=False).order_by("pk")
     falling = ",".join(str(judge) for judge in lower.values_list("pk", flat=True))
-    return "/".join(map(str, [FIGURES_VERSION, *counts, falling]))
+    return "/".join(map(str, [FIGURES_VERSION, *counts, falling, None if draw is None else draw.pk]))
 
 
 def pending_key(criterion_id: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -45,9 +45,10 @@ def judge_scores(criterion: Criterion, judge_name: str | None = None) -> tuple[l
     for candidates in by_judge.values():
         own = [candidate for candidate in candidates if candidate[1] == criterion.key] or candidates
         latest = max(version.number for version, _ in own)
-        current += [_load(criterion, version, dimension) for version, dimension in own if version.number == latest]
+        now = [one for one in own if one[0].number == latest]
         before = [one for one in reversed(own) if one[0].number != latest]
-        earlier += [_load(criterion, version, dimension) for version, dimension in before]
+        current += [load_scores(criterion, version, dimension) for version, dimension in now]
+        earlier += [load_scores(criterion, version, dimension) for version, dimension in before]
     return current, earlier
 
 
@@ -94,7 +95,11 @@ def _on_kind(kind: str) -> Q:
     return Q(unit=kind) | Q(unit__startswith=f"{kind}:")
 
 
-def _load(criterion: Criterion, version: JudgeVersion, dimension: str) -> JudgeScores:
+def load_scores(
+    criterion: Criterion, version: JudgeVersion, dimension: str, samples: Collection[int] | None = None
+) -> JudgeScores:
+    """What the version said under this name about the criterion's kind of units: of all samples, or of those named by
+    their primary keys."""
     # Here, not above: the statistics take a second to load, and most processes never count anything.
     from alignment.figures import JudgeScores
 
@@ -104,6 +109,7 @@ def _load(criterion: Criterion, version: JudgeVersion, dimension: str) -> JudgeS
     again: dict[UnitKey, list[Value]] = {}
     rows = (
         Score.objects.filter(_on_kind(criterion.unit), version=version, dimension=dimension)
+        .filter(Q() if samples is None else Q(sample__in=samples))
         .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")
         .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")
     )

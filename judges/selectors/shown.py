@@ -12,6 +12,8 @@ from annotate.text_tables import UNDEFINED, figure
 SampleUrl = Callable[[int, str], str]
 # From a judge and the name of what it measures to its page.
 JudgeUrl = Callable[[str, str], str]
+# From a judge's row of a report and the place of one of its disagreements, from 0, to where that is read.
+DisagreementUrl = Callable[[Mapping[str, Any], int], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class Links:
 
     sample: SampleUrl
     judge: JudgeUrl
+    disagreement: DisagreementUrl
 
 
 @dataclass(frozen=True, slots=True)

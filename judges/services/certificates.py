@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import Max
 
@@ -27,3 +29,31 @@ def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
         return Certificate.objects.create(
             project=project, number=number, look=look, judge_hash=look.version.content_hash, created_by=user
         )
+
+
+def certificate_as_dict(certificate: Certificate) -> dict[str, Any]:
+    """All that one needs to rely on it elsewhere: what was certified, how to apply it, and what it is worth."""
+    look = certificate.look
+    result = look.result
+    return {
+        "number": certificate.number,
+        "criterion": look.criterion.key,
+        "criterion_version": look.criterion.version,
+        "judge": look.judge.name,
+        "judge_version": look.version.label,
+        "judge_hash": certificate.judge_hash,
+        "dimension": look.dimension,
+        "label_fingerprint": look.fingerprint,
+        "look": look.number,
+        "level": look.level,
+        "threshold": result["threshold"],
+        "higher_is_better": look.judge.higher_is_better,
+        "calibrator": result["calibrated"]["calibrator"],
+        "cutpoints": result["cutpoints"]["calibrator"],
+        "region": {name: result["region"][name] for name in ("distance", "risk", "confidence", "reason")},
+        **{name: result[name] for name in ("kappa", "tpr", "tnr", "confusion")},
+        "error": result["error"],
+        "trust": result["trust"],
+        "created_at": certificate.created_at.isoformat(),
+        "created_by": certificate.created_by.username if certificate.created_by else None,
+    }

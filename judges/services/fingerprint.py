@@ -4,35 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
 from typing import Any
 
-from alignment.figures import Evidence
+import orjson
+
+from alignment.figures import Evidence, UnitKey
 
 
 def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:
     """SHA-256 over the criterion's version, every rating, verdict and score that went in, and the parameters."""
     digest = hashlib.sha256()
 
-    def add(rows: Iterable[Any]) -> None:
-        for row in rows:
-            digest.update(json.dumps(row, ensure_ascii=True, sort_keys=True).encode())
-            digest.update(b"\n")
+    def add(part: Any) -> None:
+        digest.update(orjson.dumps(part))
+        digest.update(b"\n")
 
     criterion = evidence.criterion
-    add([criterion.key, criterion.version, criterion.scale, criterion.levels, list(criterion.passes), parameters])
+    add([criterion.key, criterion.version, criterion.scale, criterion.levels, list(criterion.passes)])
+    add(json.dumps(parameters, sort_keys=True))
     # Sorted, so that neither the database's order nor the order of import matters.
-    add(sorted(zip(evidence.units, evidence.raters, map(json.dumps, evidence.values), strict=True)))
-    add(sorted((unit, json.dumps(value)) for unit, value in evidence.verdicts.items()))
+    order = sorted(range(len(evidence.units)), key=lambda row: (evidence.units[row], evidence.raters[row]))
+    for column in (evidence.units, evidence.raters, evidence.values, evidence.days, evidence.seconds):
+        add([column[row] for row in order] if column else None)
+    add(sorted(evidence.verdicts.items(), key=_unit))
     add(sorted(evidence.is_dev.items()))
-    if evidence.days:
-        add(sorted(zip(evidence.units, evidence.raters, evidence.days, evidence.seconds, strict=True), key=str))
     add(sorted(evidence.before, key=str))
-    add(sorted((sample, dict(values)) for sample, values in evidence.metadata.items()))
+    add(sorted((sample, sorted(values.items())) for sample, values in evidence.metadata.items()))
+    add(sorted(evidence.chances.items()))
     for judges in (evidence.judges, evidence.earlier):
-        add([len(judges)])
+        add(len(judges))
         for judge in judges:
             add([*judge.name, judge.higher_is_better])
             for values in (judge.numbers, judge.labels, judge.failed, judge.again):
-                add(sorted((unit, json.dumps(value)) for unit, value in values.items()))
+                add(sorted(values.items(), key=_unit))
     return digest.hexdigest()
+
+
+def _unit(row: tuple[UnitKey, Any]) -> UnitKey:
+    return row[0]

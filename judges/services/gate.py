@@ -10,9 +10,29 @@ from annotate.models import Criterion, Project
 from annotate.selectors.lookup import criterion_named
 from annotate.text_tables import UNDEFINED, figure, markdown_table
 from judges.models import Certificate, Judge, JudgeVersion
+from judges.selectors.drift import Drift, drift_as_dict, drift_of, drift_sentence
+from judges.services.certificates import certificate_as_dict
 
 # Below, an interval is itself too uncertain to hold a bar against.
 MIN_TEST_SAMPLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a judge was certified for, and whether that still holds: `why` says why it doesn't (a code and a sentence),
+    or is None. drift: it is watched as long as judge and criterion are the certified ones."""
+
+    criterion: Criterion
+    judge: Judge
+    certificate: Certificate | None
+    drift: Drift | None
+    why: tuple[str, str] | None
+
+    @property
+    def holding(self) -> Certificate:
+        """The certificate, where nothing speaks against it."""
+        assert self.certificate is not None
+        return self.certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +45,53 @@ class Gate:
     code: str
     sentence: str
     certificate: Certificate | None
+    drift: Drift | None
 
     @property
     def passed(self) -> bool:
         return self.code == "passed"
 
 
-def gate(*, project: Project, criterion_key: str, judge_name: str, min_kappa: float) -> Gate:
+def gate(
+    *, project: Project, criterion_key: str, judge_name: str, min_kappa: float, dimension: str | None = None
+) -> Gate:
     """Holds the lower bound of the certified kappa on test against the bar.
 
-    Fails as well when there is no certificate, when judge or criterion are no longer what was certified, and when the
-    certificate rests on too few samples. Raises Invalid for an unknown criterion or judge, and a bar outside -1..1.
+    Fails as well when there is no certificate, when judge or criterion are no longer what was certified, when the judge
+    is shown to err more often than certified, and when the certificate rests on too few samples. Raises Invalid as
+    `standing`, and for a bar outside -1..1.
     """
     if not -1 <= min_kappa <= 1:
         raise Invalid("bad_min_kappa", "min_kappa: a number from -1 to 1.")
+    found = standing(project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension)
+    why = found.why or _against(found.holding, min_kappa)
+    return Gate(found.criterion.key, found.judge.name, min_kappa, *why, found.certificate, found.drift)
+
+
+def standing(*, project: Project, criterion_key: str, judge_name: str, dimension: str | None = None) -> Standing:
+    """The judge's latest certificate for the criterion, of any version of both, so that what changed is told from what
+    was never certified.
+
+    Raises Invalid for an unknown criterion or judge, and for a judge that was certified for several things of which
+    none is named.
+    """
     criterion = criterion_named(project, criterion_key)
     judge = Judge.objects.filter(project=project, name=judge_name).first()
     if judge is None:
         raise Invalid("unknown_judge", f"“{project.slug}” has no judge “{judge_name}”.")
-    certificate = _latest(criterion, judge)
-    code, sentence = _decision(criterion, judge, certificate, min_kappa)
-    return Gate(criterion.key, judge.name, min_kappa, code, sentence, certificate)
+    certificate = _latest(criterion, judge, dimension)
+    if certificate is None:
+        what = f"“{judge.name}”" if dimension is None else f"“{dimension}” of “{judge.name}”"
+        sentence = f"{what} has no certificate for “{criterion.key}”."
+        return Standing(criterion, judge, None, None, ("no_certificate", sentence))
+    changed = _changed(criterion, judge, certificate)
+    if changed is not None:
+        return Standing(criterion, judge, certificate, None, changed)
+    drift = drift_of(certificate)
+    if drift.alarm is None:
+        return Standing(criterion, judge, certificate, drift, None)
+    sentence = f"Certificate {certificate.number} no longer holds. {drift_sentence(drift)}"
+    return Standing(criterion, judge, certificate, drift, ("drift", sentence))
 
 
 def gate_as_dict(found: Gate) -> dict[str, Any]:
@@ -58,27 +104,7 @@ def gate_as_dict(found: Gate) -> dict[str, Any]:
         "judge": found.judge,
         "min_kappa": found.min_kappa,
         "certificate": None if certificate is None else certificate_as_dict(certificate),
-    }
-
-
-def certificate_as_dict(certificate: Certificate) -> dict[str, Any]:
-    look = certificate.look
-    return {
-        "number": certificate.number,
-        "criterion": look.criterion.key,
-        "criterion_version": look.criterion.version,
-        "judge": look.judge.name,
-        "judge_version": look.version.label,
-        "judge_hash": certificate.judge_hash,
-        "dimension": look.dimension,
-        "label_fingerprint": look.fingerprint,
-        "look": look.number,
-        "level": look.level,
-        "threshold": look.result["threshold"],
-        "higher_is_better": look.judge.higher_is_better,
-        **{name: look.result[name] for name in ("kappa", "tpr", "tnr", "confusion")},
-        "created_at": certificate.created_at.isoformat(),
-        "created_by": certificate.created_by.username if certificate.created_by else None,
+        "drift": None if found.drift is None else drift_as_dict(found.drift),
     }
 
 
@@ -102,23 +128,27 @@ def gate_markdown(found: Gate) -> str:
         f"{found.min_kappa:g}",
     ]
     names = ["judge", "version", "criterion", "kappa on test", "interval", "level", "units", "samples", "bar"]
-    return f"{head}\n\n{markdown_table(names, [row])}"
+    parts = [head, markdown_table(names, [row])]
+    if found.drift is not None and found.code != "drift":
+        parts.append(drift_sentence(found.drift))
+    return "\n\n".join(parts)
 
 
-def _latest(criterion: Criterion, judge: Judge) -> Certificate | None:
-    """Of any version of the criterion, so that a changed criterion is told from one that was never certified."""
-    return (
-        Certificate.objects.filter(
-            look__criterion__project_id=criterion.project_id, look__criterion__key=criterion.key, look__judge=judge
-        )
-        .select_related("look__criterion", "look__judge", "look__version", "created_by")
-        .first()
+def _latest(criterion: Criterion, judge: Judge, dimension: str | None) -> Certificate | None:
+    found = Certificate.objects.filter(
+        look__criterion__project_id=criterion.project_id, look__criterion__key=criterion.key, look__judge=judge
     )
+    if dimension is not None:
+        found = found.filter(look__dimension=dimension)
+    names = sorted(found.order_by().values_list("look__dimension", flat=True).distinct())
+    if len(names) > 1:
+        raise Invalid(
+            "unclear_dimension", f"“{judge.name}” was certified for {', '.join(names)}: say which one is meant."
+        )
+    return found.select_related("look__criterion__project", "look__judge", "look__version", "created_by").first()
 
 
-def _decision(criterion: Criterion, judge: Judge, certificate: Certificate | None, min_kappa: float) -> tuple[str, str]:
-    if certificate is None:
-        return "no_certificate", f"“{judge.name}” has no certificate for “{criterion.key}”."
+def _changed(criterion: Criterion, judge: Judge, certificate: Certificate) -> tuple[str, str] | None:
     look, named = certificate.look, f"Certificate {certificate.number}"
     if look.criterion_id != criterion.pk:
         certified = f"{named} is for version {look.criterion.version} of “{criterion.key}”"
@@ -128,7 +158,11 @@ def _decision(criterion: Criterion, judge: Judge, certificate: Certificate | Non
         now = "without a version" if current is None else f"“{current.label}”"
         certified = f"{named} is for version “{look.version.label}” of “{judge.name}”"
         return "judge_changed", f"{certified}, which is now {now}."
-    kappa = look.result["kappa"]
+    return None
+
+
+def _against(certificate: Certificate, min_kappa: float) -> tuple[str, str]:
+    named, kappa = f"Certificate {certificate.number}", certificate.look.result["kappa"]
     if kappa["low"] is None or kappa["clusters"] < MIN_TEST_SAMPLES:
         needed = f"at least {MIN_TEST_SAMPLES}, with some variety, are needed"
         return "too_few_labels", f"{named} rests on {kappa['clusters']} labelled test samples; {needed}."

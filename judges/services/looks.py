@@ -15,15 +15,21 @@ from judges.selectors.reports import FIGURES_VERSION
 
 
 def look_at_test(
-    *, criterion: Criterion, judge_name: str, dimension: str | None = None, user: User | None = None
+    *,
+    criterion: Criterion,
+    judge_name: str,
+    dimension: str | None = None,
+    user: User | None = None,
+    expected: int | None = None,
 ) -> Look:
     """What the judge is worth on the samples that nothing was chosen on; the earlier look when nothing changed since.
 
     Raises Invalid for a judge that the project doesn't have or that measures several things of which none is named, and
-    Conflict, spending nothing, when there is nothing to see.
+    Conflict, spending nothing, when there is nothing to see, or when another look would have this number than the one
+    `expected`: somebody looked in between, and it would cost more than was said.
     """
     # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.figures import Judged, on_test, reference_of
+    from alignment.figures import Judged, looked, reference_of
     from alignment.looks import level_of_look
     from judges.services.evidence import full_evidence
     from judges.services.fingerprint import fingerprint_of
@@ -37,17 +43,18 @@ def look_at_test(
             raise Invalid("unclear_dimension", f"“{judge_name}” measures {names}: say which one is meant.")
         said = offered[0]
         # Only what a look rests on: a label given anew with the same value must not make another look, which costs.
-        bare = replace(evidence, judges=[said], days=(), seconds=(), before=(), earlier=(), metadata={})
+        bare = replace(evidence, judges=[said], days=(), seconds=(), before=(), earlier=(), metadata={}, chances={})
         fingerprint = fingerprint_of(bare, {"figures": FIGURES_VERSION, "what": "look"})
         looks = Look.objects.filter(criterion=criterion, judge__name=judge_name)
         same = looks.filter(fingerprint=fingerprint).first()
         if same is not None:
             return same
         number = (looks.aggregate(last=Max("number"))["last"] or 0) + 1
-        level = level_of_look(number)
-        decided = on_test(Judged(reference_of(evidence), said), level)
-        if decided.row["reason"] is not None:
-            raise Conflict("nothing_to_see", f"Nothing was looked at: {decided.row['reason']}.")
+        if expected not in (None, number):
+            raise Conflict("looked_meanwhile", f"Somebody looked in between: yours would be look {number} now.")
+        found = looked(Judged(reference_of(evidence), said), number)
+        if found.row["reason"] is not None:
+            raise Conflict("nothing_to_see", f"Nothing was looked at: {found.row['reason']}.")
         version = JudgeVersion.objects.get(
             judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
         )
@@ -57,9 +64,10 @@ def look_at_test(
             version=version,
             dimension=said.dimension,
             number=number,
-            level=level,
+            level=level_of_look(number),
             fingerprint=fingerprint,
-            result=decided.row,
+            result=found.row,
+            samples={"dev": found.dev, "test": found.test},
             created_by=user,
         )
 

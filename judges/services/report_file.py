@@ -8,13 +8,15 @@ from pathlib import Path
 from django.template.loader import render_to_string
 
 from judges.models import AlignmentReport
+from judges.selectors.annotators_page import annotators_context
 from judges.selectors.report_page import report_context
 
 _STATIC = Path(__file__).resolve().parent.parent / "static" / "judges"
 
 
 def report_html(report: AlignmentReport) -> str:
-    return render_to_string("judges/report_file.html", {**report_context(report), "css": _css()})
+    context = {**report_context(report), "annotators": annotators_context(report), "css": _css()}
+    return render_to_string("judges/report_file.html", context)
 
 
 @cache

@@ -22,7 +22,7 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
     strata: the sample's own id -> whether most of its units pass. By that id the same data are divided the same way in
     another installation.
     """
-    sides = _stored(criterion)
+    sides = sides_of(criterion)
     new = sorted(strata.keys() - sides.keys())
     if not new:
         return sides
@@ -33,7 +33,7 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
         chosen = dev_test_split(new, [strata[name] for name in new], seed=seed, dev_share=DEV_SHARE).tolist()
     _store(criterion, dict(zip(new, chosen, strict=True)))
     # Read again: where two did this at once, the first one's side counts.
-    return _stored(criterion)
+    return sides_of(criterion)
 
 
 def _store(criterion: Criterion, sides: Mapping[str, bool]) -> None:
@@ -52,5 +52,6 @@ def _drawn(seed: int, name: str) -> bool:
     return int.from_bytes(digest) / 2**64 < DEV_SHARE
 
 
-def _stored(criterion: Criterion) -> dict[str, bool]:
+def sides_of(criterion: Criterion) -> dict[str, bool]:
+    """Whether each sample that has a side is dev; nothing is drawn."""
     return dict(SplitMember.objects.filter(criterion=criterion).values_list("sample__external_id", "is_dev"))

@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, stats
 
 from alignment import Estimate, at_threshold, cost_of_look, kappa_at_look, level_of_look, widening
 
@@ -53,21 +55,54 @@ def test_looks_that_cannot_be(k, alpha, message):
         level_of_look(k, alpha)
 
 
-def test_kappa_at_a_look_by_the_formula():
-    kappa = Estimate(0.7, 0.55, 0.82, n=300, clusters=60, method="Cohen's kappa")
+def wilson(share, x):
+    """Both ends, from the definition: the shares whose score test is not rejected; x = z²/n."""
+
+    def beyond(other):
+        return (other - share) ** 2 - x * other * (1 - other)
+
+    return (
+        optimize.brentq(beyond, 0, share) if share > 0 else 0.0,
+        optimize.brentq(beyond, share, 1) if share < 1 else 1.0,
+    )
+
+
+@pytest.mark.parametrize("value", [0.7, 0.95, 0.0, -0.4])
+def test_kappa_at_a_look_by_the_definition(value):
+    kappa = Estimate(value, value - 0.15, min(1.0, value + 0.12), n=300, clusters=60, method="Cohen's kappa")
     widened = kappa_at_look(kappa, 2)
     level = level_of_look(2)
-    arm = 0.15 / (1 - 0.49) * stats.t.ppf((1 + level) / 2, 59) / stats.t.ppf(0.975, 59)
-    assert (widened.low, widened.high) == pytest.approx(tuple(np.tanh(np.arctanh(0.7) + np.array([-arm, arm]))))
-    assert (widened.value, widened.level, widened.n, widened.clusters) == (0.7, level, 300, 60)
-    assert widened.method == "Cohen's kappa; for look 2 on the scale of atanh"
+    stretch = stats.t.ppf((1 + level) / 2, 59) / stats.t.ppf(0.975, 59)
+    share = (1 - value) / 2
+    x = optimize.brentq(lambda x: np.diff(wilson(share, x))[0] / 2 - 0.15 / 2, 1e-6, 10)
+    lowest, highest = wilson(share, stretch**2 * x)
+    assert widened.low == pytest.approx(min(1 - 2 * highest, value - stretch * 0.15), abs=1e-9)
+    assert widened.high == pytest.approx(min(1, max(1 - 2 * lowest, value + stretch * 0.15)), abs=1e-9)
+    assert (widened.value, widened.level, widened.n, widened.clusters) == (value, level, 300, 60)
+    assert widened.method == "Cohen's kappa; for look 2 on Wilson's scale"
 
 
-def test_later_looks_are_wider_and_stay_within_kappas_bounds():
-    kappa = Estimate(0.9, 0.6, 1.0, n=20, clusters=20)
-    widths = [(widened := kappa_at_look(kappa, k)).high - widened.low for k in (1, 2, 5, 50, 1000)]
-    assert widths == sorted(widths)
-    assert kappa_at_look(kappa, 1000).high <= 1
+def test_turned_round_kappa_has_its_interval_turned_round():
+    up, down = (kappa_at_look(Estimate(value, value - 0.2, value + 0.2, clusters=30), 4) for value in (0.6, -0.6))
+    assert (up.low, up.high) == pytest.approx((-down.high, -down.low))
+
+
+def test_a_perfect_kappa_with_an_interval():
+    widened = kappa_at_look(Estimate(1.0, 0.86, 1.0, n=50, clusters=50), 2)
+    assert -1 < widened.low < 0.86
+    assert widened.high == 1
+
+
+def test_an_arm_that_says_nothing():
+    widened = kappa_at_look(Estimate(0.2, -0.8, 0.9, clusters=4), 1)
+    assert (widened.low, widened.high) == (-1, 1)
+
+
+@given(st.floats(-1, 1), st.floats(1e-9, 2), st.floats(1e-9, 2), st.integers(2, 500), st.integers(1, 2000))
+def test_later_looks_are_wider_and_stay_within_kappas_bounds(value, below, above, clusters, k):
+    kappa = Estimate(value, max(-1.0, value - below), min(1.0, value + above), clusters=clusters)
+    now, later = kappa_at_look(kappa, k), kappa_at_look(kappa, k + 1)
+    assert -1 <= later.low <= now.low <= kappa.low <= kappa.high <= now.high <= later.high <= 1
 
 
 def test_kappa_without_an_interval_stays_without():
@@ -75,8 +110,6 @@ def test_kappa_without_an_interval_stays_without():
         widened = kappa_at_look(kappa, 3)
         assert (widened.value, widened.low, widened.reason) == (kappa.value, None, kappa.reason)
         assert widened.level == level_of_look(3)
-    with pytest.raises(ValueError, match="lies between -1 and 1, not"):
-        kappa_at_look(Estimate(1.0, 0.9, 1.0, clusters=9), 3)
 
 
 def test_kappa_at_a_look_misses_no_more_than_its_level_allows():

@@ -153,6 +153,11 @@ def test_fleiss_1971(from_rows):
     kappa = fleiss_kappa(from_rows(rows, range(1, 6), "nominal"), interval="none")
     assert kappa.value == pytest.approx(0.4302, abs=5e-5)
     assert kappa.n == 30
+    # The z of statistical packages: the error if there were chance agreement only (Fleiss, Nee & Landis, 1979).
+    p = np.bincount([int(mark) for patient in FLEISS_1971 for mark in patient], minlength=6)[1:] / 180
+    by_chance = p * (1 - p)
+    error = np.sqrt(2 / (30 * 6 * 5) * (by_chance.sum() ** 2 - (by_chance * (1 - 2 * p)).sum())) / by_chance.sum()
+    assert kappa.value / error == pytest.approx(17.65, abs=5e-3)
 
 
 def test_fleiss_fourteen_raters(from_rows):

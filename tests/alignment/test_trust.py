@@ -58,7 +58,7 @@ CASES = {
     "useful as it stands": (
         {"kappa": about(0.7, 0.1)},
         "useful once calibrated",
-        "Kappa as it stands is 0.70 (0.60 to 0.80): surely 0.40 or more.",
+        "Its kappa is 0.70 (0.60 to 0.80): surely 0.40 or more.",
     ),
     "worse than people": (
         {"kappa": about(0.3, 0.1), "calibrated": about(0.35, 0.1), "ceiling": about(-0.2, 0.1)},
@@ -119,23 +119,20 @@ CASES = {
     "nobody to hold it against": (
         {"kappa": about(0.38, 0.1)},
         "not enough labels",
-        (
-            "Kappa as it stands is 0.38 (0.28 to 0.48): not surely 0.40 or more; and it was not held against single "
-            "people."
-        ),
+        ("Its kappa is 0.38 (0.28 to 0.48): not surely 0.40 or more; and it was not held against single people."),
     ),
     "nobody, and never useful by itself": (
-        {"kappa": about(0.2, 0.05), "ceiling": undefined("fewer than 2 annotators"), "more": 50},
+        {"kappa": about(0.2, 0.05), "ceiling": undefined("fewer than 2 annotators"), "more": lambda *_: 50},
         "not enough labels",
         (
-            "Kappa as it stands is 0.20 (0.15 to 0.25): surely below 0.40; and people's own kappa: fewer than 2 "
+            "Its kappa is 0.20 (0.15 to 0.25): surely below 0.40; and people's own kappa: fewer than 2 "
             "annotators: labels by more people on the same samples are missing."
         ),
     ),
     "a later look": (
         {"kappa": about(0.7, 0.1, level=level_of_look(3))},
         "useful once calibrated",
-        "Kappa as it stands is 0.70 (0.60 to 0.80, 99.7% sure): surely 0.40 or more.",
+        "Its kappa is 0.70 (0.60 to 0.80, 99.7% sure): surely 0.40 or more.",
     ),
 }
 
@@ -171,16 +168,25 @@ def test_how_many_more():
     assert asked[-1][1] == pytest.approx(0.04)
     verdict_of(about(0.2, 0.3), auc=about(0.6, 0.12), more=planner)
     assert asked[-1][1] == pytest.approx(0.1)
-    assert verdict_of(kappa, more=90).headline == "not enough labels (about 90 more samples)"
+    assert verdict_of(kappa, more=lambda *_: 90).headline == "not enough labels (about 90 more samples)"
     assert verdict_of(kappa).headline == verdict_of(kappa, more=lambda *_: None).headline == "not enough labels"
     assert verdict_of(kappa, clusters=12, more=planner).more == 18
     assert len(asked) == 3
 
 
+def test_the_other_part_takes_its_share_of_further_samples():
+    given = {"kappa": about(0.38, 0.1), "calibrated": None, "auc": about(0.8, 0.05), "ceiling": None, "labels": 9}
+    assert trust_verdict(**given, clusters=200, more=lambda *_: 613, share=0.5).more == 1300
+    few = trust_verdict(**given, clusters=12, part="dev", share=0.4)
+    assert few.headline == "not enough labels (about 45 more samples)"
+    assert few.reason == "12 samples with 9 labels on dev are few: intervals want 30 samples."
+    assert trust_verdict(**given, clusters=12, share=0.0).more is None
+
+
 def test_more_samples_are_not_asked_for_where_they_do_not_help():
     assert verdict_of(**CASES["nobody, and never useful by itself"][0]).more is None
     assert verdict_of(undefined(), auc=undefined(), more=lambda *_: 7).more is None
-    assert verdict_of(about(0.7, 0.1), more=90).more is None
+    assert verdict_of(about(0.7, 0.1), more=lambda *_: 90).more is None
 
 
 def interval(lowest, highest):
@@ -204,7 +210,9 @@ inputs = st.fixed_dictionaries(
         "ceiling": st.none() | interval(-2, 2),
         "clusters": st.integers(0, 100),
         "labels": st.integers(0, 1000),
-        "more": st.none() | st.integers(0, 1000) | st.just(lambda estimate, half_width: round(1 / half_width)),
+        "more": st.none()
+        | st.just(lambda estimate, half_width: None)
+        | st.just(lambda estimate, half_width: round(1 / half_width)),
     }
 )
 

@@ -97,9 +97,27 @@ def test_a_random_choice_among_the_filtered(ten: World) -> None:
     assert sorted(names) == sorted(f"s{number}" for number in range(2, 11, 2))
 
 
+def test_a_list_is_of_the_projects_own_samples_in_import_order(ten: World) -> None:
+    assert chosen(ten, {"method": "list", "samples": ["s7", "s2", "s10", "s2"]}) == ["s2", "s7", "s10"]
+    batch = ten.batch(selection={"method": "list", "samples": ["s3", "s1"], "note": "They look odd."}, opened=False)
+    # The ids stand in the batch's own rows, once.
+    assert batch.selection == {"method": "list", "n": 2, "note": "They look odd."}
+    assert [row.sample.external_id for row in batch.batch_samples.all()] == ["s1", "s3"]
+    # s99 is a sample of another project.
+    with pytest.raises(Invalid, match="no sample “s11” and 1 more"):
+        chosen(ten, {"method": "list", "samples": ["s1", "s99", "s11"]})
+
+
 @pytest.mark.parametrize(
     ("selection", "code"),
     [
+        ({"method": "list"}, "bad_samples"), ({"method": "list", "samples": "s1"}, "bad_samples"),
+        ({"method": "list", "samples": [1]}, "bad_samples"), ({"method": "list", "samples": []}, "no_samples"),
+        ({"method": "list", "samples": ["\ud800"]}, "bad_text"),
+        ({"method": "list", "samples": ["s1"], "note": 5}, "bad_note"),
+        ({"method": "list", "samples": ["s1"], "note": "x" * 501}, "bad_note"),
+        ({"method": "list", "samples": ["s1"], "filter": {"lang": "zh"}}, "bad_selection"),
+        ({"method": "all", "samples": ["s1"]}, "bad_selection"),
         ({"method": "best"}, "bad_selection"), ({"method": ["all"]}, "bad_selection"),
         ({"method": None}, "bad_selection"),
         ({"method": "all", "_connector": "OR"}, "bad_selection"),

@@ -24,6 +24,8 @@ READ = {
     "batches/1/": STAFF,
     "batches/1/progress/": STAFF,
     "reports/": STAFF,
+    "reports/support/compare/": STAFF,
+    "reports/support/triage/": STAFF,
     "settings/": ADMIN,
     "members/": ADMIN,
     "import/": ADMIN,
@@ -50,6 +52,7 @@ WRITE = {
     "criteria/add/": ADMIN,
     "criteria/edit/support/": ADMIN,
     "reports/support/": STAFF,
+    "reports/support/triage/": ADMIN,
 }
 
 

@@ -98,3 +98,42 @@ def test_the_number_of_queries_does_not_grow(rita: User, project: Project, as_us
     with CaptureQueriesContext(connection) as many:
         client.get("/p/help/reports/")
     assert len(many) == len(few)
+
+
+def test_the_overview_shows_every_criterion_and_asks_for_what_is_missing(
+    rita: User,
+    project: Project,
+    asked: list[int],
+    as_user: AsUser,
+    django_capture_on_commit_callbacks: Callable[..., object],
+) -> None:
+    client = as_user(rita)
+    criteria = {criterion.key: criterion.pk for criterion in project.criteria.all()}
+    freeze_report(criterion=one_criterion(project, "support"))
+    text = client.get("/p/help/reports/").content.decode()
+    assert "No judge has scores for this criterion yet." in text
+    assert text.count("no report yet") == len(criteria) - 1
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
+        shown = client.post("/p/help/reports/", follow=True).content.decode()
+    assert sorted(asked) == sorted(pk for key, pk in criteria.items() if key != "support")
+    assert "being made" in shown
+
+
+def test_a_report_of_an_earlier_way_of_reckoning_is_made_anew(
+    rita: User,
+    project: Project,
+    asked: list[int],
+    as_user: AsUser,
+    django_capture_on_commit_callbacks: Callable[..., object],
+) -> None:
+    old = freeze_report(criterion=one_criterion(project, "support"))
+    old.parameters["figures"] -= 1
+    old.result = {"what": "earlier versions said"}
+    old.save()
+    client = as_user(rita)
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
+        assert "is being made" in client.get(URL).content.decode()
+    assert asked == [old.criterion_id]
+    assert "no report yet" in client.get("/p/help/reports/").content.decode()
+    assert "can still be had as JSON" in client.get(f"{URL}{old.number}.html", follow=True).content.decode()
+    assert json.loads(client.get(f"{URL}{old.number}.json").content)["result"] == {"what": "earlier versions said"}

@@ -12,6 +12,8 @@ import pytest
 from annotate.models import Project
 from judges.models import AlignmentReport
 from judges.plots.forest import MAX_ROWS, ForestRow, forest_plot
+from judges.plots.histogram import histogram_plot
+from judges.plots.reliability import reliability_plot
 from judges.plots.svg import plain
 from judges.plots.sweep import sweep_plot
 from judges.services.report_file import report_html
@@ -62,7 +64,9 @@ def check_svg(source: str) -> ET.Element:
 
 
 def test_the_plots_of_a_report(report: AlignmentReport) -> None:
-    assert set(report.plots) == {"forest", "sweep-1", "sweep-2"}
+    kinds = ("sweep", "histogram", "reliability", "triage")
+    of_judges = {f"{kind}-{place}" for kind in kinds for place in (1, 2)}
+    assert set(report.plots) == {"forest", "compared", *of_judges}
     roots = [check_svg(source) for source in report.plots.values()]
     ids = [element.attrib["id"] for root in roots for element in root.iter() if "id" in element.attrib]
     assert len(ids) == len(set(ids)), "ids of two plots in one page"
@@ -109,6 +113,28 @@ def test_sweep(size: int, chosen: float | None) -> None:
     }
     root = check_svg(sweep_plot("sweep-1", HOSTILE, curve, chosen))
     assert ("chosen on dev" in "".join(root.itertext())) == (chosen is not None)
+
+
+@pytest.mark.parametrize("chosen", [None, 0.5])
+@pytest.mark.parametrize(
+    "histogram",
+    [
+        {"edges": [0.0, 0.5, 1.0], "passes": [1, 12000], "fails": [3, 0]},
+        {"edges": [0.5, 0.5], "passes": [0], "fails": [4]},
+    ],
+)
+def test_histogram(histogram: dict[str, Any], chosen: float | None) -> None:
+    words = "".join(check_svg(histogram_plot("histogram-1", HOSTILE, histogram, chosen)).itertext())
+    assert ("chosen on dev" in words) == (chosen is not None)
+    assert f"{sum(histogram['fails'])} that they fail" in " ".join(words.split())
+
+
+def test_reliability() -> None:
+    point = {"predicted": 0.4, "observed": 0.5, "low": 0.3, "high": 0.7}
+    points = [point, {**point, "predicted": 0.9}, {**point, "low": None, "high": None}]
+    words = "".join(check_svg(reliability_plot("reliability-1", HOSTILE, {"points": points})).itertext())
+    assert "3 groups" in words
+    assert "In 1 of the 2 with an interval" in words
 
 
 def test_text_of_a_plot_is_short_and_storable() -> None:
@@ -163,6 +189,11 @@ def test_the_file_needs_nothing_and_runs_nothing(report: AlignmentReport) -> Non
     assert f"report {report.number}" in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "<script>" not in text
-    for section in ("Judges against people", "Who agrees with whom", "How well people agree"):
+    for section in ("Judges against people", "Who agrees with whom", "How well people agree", "People, one by one"):
         assert f">{section}</h2>" in text
-    assert text.count("<svg ") == 3
+    assert text.count('class="plot"') == len(report.plots) == 7
+    for section in ("Every threshold", "Scores by what people say", "Scores as probabilities", "Scores as grades"):
+        assert f">{section}</h3>" in text
+    # What only a script could move is left out, and what it would show at first is there.
+    assert 'type="range"' not in text
+    assert "All dev units at" in text

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotate.models import Criterion, Label, Project, Task, User, Verdict
 from judges.models import AlignmentReport, Judge, SplitMember
-from judges.selectors.reports import FIGURES_VERSION, data_version, one_report, report_as_dict, report_state
+from judges.selectors.reports import data_version, one_report, report_as_dict, report_state
 from judges.services.reports import build_report, freeze_report
 from tests.annotate.factories import at_once, finish, make_sample, make_world
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
@@ -174,12 +174,6 @@ def test_the_order_of_arrival_is_no_part_of_the_fingerprint() -> None:
         add_judge(project, "j", samples, scores[::-1] if backwards else scores, dimension="grade")
         fingerprints.append(build_report(criterion=project.criteria.get(key="grade")).fingerprint)
     assert fingerprints[0] == fingerprints[1]
-
-
-def test_another_way_of_reckoning_makes_reports_out_of_date(grade: Criterion, monkeypatch: pytest.MonkeyPatch) -> None:
-    freeze_report(criterion=grade)
-    monkeypatch.setattr("judges.selectors.reports.FIGURES_VERSION", FIGURES_VERSION + 1)
-    assert report_state(grade).is_out_of_date
 
 
 def test_a_judge_read_the_other_way_round_makes_reports_out_of_date(project: Project, grade: Criterion) -> None:

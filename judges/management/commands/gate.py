@@ -13,14 +13,21 @@ from annotate.management.base import OneLineCommand
 from annotate.selectors.lookup import project_named
 from judges.services.gate import gate, gate_as_dict, gate_markdown
 
+# Exit codes: a pipeline must tell "no" from "the question makes no sense".
+FAILED, NOT_ASKED = 1, 2
+
 
 class Command(OneLineCommand):
-    help = "Whether a judge's certificate holds against a bar: exit code 0 when it does, 1 when it doesn't."
+    help = (
+        "Whether a judge's certificate holds against a bar. Exit code 0: it does; 1: it doesn't; 2: there is no such "
+        "project, criterion or judge, or the bar is no kappa."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
         parser.add_argument("--criterion", required=True, metavar="KEY")
         parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument("--dimension", metavar="NAME", help="of a judge certified for several things: which one")
         parser.add_argument("--min-kappa", required=True, type=float, metavar="NUMBER")
         parser.add_argument("--format", choices=["text", "json", "markdown"], default="text")
 
@@ -30,10 +37,11 @@ class Command(OneLineCommand):
                 project=project_named(options["slug"]),
                 criterion_key=options["criterion"],
                 judge_name=options["judge"],
+                dimension=options["dimension"],
                 min_kappa=options["min_kappa"],
             )
         except Refusal as error:
-            raise CommandError(error.message) from error
+            raise CommandError(error.message, returncode=NOT_ASKED) from error
         if options["format"] == "json":
             self.stdout.write(json.dumps(gate_as_dict(found), ensure_ascii=False, indent=1, allow_nan=False))
         elif options["format"] == "markdown":
@@ -41,4 +49,4 @@ class Command(OneLineCommand):
         elif found.passed:
             self.stdout.write(found.sentence)
         if not found.passed:
-            raise CommandError(found.sentence)
+            raise CommandError(found.sentence, returncode=FAILED)

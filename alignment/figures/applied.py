@@ -1,0 +1,95 @@
+"""New scores of a certified judge: probabilities and verdicts, and what share of them would pass by people."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alignment.arrays import Bools, Floats, Ints
+from alignment.binary import FN, FP, TN, TP
+from alignment.calibrators import Calibrator
+from alignment.corrected_rate import CorrectedRate, corrected_rate
+from alignment.region import far_from
+from alignment.threshold import decide
+
+#: The judge's verdict and people's, by cell of a confusion matrix.
+_JUDGE = {TN: False, FP: True, FN: False, TP: True}
+_PEOPLE = {TN: False, FP: False, FN: True, TP: True}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Applied:
+    """Arrays of shape (scores,). probability and grade (a position among the criterion's levels) are None where the
+    certificate has no calibrator for them; in_region where it has no region."""
+
+    verdict: Bools
+    probability: Floats | None
+    grade: Ints | None
+    in_region: Bools | None
+    rate: CorrectedRate
+
+
+def applied(
+    result: Mapping[str, Any],
+    test: Mapping[str, Sequence[int]],
+    scores: Sequence[float],
+    samples: Sequence[str | None],
+    *,
+    higher_is_better: bool,
+    level: float,
+    rng: np.random.Generator,
+    passes: Sequence[bool] | None = None,
+) -> Applied:
+    """What a look makes of new scores.
+
+    ``result`` and ``test`` are the look's row and cells (``looked``). ``samples`` names the sample of each score, None
+    for one that stands alone; scores of one sample, and test units of the same sample, are one cluster. ``passes``: of
+    a judge that answers with labels, whether each of them passes.
+
+    ``rate`` is of the whole batch, at the level of the look: the share that the judge passes, and the share that people
+    would pass, corrected for the judge's errors on test (``corrected_rate``).
+    """
+    given = np.asarray(scores, dtype=np.float64)
+    threshold = result["threshold"]
+    if threshold is None:
+        assert passes is not None
+        verdict = np.asarray(passes, dtype=np.bool_)
+    else:
+        verdict = decide(given, threshold, higher_is_better)
+    calibrator, cuts = (_fitted(result[name]["calibrator"]) for name in ("calibrated", "cutpoints"))
+    distance = result["region"]["distance"]
+    return Applied(
+        verdict=verdict,
+        probability=None if calibrator is None else calibrator.probability(given),
+        grade=None if cuts is None else cuts.verdict(given),
+        in_region=None if distance is None else far_from(given, threshold, distance),
+        rate=_rate(verdict, samples, test, level, rng),
+    )
+
+
+def _fitted(stored: Mapping[str, Any] | None) -> Calibrator | None:
+    return None if stored is None else Calibrator.from_dict(stored)
+
+
+def _rate(
+    verdict: Bools,
+    samples: Sequence[str | None],
+    test: Mapping[str, Sequence[int]],
+    level: float,
+    rng: np.random.Generator,
+) -> CorrectedRate:
+    cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
+    code: dict[Hashable, int] = {}
+    labelled = [code.setdefault(sample, len(code)) for sample, _ in cells]
+    # A score without a sample is named by its place, which no sample's name equals.
+    others = [code.setdefault(place if name is None else name, len(code)) for place, name in enumerate(samples)]
+    return corrected_rate(
+        np.array([_JUDGE[cell] for _, cell in cells], dtype=np.bool_),
+        np.array([_PEOPLE[cell] for _, cell in cells], dtype=np.bool_),
+        labelled,
+        verdict,
+        others,
+        rng=rng,
+        level=level,
+    )

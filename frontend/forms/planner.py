@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models import Project, User
+from annotate.services.batches import MAX_SEED, earliest_due_date
+from frontend.forms.batches import offer_members
+from judges.services.next_samples import DEFAULT_COUNT, FEWEST_SAMPLES, MOST_SAMPLES, About
+
+PEOPLE = "people"
+
+
+class WidthForm(forms.Form):
+    """How sure one wants to be."""
+
+    width = forms.FloatField(
+        label=_("Half-width wanted (±)"),
+        min_value=0.005,
+        max_value=1.0,
+        widget=forms.NumberInput({"step": "any"}),
+    )
+
+
+class DrawForm(forms.Form):
+    """How many samples to draw, and what their labels should make surer."""
+
+    n = forms.IntegerField(
+        label=_("How many samples"), min_value=FEWEST_SAMPLES, max_value=MOST_SAMPLES, initial=DEFAULT_COUNT
+    )
+    about = forms.ChoiceField(label=_("Labels should make surer"))
+
+    def __init__(self, judges: Sequence[Mapping[str, Any]], *args: Any, **kwargs: Any) -> None:
+        """`judges`: those of the report."""
+        super().__init__(*args, **kwargs)
+        choices: list[tuple[str, Any]] = [(PEOPLE, _("how people answer"))]
+        choices += [(_key(row), _("kappa of %(judge)s") % {"judge": row["title"]}) for row in judges]
+        self.fields["about"].choices = choices  # type: ignore[attr-defined]
+        # Whoever opens the planner of a judge that scores wants to know that judge.
+        self.fields["about"].initial = next((_key(row) for row in judges if row["kappa"]["value"] is not None), PEOPLE)
+
+    def wanted(self) -> About | None:
+        about = self.cleaned_data["about"]
+        return None if about == PEOPLE else About(*json.loads(about))
+
+
+class DrawnBatchForm(DrawForm):
+    """The draw that was seen, and who labels it."""
+
+    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, widget=forms.HiddenInput)
+    plan = forms.CharField(max_length=64, widget=forms.HiddenInput)
+    name = forms.CharField(label=_("Name"), max_length=200)
+    due_date = forms.DateField(
+        label=_("Due date"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+    )
+    annotators = forms.ModelMultipleChoiceField(
+        label=_("Annotators"),
+        queryset=User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose who labels this batch.")},
+    )
+    overlap = forms.IntegerField(
+        label=_("Overlap"),
+        min_value=1,
+        max_value=100,
+        initial=2,
+        help_text=_("How many people label each sample. Agreement can be measured from 2 on."),
+    )
+
+    def __init__(self, project: Project, judges: Sequence[Mapping[str, Any]], *args: Any, **kwargs: Any) -> None:
+        # The page has the draw's own form as well.
+        super().__init__(judges, *args, auto_id="id_batch_%s", **kwargs)
+        for name in ("n", "about"):
+            self.fields[name].widget = forms.HiddenInput()
+        self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
+        offer_members(self.fields["annotators"], project)
+
+
+def _key(row: Mapping[str, Any]) -> str:
+    return json.dumps([row["judge"], row["dimension"]])

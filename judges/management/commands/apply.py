@@ -1,0 +1,139 @@
+"""manage.py apply SLUG --criterion KEY --judge NAME --file scores.csv"""
+
+from __future__ import annotations
+
+import csv
+import json
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotate.errors import Refusal
+from annotate.importing.cells import guard
+from annotate.importing.limits import Limits
+from annotate.importing.problems import FileError, Problems
+from annotate.importing.sources import open_source
+from annotate.management.base import OneLineCommand
+from annotate.scales import as_number, is_missing
+from annotate.selectors.lookup import project_named
+from annotate.text_tables import interval
+from judges.services.apply import AppliedBatch, applied_as_dict, applied_rows, apply_certificate
+
+FORMATS = (".jsonl", ".csv")
+# As score files for an import name it, too.
+_SPELLINGS = {"sample_id": "sample"}
+
+
+class Command(OneLineCommand):
+    help = "What a judge's certificate makes of new scores: verdicts, probabilities, and a corrected pass rate."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the project's short name")
+        parser.add_argument("--criterion", required=True, metavar="KEY")
+        parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument("--dimension", metavar="NAME", help="of a judge certified for several things: which one")
+        parser.add_argument(
+            "--file",
+            required=True,
+            type=Path,
+            metavar="FILE",
+            help="JSONL, JSON, CSV or Parquet with the columns sample (its own id, if there is one) and score",
+        )
+        parser.add_argument("--output", type=Path, metavar="FILE", help="write each score's verdict, .jsonl or .csv")
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="of what is printed")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        output: Path | None = options["output"]
+        if output is not None and output.suffix.lower() not in FORMATS:
+            raise CommandError(f"{output}: write to a file that ends with {' or '.join(FORMATS)}.")
+        try:
+            batch = apply_certificate(
+                project=project_named(options["slug"]),
+                criterion_key=options["criterion"],
+                judge_name=options["judge"],
+                dimension=options["dimension"],
+                rows=_rows(options["file"]),
+            )
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(applied_as_dict(batch), ensure_ascii=False, allow_nan=False))
+        else:
+            self.stdout.write(_said(batch))
+        if output is not None:
+            _write(output, batch)
+            self.stderr.write(f"Wrote {output}.")
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        raise CommandError(f"There is no file {path}.")
+    problems = Problems()
+    try:
+        with open_source(path, path.name, problems, Limits.from_settings()) as source:
+            typed = source.reader.typed
+            rows = [_row(row, typed) for _, _, row in source.reader.rows()]
+    except FileError as error:
+        raise CommandError(f"{path}: {error.message}") from error
+    if problems:
+        first = problems.first[0]
+        raise CommandError(f"{path}: row {first['row']}: {first['message']} ({problems.total} errors)")
+    return rows
+
+
+def _row(row: Mapping[str, Any], typed: bool) -> dict[str, Any]:
+    named = {_SPELLINGS.get(name, name): value for name, value in row.items()}
+    if is_missing(named.get("sample")):
+        named.pop("sample", None)
+    if not typed and isinstance(named.get("score"), str):
+        number = as_number(named["score"].strip())
+        named["score"] = named["score"] if number is None else number
+    return named
+
+
+def _said(batch: AppliedBatch) -> str:
+    found = applied_as_dict(batch)
+    corrected, region = found["corrected_pass_rate"], found["region"]
+    intervals = f"intervals at {found['level']:.2%}"
+    lines = [
+        f"Certificate {found['certificate']} of “{found['judge']}” for “{found['criterion']}”; {intervals}.",
+        f"The judge passes {interval(found['pass_rate'])} of {found['scores']:,} scores, {found['samples']:,} samples.",
+    ]
+    if corrected["value"] is None:
+        lines.append(f"What share people would pass can't be said: {corrected['reason']}.")
+    else:
+        why = f" ({corrected['reason']})" if corrected["low"] is None else ""
+        lines.append(f"Corrected for its errors, people would pass {interval(corrected)}{why}.")
+    if region["inside"] is None:
+        lines.append("It may decide none alone: no region was certified.")
+    else:
+        lines.append(
+            f"It may decide {region['inside']:,} of them alone, at most {region['risk']:.0%} of these wrongly."
+        )
+    if found["probability"]["reason"] is not None:
+        lines.append(f"No probabilities: {found['probability']['reason']}.")
+    return "\n".join(lines)
+
+
+def _write(path: Path, batch: AppliedBatch) -> None:
+    rows = applied_rows(batch)
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            if path.suffix.lower() == ".csv":
+                writer = csv.DictWriter(file, list(rows[0]))
+                writer.writeheader()
+                writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+            else:
+                file.writelines(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.") from error
+
+
+def _cell(value: Any) -> Any:
+    """A sample's id must not run as a formula in a spreadsheet; numbers don't."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return guard(value) if isinstance(value, str) else value

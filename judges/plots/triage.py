@@ -1,0 +1,53 @@
+"""Risk against coverage: how many of a judge's surest decisions are wrong, the more of them are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from alignment.region import RISK
+from annotate.text_tables import interval
+from judges.plots.colours import BAND, JUDGE
+from judges.plots.svg import draw
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def triage_plot(name: str, judge: str, triage: dict[str, Any]) -> str:
+    """`triage`: as alignment.figures.triaged.triage_figures gives it, with a curve."""
+    sentences = [
+        f"Of the surest {row['coverage']:.0%} of decisions {interval(row['error'], 3)} are wrong."
+        for row in triage["rows"]
+    ]
+    title = f"Risk against coverage of {judge}"
+    return draw(name, title, " ".join(sentences), (7.2, 3.0), lambda figure: _paint(figure, triage))
+
+
+def _paint(figure: Figure, triage: dict[str, Any]) -> None:
+    axes = figure.add_subplot()
+    axes.patch.set_visible(False)
+    curve, rows = triage["curve"], [row for row in triage["rows"] if row["error"]["low"] is not None]
+    axes.plot(
+        curve["coverage"], curve["risk"], color=JUDGE, linewidth=1.8, marker="o" if len(curve["risk"]) < 3 else ""
+    )
+    axes.vlines(
+        [row["coverage"] for row in rows],
+        [row["error"]["low"] for row in rows],
+        [row["error"]["high"] for row in rows],
+        color=JUDGE,
+        linewidth=1.5,
+        alpha=0.6,
+    )
+    # What a certified region promises; here for the eye only, since it is decided on test.
+    axes.axhline(RISK, color=BAND, linewidth=1.5, linestyle="--")
+    axes.annotate(f"{RISK:.0%}", (0, RISK), xytext=(2, 2), textcoords="offset points", fontsize=9)
+    axes.set_xlim(0, 1.02)
+    axes.set_ylim(0, max([0.1, *(1.1 * row["error"]["high"] for row in rows), *(1.1 * risk for risk in curve["risk"])]))
+    axes.xaxis.set_major_formatter(_percent)
+    axes.yaxis.set_major_formatter(_percent)
+    axes.set_xlabel("share of decisions kept, the surest first")
+    axes.set_ylabel("of them wrong")
+
+
+def _percent(share: float, _place: float) -> str:
+    return f"{share:.0%}"

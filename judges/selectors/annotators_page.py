@@ -1,0 +1,91 @@
+"""The annotators of a frozen report, as their page and the file show them."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from annotate.text_tables import UNDEFINED, figure
+from judges.models import AlignmentReport
+from judges.selectors.matrix_table import FEW_UNITS, matrix_context, people_only
+from judges.selectors.shown import shown
+
+# Below this a figure of seconds has a decimal.
+_SHORT_SECONDS = 10
+
+
+def annotators_context(report: AlignmentReport) -> dict[str, Any]:
+    """The `annotators` of `judges/annotators_fragment.html`: everybody in one list, all together as its last entry."""
+    result = report.result
+    found = result["annotators"]
+    together = {**found["together"], "name": ""}
+    everybody = [*found["people"], together]
+    rows = [_row(one) for one in everybody]
+    return {
+        "basis": found["basis"],
+        "count": len(found["people"]) + found["left_out"],
+        "labels": together["labels"],
+        "units": together["units"],
+        "samples": together["samples"],
+        "ties": together["ties"],
+        "left_out": found["left_out"],
+        "rows": rows,
+        "alone": together["agreement"]["reason"] if together["agreement"]["value"] is None else "",
+        "few_units": FEW_UNITS,
+        "has_few": any(row["few"] for row in rows),
+        "model_reason": found["model"]["reason"],
+        "options": [(row["label"], row["passes"]) for row in result["prevalence"]],
+        "says_again": together["consistency"]["value"] is not None,
+        "is_timed": together["seconds"]["n"] > 0,
+        "weeks": [_week(monday) for monday in found["weeks"]["mondays"]],
+        "earlier_weeks": found["weeks"]["earlier"],
+        "weeks_reason": found["weeks"]["reason"],
+    }
+
+
+def people_matrix(report: AlignmentReport) -> dict[str, Any]:
+    """The `matrix` of `judges/matrix.html`, with people only."""
+    return matrix_context(people_only(report.result["matrix"]))
+
+
+def _row(one: dict[str, Any]) -> dict[str, Any]:
+    kappa, rates, model = shown(one["kappa"]), one["rates"] or {}, one["model"] or {}
+    return {
+        "name": one["name"],
+        "units": one["units"],
+        "samples": one["samples"],
+        "compared": one["agreement"]["n"],
+        "few": 0 < one["agreement"]["n"] < FEW_UNITS,
+        "kappa": kappa,
+        "agreement": shown(one["agreement"]),
+        "rates": {name: shown(estimate) for name, estimate in rates.items()},
+        "model": {name: shown(estimate) for name, estimate in model.items()},
+        "consistency": shown(one["consistency"]),
+        "pace": _pace(one["seconds"]),
+        "shares": [{"text": f"{share:.0%}", "width": f"{100 * share:.1f}"} for share in one["shares"] or []],
+        "weeks": [_cell(cell) for cell in one["weeks"]],
+    }
+
+
+def _pace(seconds: dict[str, Any]) -> dict[str, Any]:
+    half = f"{_seconds(seconds['low'])} to {_seconds(seconds['high'])}" if seconds["n"] else ""
+    return {"median": _seconds(seconds["median"]), "half": half, "n": seconds["n"]}
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return UNDEFINED
+    return figure(value, 1 if value < _SHORT_SECONDS else 0)
+
+
+def _cell(cell: dict[str, Any] | None) -> dict[str, Any] | None:
+    if cell is None:
+        return None
+    few = cell["n"] < FEW_UNITS
+    interval = "" if cell["low"] is None else f"{figure(cell['low'], 2)} to {figure(cell['high'], 2)}"
+    return {"text": figure(cell["value"], 2), "interval": interval, "n": cell["n"], "few": few}
+
+
+def _week(monday: str) -> dict[str, str]:
+    day = date.fromisoformat(monday)
+    return {"day": f"{day.day} {day:%b}", "year": f"{day.year}"}

@@ -1,0 +1,217 @@
+"""Two judges of a frozen report side by side, as their page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from annotate.text_tables import figure
+from annotate.units import unit_title
+from judges.models import AlignmentReport
+from judges.selectors.disagreements import with_both_words
+from judges.selectors.shown import Links, Shown, number, shown
+
+_MEASURES = {
+    "pass or fail": (
+        ("kappa", "Kappa"),
+        ("tpr", "TPR: of what people pass, the share it passes"),
+        ("tnr", "TNR: of what people fail, the share it fails"),
+        ("accuracy", "Accuracy: share of units decided as people do"),
+    ),
+    "labels": (
+        ("kappa", "Kappa"),
+        ("linear", "Kappa, linear weights"),
+        ("quadratic", "Kappa, quadratic weights"),
+        ("percent", "Percent agreement"),
+    ),
+}
+_FLIPS = (
+    (1, "only_second_right", "Only {second} is right"),
+    (-1, "only_first_right", "Only {first} is right"),
+    (0, "both_wrong", "They differ, and both are wrong"),
+)
+ONE_JUDGE = "A comparison takes two judges, or two versions of one, with scores for this criterion."
+SAME_TWICE = "Choose two different ones."
+NOT_COMPARED = "An earlier version is compared with the latest version of the same judge, and with nothing else."
+
+
+def compare_context(report: AlignmentReport, links: Links, first: str | None, second: str | None) -> dict[str, Any]:
+    """The pair with these keys, else the first there is. LookupError: a key that the report doesn't have."""
+    compared = report.result["compared"]
+    keys = [_key(side) for side in compared["sides"]]
+    chosen = _chosen(compared["pairs"], keys, first, second)
+    pair = None if chosen is None else _oriented(compared["pairs"], *chosen)
+    options = [{**side, "key": key} for side, key in zip(compared["sides"], keys, strict=True)]
+    return {
+        "sides": {
+            "latest": [one for one in options if one["latest"]],
+            "earlier": [one for one in options if not one["latest"]],
+        },
+        "first": None if chosen is None else options[chosen[0]],
+        "second": None if chosen is None else options[chosen[1]],
+        "pair": None if pair is None else _pair(report, compared, pair, links),
+        "note": _why_none(chosen) if pair is None else "",
+        "on_dev": compared["basis"] == "pass or fail",
+        "plot": report.plots.get("compared", ""),
+        "pairs": [_in_short(compared["sides"], keys, one) for one in compared["pairs"]],
+        "left_out": compared["left_out"],
+    }
+
+
+def _key(side: Mapping[str, Any]) -> str:
+    """What an address calls a judge's version: the same in every report."""
+    return "/".join(quote(side[part], safe="") for part in ("judge", "version", "dimension"))
+
+
+def _chosen(
+    pairs: Sequence[Mapping[str, Any]], keys: Sequence[str], first: str | None, second: str | None
+) -> tuple[int, int] | None:
+    if first is not None and second is not None:
+        if first not in keys or second not in keys:
+            raise LookupError
+        return keys.index(first), keys.index(second)
+    usable = [pair for pair in pairs if pair["reason"] is None] or pairs
+    return (usable[0]["first"], usable[0]["second"]) if usable else None
+
+
+def _why_none(chosen: tuple[int, int] | None) -> str:
+    if chosen is None:
+        return ONE_JUDGE
+    return SAME_TWICE if chosen[0] == chosen[1] else NOT_COMPARED
+
+
+def _oriented(pairs: Sequence[dict[str, Any]], first: int, second: int) -> dict[str, Any] | None:
+    """The pair, turned round when it was worked out the other way: differences change their sign."""
+    for pair in pairs:
+        if (pair["first"], pair["second"]) == (first, second):
+            return pair
+        if (pair["first"], pair["second"]) == (second, first):
+            return _turned(pair)
+    return None
+
+
+def _turned(pair: dict[str, Any]) -> dict[str, Any]:
+    flips = pair["flips"]
+    return {
+        **pair,
+        "first": pair["second"],
+        "second": pair["first"],
+        "own": pair["own"][::-1],
+        "difference": {name: _negative(estimate) for name, estimate in pair["difference"].items()},
+        "flips": {
+            **flips,
+            "only_first_right": flips["only_second_right"],
+            "only_second_right": flips["only_first_right"],
+        },
+        "flipped": [
+            {
+                **row,
+                "first": row["second"],
+                "second": row["first"],
+                "first_score": row["second_score"],
+                "second_score": row["first_score"],
+                "gain": -row["gain"],
+            }
+            for row in pair["flipped"]
+        ],
+    }
+
+
+def _negative(estimate: Mapping[str, Any]) -> dict[str, Any]:
+    value, low, high = (estimate[end] for end in ("value", "high", "low"))
+    ends = {"value": value, "low": low, "high": high}
+    return {**estimate, **{name: None if end is None else -end for name, end in ends.items()}}
+
+
+def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any], links: Links) -> dict[str, Any]:
+    first, second = (compared["sides"][pair[one]] for one in ("first", "second"))
+    rows = with_both_words(report.project, first, second, pair["flipped"])
+    groups = []
+    for gain, name, title in _FLIPS:
+        shown_rows = [_flipped(row, compared["basis"], links) for row in rows if row["gain"] == gain]
+        if pair["flips"][name]:
+            heading = title.format(first=first["title"], second=second["title"])
+            groups.append({"title": heading, "count": pair["flips"][name], "rows": shown_rows})
+    return {
+        "outcome": outcome(first["title"], second["title"], pair),
+        "units": pair["units"],
+        "samples": pair["samples"],
+        "measures": [
+            {
+                "title": title,
+                "first": shown(pair["own"][0][name]),
+                "second": shown(pair["own"][1][name]),
+                "difference": signed(pair["difference"][name]),
+            }
+            for name, title in _MEASURES[compared["basis"]]
+        ],
+        "flipped": sum(pair["flips"].values()),
+        "groups": groups,
+        "reason": pair["reason"],
+    }
+
+
+def outcome(first: str, second: str, pair: Mapping[str, Any]) -> str:
+    """Who agrees more with people, in one sentence."""
+    kappa = pair["difference"]["kappa"]
+    if pair["reason"] is not None:
+        return f"They can’t be compared – {pair['reason']}."
+    if not sum(pair["flips"].values()):
+        return f"{first} and {second} decide all {pair['units']} units alike."
+    if kappa["value"] is None:
+        return f"Whether one agrees more with people can’t be said: {kappa['reason']}."
+    said = signed(kappa)
+    if kappa["low"] is None:
+        return f"{second} differs from {first} by {said.text} in kappa, without an interval: {kappa['reason']}."
+    if kappa["low"] > 0:
+        return f"{second} agrees more with people than {first}: kappa {said.text} ({said.interval})."
+    if kappa["high"] < 0:
+        return f"{second} agrees less with people than {first}: kappa {said.text} ({said.interval})."
+    return (
+        f"No difference is shown between {first} and {second}: kappa {said.text}; "
+        f"anything from {said.interval} fits these labels."
+    )
+
+
+def signed(estimate: Mapping[str, Any]) -> Shown:
+    """A difference in words, with its sign."""
+    said = shown(estimate)
+    if estimate["value"] is None:
+        return said
+    ends = [] if estimate["low"] is None else [_with_sign(estimate[end]) for end in ("low", "high")]
+    return replace(said, text=_with_sign(estimate["value"]), interval=" to ".join(ends))
+
+
+def _with_sign(value: float) -> str:
+    text = figure(value, 2)
+    return text if float(text) <= 0 else f"+{text}"
+
+
+def _flipped(row: dict[str, Any], basis: str, links: Links) -> dict[str, Any]:
+    return {
+        **row,
+        "url": "" if row["sample"] is None else links.sample(row["sample"], row["unit"]),
+        "unit_title": unit_title(row["unit"]),
+        "human": _said(row["human"], None, basis),
+        "first": _said(row["first"], row["first_score"], basis),
+        "second": _said(row["second"], row["second_score"], basis),
+    }
+
+
+def _said(value: Any, score: float | None, basis: str) -> str:
+    text = str(value) if basis == "labels" else ("pass" if value else "fail")
+    return text if score is None else f"{text} ({number(score)})"
+
+
+def _in_short(sides: Sequence[Mapping[str, Any]], keys: Sequence[str], pair: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "first": sides[pair["first"]]["title"],
+        "second": sides[pair["second"]]["title"],
+        "first_key": keys[pair["first"]],
+        "second_key": keys[pair["second"]],
+        "kappa": signed(pair["difference"]["kappa"]),
+        "units": pair["units"],
+        "flipped": sum(pair["flips"].values()),
+    }

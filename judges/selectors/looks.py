@@ -1,0 +1,197 @@
+"""Looks at test with one judge, and its certificate, as its page shows them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+
+from annotate.models import Criterion
+from judges.models import Look
+from judges.selectors.reports import FIGURES_VERSION
+from judges.selectors.shown import Shown, number, percent, shown
+
+# Figures of a look: name in its result (within `calibrated` where there is a point), title, in a sentence, anchor.
+_FIGURES = (
+    (
+        "kappa",
+        "Kappa at the threshold",
+        "Agreement with people beyond chance, as the judge is used today.",
+        "a-judge-at-a-threshold",
+    ),
+    (
+        "calibrated.kappa",
+        "Kappa, calibrated",
+        "The same, when it passes what is more likely than not to pass.",
+        "calibration",
+    ),
+    (
+        "cutpoints.kappa",
+        "Quadratic kappa of its grades",
+        "Agreement when its scores are read as the criterion’s levels.",
+        "calibration",
+    ),
+    ("tpr", "TPR", "Of what people pass, the share that the judge passes.", "a-judge-at-a-threshold"),
+    ("tnr", "TNR", "Of what people fail, the share that the judge fails.", "a-judge-at-a-threshold"),
+    (
+        "roc_auc",
+        "ROC AUC",
+        "How often something people pass scores better than something they fail; 0.5 is guessing.",
+        "correlations-and-roc-auc",
+    ),
+    (
+        "ceiling",
+        "Judge less a person",
+        "Its kappa with the majority of people, less that of one of them; 0 is as good as a person.",
+        "the-human-ceiling",
+    ),
+    ("error", "Wrong decisions", "The share of a sample’s decisions that are wrong, averaged over samples.", "drift"),
+    (
+        "calibrated.brier",
+        "Brier score",
+        "Squared distance of its probabilities from what people said; 0 is best.",
+        "calibration",
+    ),
+    ("calibrated.log_loss", "Log loss", "The same, when being sure and wrong costs most.", "calibration"),
+    ("calibrated.ece", "ECE", "How far its probabilities lie from the shares they claim.", "calibration"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a look costs. level: of its intervals; wider: how many times as wide as a plain 95 % one they are."""
+
+    number: int
+    level: str
+    wider: str
+
+
+def next_look(criterion: Criterion, judge_name: str) -> int:
+    """The number that the next look with this judge would have."""
+    last = Look.objects.filter(criterion=criterion, judge__name=judge_name).order_by("-number").first()
+    return 1 if last is None else last.number + 1
+
+
+def cost_of(look: int) -> Cost:
+    """Kept in the cache: the statistics take a second to load, and this is all that most page views want of them."""
+    found: Cost | None = cache.get(key := f"cost-of-look:{FIGURES_VERSION}:{look}")
+    if found is None:
+        from alignment.looks import level_of_look, widening
+
+        found = Cost(look, percent_of(level_of_look(look)), f"{widening(look):.1f}")
+        cache.set(key, found, timeout=None)
+    return found
+
+
+def looks_context(criterion: Criterion, judge_name: str, dimension: str) -> dict[str, Any]:
+    """`history`: every look with the judge at the criterion as it is now, newest first. `latest`: the last at this
+    dimension in full, None before the first. `next`: what another one would cost."""
+    looks = list(
+        Look.objects.filter(criterion=criterion, judge__name=judge_name)
+        .select_related("version", "judge", "created_by", "certificate")
+        .defer("samples")
+    )
+    latest = next((look for look in looks if look.dimension == dimension), None)
+    return {
+        "history": [_in_history(look) for look in looks],
+        "latest": None if latest is None else look_in_full(latest),
+        "is_last": latest is not None and latest is looks[0],
+        "several_dimensions": len({look.dimension for look in looks}) > 1,
+        "next": cost_of(1 if not looks else looks[0].number + 1),
+    }
+
+
+def look_in_full(look: Look) -> dict[str, Any]:
+    result = look.result
+    calibrated, cutpoints = result["calibrated"], result["cutpoints"]
+    return {
+        "look": look,
+        "level": percent_of(look.level),
+        "trust": result["trust"],
+        "note": result["note"],
+        "threshold": number(result["threshold"]),
+        "sign": "≥" if look.judge.higher_is_better else "≤",
+        "confusion": result["confusion"],
+        "figures": [
+            {"title": title, "sentence": sentence, "estimate": _shown(result, name), "anchor": anchor}
+            for name, title, sentence, anchor in _FIGURES
+            if name != "cutpoints.kappa" or cutpoints["calibrator"] is not None
+        ],
+        "calibrator": calibrator_in_words(calibrated["calibrator"]),
+        "why_not_calibrated": calibrated["reason"],
+        "ece_if_perfect": shown(calibrated["ece_if_perfect"]).text,
+        "points": [_point(point) for point in calibrated["points"]],
+        "region": region_in_words(result["region"], look.judge.higher_is_better),
+    }
+
+
+def calibrator_in_words(calibrator: Mapping[str, Any] | None) -> str:
+    """The calibrator with its parameters; nothing when there is none."""
+    if calibrator is None:
+        return ""
+    if calibrator["method"] == "platt":
+        ends = f"between the scores {number(calibrator['lowest'])} and {number(calibrator['highest'])}"
+        return f"Platt, slope {number(calibrator['slope'])}, intercept {number(calibrator['intercept'])}, {ends}"
+    if calibrator["method"] == "isotonic":
+        scores = calibrator["scores"]
+        return f"isotonic, {len(scores)} points between the scores {number(scores[0])} and {number(scores[-1])}"
+    raise AssertionError(f"no certificate has a calibrator “{calibrator['method']}”")
+
+
+def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
+    """Which scores the judge may decide alone, or why it may decide none."""
+    if region["distance"] is None:
+        reason = str(region["reason"])
+        return reason[0].upper() + reason[1:] + "."
+    inside, error = region["inside"], region["error"]
+    wrong = f"At most {percent(error['high'])} of these are wrong ({percent(error['value'])} were, of {error['n']})"
+    if region["distance"] == 0:
+        return f"The judge may decide every score alone. {wrong}."
+    low, high = region["threshold"] - region["distance"], region["threshold"] + region["distance"]
+    passes, fails = (f"{number(high)} or more", f"{number(low)} or less")
+    if not higher_is_better:
+        passes, fails = fails, passes
+    return (
+        f"The judge may decide alone: pass at {passes}, fail at {fails}. {wrong}. "
+        f"{percent(inside['value'])} of all test scores lie there; the rest goes to people."
+    )
+
+
+def percent_of(level: float) -> str:
+    """A level of confidence, with two digits of what it misses: 99.970 % and 99.997 % are different promises."""
+    missed = 100 * (1 - level)
+    digits = max(2, 1 - math.floor(math.log10(missed)))
+    return f"{100 - missed:.{digits}f} %"
+
+
+def _in_history(look: Look) -> dict[str, Any]:
+    return {
+        "number": look.number,
+        "created_at": look.created_at,
+        "who": None if look.created_by is None else look.created_by.name,
+        "version": look.version.label,
+        "dimension": look.dimension,
+        "kappa": shown(look.result["kappa"]),
+        "level": percent_of(look.level),
+        "certificate": look.certificate.number if hasattr(look, "certificate") else None,
+    }
+
+
+def _shown(result: Mapping[str, Any], name: str) -> Shown:
+    part, _, inner = name.rpartition(".")
+    return shown((result[part] if part else result)[inner])
+
+
+def _point(point: Mapping[str, Any]) -> dict[str, Any]:
+    lowest, highest = percent(point["lowest"]), percent(point["highest"])
+    return {
+        "range": lowest if lowest == highest else f"{lowest} to {highest}",
+        "predicted": percent(point["predicted"]),
+        "observed": percent(point["observed"]["value"]),
+        "low": percent(point["observed"]["low"]),
+        "high": percent(point["observed"]["high"]),
+        "n": point["observed"]["n"],
+    }

@@ -1,0 +1,91 @@
+"""What a judge may decide alone, as its latest look at test certified it, and what is left to people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from annotate.models import Criterion
+from annotate.models.verdict import VerdictState
+from annotate.selectors.counting import COUNTING
+from annotate.units import LISTED_KINDS
+from judges.models import Look
+
+# Distances closer than this, relatively, are one; as alignment.triage.ROUNDING, which takes a second to load. A test
+# holds the two against each other.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """samples: how many of the project have a unit to decide. rest: the own ids, in import order, of those with a unit
+    that the judge may not decide alone or has not scored; unlabelled: of these, those with such a unit that no person
+    has labelled yet."""
+
+    samples: int
+    rest: list[str]
+    unlabelled: list[str]
+
+
+def latest_look(criterion: Criterion, judge: Mapping[str, Any]) -> Look | None:
+    """The latest look at test with this version of the judge; `judge` names it by judge, version and dimension."""
+    looks = Look.objects.filter(
+        criterion=criterion,
+        judge__name=judge["judge"],
+        version__label=judge["version"],
+        dimension=judge["dimension"],
+    )
+    return looks.select_related("criterion", "judge", "version").order_by("-number").first()
+
+
+def left_to_people(look: Look) -> Left | None:
+    """Worked out from the scores and labels there are now; None when the look certified no region."""
+    region: dict[str, Any] | None = look.result.get("region")
+    if region is None or region["distance"] is None:
+        return None
+    kind = look.criterion.unit
+    listed = LISTED_KINDS.get(kind)
+    places = f"generate_series(0, jsonb_array_length(s.{listed}) - 1)" if listed else "generate_series(0, 0)"
+    values = {
+        "criterion": look.criterion_id,
+        "project": look.criterion.project_id,
+        "version": look.version_id,
+        "dimension": look.dimension,
+        "threshold": region["threshold"],
+        "distance": region["distance"] * (1 - ROUNDING),
+        "disputed": VerdictState.DISPUTED,
+        "kind": kind,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_LEFT.format(places=places, unit="%(kind)s || ':' || place" if listed else "%(kind)s"), values)
+        rows = cursor.fetchall()
+    return Left(
+        samples=len(rows),
+        rest=[name for name, is_left, _ in rows if is_left],
+        unlabelled=[name for name, _, is_unlabelled in rows if is_unlabelled],
+    )
+
+
+# One row per sample that has a unit of the kind, in import order.
+_LEFT = f"""
+WITH alone AS (
+    SELECT sample_id, unit FROM judges_score
+    WHERE version_id = %(version)s AND dimension = %(dimension)s AND repeat = 0
+      AND abs(number - %(threshold)s) >= %(distance)s
+), labelled AS (
+    SELECT l.sample_id, l.unit FROM annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id
+    WHERE l.criterion_id = %(criterion)s AND {COUNTING}
+    UNION
+    SELECT sample_id, unit FROM annotate_verdict WHERE criterion_id = %(criterion)s AND state <> %(disputed)s
+), units AS (
+    SELECT s.id AS sample_id, s.external_id, {{unit}} AS unit
+    FROM annotate_sample s CROSS JOIN LATERAL {{places}} AS place WHERE s.project_id = %(project)s
+)
+SELECT units.external_id, bool_or(alone.unit IS NULL), bool_or(alone.unit IS NULL AND labelled.unit IS NULL)
+FROM units
+LEFT JOIN alone USING (sample_id, unit) LEFT JOIN labelled USING (sample_id, unit)
+GROUP BY units.sample_id, units.external_id ORDER BY units.sample_id
+"""

@@ -1,0 +1,196 @@
+"""Applying a certificate: new scores of a certified judge become probabilities, verdicts, and a corrected pass rate."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from annotate.errors import Conflict, Invalid
+from annotate.importing.limits import MAX_ID_CHARACTERS
+from annotate.models import Project
+from annotate.scales import Value, normalise
+from judges.models import Certificate, Look
+from judges.services.gate import standing
+
+if TYPE_CHECKING:
+    from alignment.figures import Applied
+
+MAX_SCORES = 100_000
+# So many rows with something wrong are listed.
+SHOWN_PROBLEMS = 100
+# And so many are in the sentence.
+_IN_SENTENCE = 3
+_LARGEST = sys.float_info.max
+
+
+@dataclass(frozen=True, slots=True)
+class NewScore:
+    """One thing the judge said: a number, or one of the criterion's options, which counts as a number of its own."""
+
+    sample: str | None
+    score: float
+    label: Value | None
+    passes: bool
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AppliedBatch:
+    certificate: Certificate
+    scores: Sequence[NewScore]
+    found: Applied
+
+
+def apply_certificate(
+    *, project: Project, criterion_key: str, judge_name: str, rows: Any, dimension: str | None = None
+) -> AppliedBatch:
+    """What the judge's latest certificate for the criterion makes of new scores. Nothing is stored.
+
+    rows: [{"sample"?: the sample's own id, "score": number}], or "label" in place of "score" for a judge that answers
+    with labels.
+
+    Raises Conflict, in the gate's words, when there is no certificate, or judge or criterion are no longer what was
+    certified, or the judge has drifted; Invalid, naming each row, for what is no score.
+    """
+    asked = standing(project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension)
+    if asked.why is not None:
+        raise Conflict(*asked.why)
+    certificate = asked.holding
+    look = certificate.look
+    scores = _read(look, rows)
+    # Here, not above: the statistics take a second to load, and a refusal needs none of them.
+    from alignment.figures import applied, generator
+
+    found = applied(
+        look.result,
+        look.samples["test"],
+        [one.score for one in scores],
+        [one.sample for one in scores],
+        passes=[one.passes for one in scores],
+        higher_is_better=look.judge.higher_is_better,
+        level=look.level,
+        rng=generator(project.seed, "apply", look.fingerprint),
+    )
+    return AppliedBatch(certificate, scores, found)
+
+
+def applied_as_dict(batch: AppliedBatch) -> dict[str, Any]:
+    certificate, found = batch.certificate, batch.found
+    look = certificate.look
+    rate = found.rate
+    return {
+        "certificate": certificate.number,
+        "criterion": look.criterion.key,
+        "criterion_version": look.criterion.version,
+        "judge": look.judge.name,
+        "judge_version": look.version.label,
+        "dimension": look.dimension,
+        "threshold": look.result["threshold"],
+        "level": look.level,
+        "scores": len(batch.scores),
+        "samples": rate.judged.clusters,
+        "pass_rate": rate.judged.as_dict(),
+        "corrected_pass_rate": rate.rate.as_dict(),
+        "tpr": rate.tpr.as_dict(),
+        "tnr": rate.tnr.as_dict(),
+        "signal": rate.signal.as_dict(),
+        "probability": {"method": _method(look), "reason": look.result["calibrated"]["reason"]},
+        "grade": {"reason": look.result["cutpoints"]["reason"]},
+        "region": {
+            "distance": look.result["region"]["distance"],
+            "risk": look.result["region"]["risk"],
+            "inside": None if found.in_region is None else int(found.in_region.sum()),
+            "reason": look.result["region"]["reason"],
+        },
+        "results": applied_rows(batch),
+    }
+
+
+def applied_rows(batch: AppliedBatch) -> list[dict[str, Any]]:
+    """One for each score, in the order given."""
+    found, none = batch.found, [None] * len(batch.scores)
+    levels = batch.certificate.look.result["cutpoints"]["levels"]
+    probability = none if found.probability is None else found.probability.tolist()
+    grade = none if found.grade is None else [levels[place] for place in found.grade.tolist()]
+    inside = none if found.in_region is None else found.in_region.tolist()
+    return [
+        {
+            "sample": one.sample,
+            **({"score": one.score} if one.label is None else {"label": one.label}),
+            "passes": passes,
+            "probability": likely,
+            "grade": level,
+            "in_region": sure,
+        }
+        for one, passes, likely, level, sure in zip(
+            batch.scores, found.verdict.tolist(), probability, grade, inside, strict=True
+        )
+    ]
+
+
+def _method(look: Look) -> str | None:
+    calibrator = look.result["calibrated"]["calibrator"]
+    return None if calibrator is None else calibrator["method"]
+
+
+def _read(look: Look, rows: Any) -> list[NewScore]:
+    if not isinstance(rows, list) or not rows:
+        raise Invalid("no_scores", 'scores: a list of {"sample": …, "score": …} with at least one of them.')
+    if len(rows) > MAX_SCORES:
+        raise Invalid("too_many_scores", f"scores: at most {MAX_SCORES:,} at once, not {len(rows):,}.")
+    answers: list[Mapping[str, Any]] | None = look.result["answers"]
+    wanted = "score" if answers is None else "label"
+    read, problems, total = [], [], 0
+    for number, row in enumerate(rows, start=1):
+        try:
+            sample = _sample(row, wanted)
+            read.append(_number(sample, row["score"]) if answers is None else _label(look, sample, row["label"]))
+        except Invalid as error:
+            total += 1
+            if total <= SHOWN_PROBLEMS:
+                problems.append({"row": number, "code": error.code, "message": error.message})
+    if problems:
+        raise Invalid("bad_scores", _sentence(problems, total), problems=problems)
+    return read
+
+
+def _sample(row: Any, wanted: str) -> str | None:
+    """The row's sample; the row has the field that is wanted, and no unknown one."""
+    if not isinstance(row, dict):
+        raise Invalid("not_an_object", f'an object with "{wanted}", and "sample" where there is one.')
+    if wanted not in row:
+        other = "label" if wanted == "score" else "score"
+        hint = f", not a {other}: that is how this judge was certified" if other in row else ""
+        raise Invalid("missing_field", f"{wanted}: each row needs one{hint}.")
+    unknown = sorted(set(row) - {wanted, "sample"})
+    if unknown:
+        raise Invalid("unknown_field", f"unknown field “{unknown[0][:80]}”; known are sample and {wanted}.")
+    sample = row.get("sample")
+    if sample is not None and (not isinstance(sample, str) or not 0 < len(sample) <= MAX_ID_CHARACTERS):
+        raise Invalid("bad_sample", f"sample: a text of 1 to {MAX_ID_CHARACTERS} characters, or leave it out.")
+    return sample
+
+
+def _number(sample: str | None, value: Any) -> NewScore:
+    # By comparison, since an integer of a thousand digits has no float; NaN is between no two numbers.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -_LARGEST <= value <= _LARGEST:
+        raise Invalid("bad_score", "score: a finite number.")
+    return NewScore(sample, float(value), None, False)
+
+
+def _label(look: Look, sample: str | None, value: Any) -> NewScore:
+    if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+        raise Invalid("bad_label", "label: one of the criterion's options.")
+    label = normalise(look.criterion, value)
+    for known in look.result["answers"]:
+        if known["value"] == label and isinstance(known["value"], bool) == isinstance(label, bool):
+            return NewScore(sample, known["score"], label, known["passes"])
+    raise AssertionError(f"{label!r} is an option of {look.criterion} that the look doesn't know")
+
+
+def _sentence(problems: Sequence[Mapping[str, Any]], total: int) -> str:
+    first = " ".join(f"Row {one['row']}: {one['message']}" for one in problems[:_IN_SENTENCE])
+    more = f" And {total - _IN_SENTENCE:,} more." if total > _IN_SENTENCE else ""
+    return f"Nothing was applied. {first}{more}"

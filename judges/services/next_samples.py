@@ -1,0 +1,137 @@
+"""What to label next: samples drawn with known chances, first to look at, then as a batch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from annotate.errors import Conflict, Invalid
+from annotate.models import Batch, Criterion, Project, User
+from annotate.selectors.draws import unlabelled_samples
+from annotate.services.batches import MAX_SEED, create_batch
+from judges.selectors.scores import judge_scores
+from judges.services.split import sides_of
+
+if TYPE_CHECKING:
+    from alignment.figures import JudgeScores, Proposal
+
+DEFAULT_COUNT = 40
+FEWEST_SAMPLES = 2
+MOST_SAMPLES = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The judge whose kappa labels should make surer, and what it measures."""
+
+    judge: str
+    dimension: str
+
+
+@dataclass(frozen=True, slots=True)
+class NextSamples:
+    """A draw as it can be made now. ``frame``: how many samples it is made from. ``plan``: says the same only while
+    the draw is the same, so that one confirms what one has seen."""
+
+    proposal: Proposal
+    frame: int
+    seed: int
+    plan: str
+
+
+def next_samples(
+    *, criterion: Criterion, count: int, about: About | None = None, seed: int | None = None
+) -> NextSamples:
+    """The draw of so many unlabelled samples; nothing is stored.
+
+    A seed is drawn when none is given. Raises Invalid for a number that can't be drawn and for a judge without scores.
+    """
+    # Here, not above: the statistics take a second to load, and most processes never count anything.
+    from alignment.figures import propose, reference_of
+    from annotate.selectors.evidence import evidence_of
+
+    names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))
+    if not FEWEST_SAMPLES <= count <= min(len(names), MOST_SAMPLES):
+        raise Invalid("bad_count", _cant_draw(count, len(names)))
+    seed = random.SystemRandom().randint(0, MAX_SEED) if seed is None else seed
+    judges, _ = judge_scores(criterion)
+    people = evidence_of(criterion)
+    # A sample that was labelled since the last report has no side yet. It gets one there, not here: then it counts.
+    sides = sides_of(criterion)
+    is_dev = {sample: sides.get(sample, False) for sample in reference_of(people).strata()}
+    evidence = replace(people, judges=judges, is_dev=is_dev)
+    proposal = propose(evidence, names, count, seed=seed, about=_judge(judges, about))
+    return NextSamples(proposal, len(names), seed, _plan(proposal))
+
+
+def make_next_batch(
+    *,
+    criterion: Criterion,
+    count: int,
+    about: About | None,
+    seed: int,
+    plan: str,
+    name: str,
+    annotators: Sequence[User],
+    overlap: int,
+    due_date: date | None = None,
+    created_by: User | None = None,
+) -> Batch:
+    """A draft of the draw that was seen, in which each sample keeps its chance and its stratum.
+
+    Raises Conflict when labels, scores, or samples have changed since, so that the draw is another one now.
+    """
+    with transaction.atomic():
+        # Two draws at once would take the same samples for unlabelled.
+        Project.objects.select_for_update().get(pk=criterion.project_id)
+        found = next_samples(criterion=criterion, count=count, about=about, seed=seed)
+        if found.plan != plan:
+            raise Conflict(
+                "other_draw", "Labels, scores or samples have changed since you saw this draw. Here is what it is now."
+            )
+        goal = "how people answer" if about is None else f"the kappa of {about.judge}"
+        return create_batch(
+            project=criterion.project,
+            name=name,
+            criteria=[criterion],
+            annotators=annotators,
+            overlap=overlap,
+            selection={
+                "method": "list",
+                "samples": list(found.proposal.chosen),
+                "note": f"drawn with known chances from {found.frame} samples without labels on {criterion.key}, to be "
+                f"surer of {goal[:200]}; seed of the draw {seed}",
+            },
+            due_date=due_date,
+            created_by=created_by,
+            chances={name: (one.probability, one.stratum) for name, one in found.proposal.chosen.items()},
+        )
+
+
+def _cant_draw(count: int, unlabelled: int) -> str:
+    if unlabelled < FEWEST_SAMPLES:
+        left = "is one sample" if unlabelled else "is no sample"
+        return f"There {left} without labels that isn't waiting in a batch already: nothing to draw from."
+    if count > unlabelled:
+        return f"Only {unlabelled} samples have no labels and aren't waiting in a batch; {count} can't be drawn."
+    return f"Draw from {FEWEST_SAMPLES} to {MOST_SAMPLES:,} samples at a time."
+
+
+def _judge(judges: Sequence[JudgeScores], about: About | None) -> JudgeScores | None:
+    if about is None:
+        return None
+    for one in judges:
+        if (one.judge, one.dimension) == (about.judge, about.dimension):
+            return one
+    raise Invalid("unknown_judge", f"“{about.judge[:80]}” has no scores for this criterion.")
+
+
+def _plan(proposal: Proposal) -> str:
+    return hashlib.sha256(json.dumps(sorted(proposal.chosen.items())).encode()).hexdigest()[:32]

@@ -1,0 +1,52 @@
+"""Evidence of made-up people and judges, for the figures of a report."""
+
+from typing import Any
+
+import numpy as np
+
+from alignment.figures import Comparison, Criterion, Evidence, JudgeScores, Option, Reference, compare, reference_of
+
+PASS_FAIL = Criterion(
+    "ok", 1, "OK", "claim", "binary", "Is it?", (Option("fail", "Fail"), Option("pass", "Pass")), ("pass",)
+)
+GRADES = Criterion(
+    "grade", 1, "Grade", "claim", "ordinal", "How good?", tuple(Option(n, str(n)) for n in (1, 2, 3, 4)), (3, 4)
+)
+KINDS = Criterion("kind", 1, "Kind", "claim", "nominal", "Which?", tuple(Option(kind, kind) for kind in "abc"), ())
+
+
+def evidence(
+    samples: int = 120,
+    *,
+    claims: int = 2,
+    people: tuple[str, ...] = ("ann", "bob", "cat"),
+    right: float = 0.85,
+    judge_right: float = 0.8,
+    seed: int = 1,
+    **fields: Any,
+) -> Evidence:
+    """Everybody labels every claim; the judge's scores are the truth, turned round now and then."""
+    rng = np.random.default_rng(seed)
+    units = [(f"s{sample:03}", f"claim:{claim}") for sample in range(samples) for claim in range(claims)]
+    truth = {unit: bool(rng.random() < 0.6) for unit in units}
+    rows = [(unit, name, truth[unit] == (rng.random() < right)) for unit in units for name in people]
+    numbers = {
+        unit: float(rng.uniform(0.5, 1.0) if truth[unit] == (rng.random() < judge_right) else rng.uniform(0.0, 0.5))
+        for unit in units
+    }
+    given = {
+        "criterion": PASS_FAIL,
+        "seed": 5,
+        "units": [unit for unit, _, _ in rows],
+        "raters": [name for _, name, _ in rows],
+        "values": ["pass" if passes else "fail" for _, _, passes in rows],
+        "verdicts": {},
+        "judges": [JudgeScores("judge", "1", "ok", True, numbers)],
+        "is_dev": {sample: place % 2 == 0 for place, sample in enumerate(sorted({unit[0] for unit in units}))},
+    }
+    return Evidence(**{**given, **fields})
+
+
+def compared(found: Evidence, place: int = 0) -> tuple[Reference, Comparison]:
+    reference = reference_of(found)
+    return reference, compare(reference, found.judges[place])

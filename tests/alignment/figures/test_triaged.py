@@ -1,0 +1,171 @@
+"""Triage as reports and looks show it, held against the definitions."""
+
+import math
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from alignment.figures import (
+    Criterion,
+    Evidence,
+    Judged,
+    JudgeScores,
+    Option,
+    compare,
+    on_test,
+    reference_of,
+    region_on_test,
+    report_figures,
+)
+from alignment.figures.triaged import triage_figures
+from alignment.looks import level_of_look
+from alignment.region import RISK, error_bound
+
+ASKED = Criterion("ok", 1, "OK", "claim", "binary", "Right?", (Option(True, "Yes"), Option(False, "No")), (True,))
+
+
+def evidence(samples=600, per_sample=2, noise=0.5, *, lower=False, seed=5):
+    """People's verdicts on claims, and a judge whose score is theirs (1 or -1) with normal noise."""
+    rng = np.random.default_rng(seed)
+    units = [(f"s{sample:04}", f"claim:{claim}") for sample in range(samples) for claim in range(per_sample)]
+    truth = rng.random(len(units)) < 0.5
+    score = (2.0 * truth - 1) * (-1 if lower else 1) + rng.normal(0, noise, len(units))
+    return Evidence(
+        criterion=ASKED,
+        seed=7,
+        units=units,
+        raters=["ann"] * len(units),
+        values=truth.tolist(),
+        verdicts={},
+        judges=[JudgeScores("j", "1", "ok", not lower, dict(zip(units, score.tolist(), strict=True)))],
+        is_dev={f"s{sample:04}": sample % 2 == 0 for sample in range(samples)},
+    )
+
+
+def judged(found):
+    return Judged(reference_of(found), found.judges[0])
+
+
+def best_threshold(score, human, lower):
+    """By trying every score; of equal kappas the lowest."""
+    kappas = {one: cohen_kappa_score(human, score <= one if lower else score >= one) for one in sorted(set(score))}
+    return next(one for one, kappa in kappas.items() if kappa >= max(kappas.values()) - 1e-12)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_risk_and_coverage_by_the_definition(lower):
+    found = evidence(samples=120, noise=1.0, lower=lower)
+    reference, scores = reference_of(found), found.judges[0].numbers
+    dev = [unit for unit in found.units if found.is_dev[unit[0]]]
+    score, human = (np.array([of[unit] for unit in dev]) for of in (scores, reference.positive))
+    fold = np.array([reference.fold_of[sample] for sample, _ in dev])
+    cut = np.array([best_threshold(score[fold != one], human[fold != one], lower) for one in range(5)])[fold]
+    away, wrong = abs(score - cut), (score <= cut if lower else score >= cut) != human
+
+    one = compare(reference, found.judges[0])
+    shown = triage_figures(reference, one)
+    # Every fold has a unit right at its threshold; those are one step.
+    assert 95 <= len(shown["curve"]["coverage"]) <= 100
+    for coverage, risk in zip(*shown["curve"].values(), strict=True):
+        surest = np.argsort(-away)[: round(coverage * len(dev))]
+        assert risk == pytest.approx(wrong[surest].mean())
+    assert [round(row["coverage"], 2) for row in shown["rows"]] == pytest.approx(np.arange(1, 11) / 10, abs=0.01)
+    for row in shown["rows"]:
+        kept = away >= row["distance"] * (1 - 1e-9)
+        assert row["coverage"] == pytest.approx(kept.mean())
+        assert row["error"]["value"] == pytest.approx(wrong[kept].mean())
+        assert (row["error"]["n"], row["error"]["reason"]) == (kept.sum(), None)
+        assert row["error"]["clusters"] == len({sample for (sample, _), far in zip(dev, kept, strict=True) if far})
+    assert shown["aurc"]["value"] == pytest.approx(np.mean([wrong[away >= unit].mean() for unit in away]))
+    assert shown["aurc"]["low"] < shown["aurc"]["value"] < shown["aurc"]["high"]
+    # All decisions kept, and the confusion matrix that stands beside it, err alike.
+    assert shown["curve"]["risk"][-1] == pytest.approx(1 - one.row["at_threshold"]["accuracy"]["value"])
+
+
+def test_scores_that_tie_are_kept_together():
+    found = evidence(samples=60)
+    said = found.judges[0]
+    coarse = replace(said, numbers={unit: float(np.round(score)) for unit, score in said.numbers.items()})
+    shown = triage_figures(reference_of(found), compare(reference_of(found), coarse))
+    steps = len(set(coarse.numbers.values()))
+    assert len(shown["curve"]["risk"]) <= 2 * steps
+    assert shown["curve"]["coverage"][-1] == 1
+
+
+def test_no_curve_says_why():
+    found = evidence(samples=40)
+    reference, said = reference_of(found), found.judges[0]
+    labels = replace(said, numbers={}, labels={unit: score > 0 for unit, score in said.numbers.items()})
+    for judge, why in ((labels, "answers with labels"), (replace(said, numbers={}), "scored none")):
+        shown = triage_figures(reference, compare(reference, judge))
+        assert shown["curve"] == {"coverage": [], "risk": []}
+        assert shown["rows"] == []
+        assert why in shown["reason"]
+        assert shown["aurc"]["reason"] == shown["reason"]
+
+
+def test_scores_further_apart_than_the_greatest_number():
+    found = evidence(samples=40)
+    one = compare(reference_of(found), found.judges[0])
+    far = replace(one, margins={unit: math.inf if margin > 0 else margin for unit, margin in one.margins.items()})
+    shown = triage_figures(reference_of(found), far)
+    assert shown["rows"][0]["distance"] == sys.float_info.max
+    assert shown["curve"]["coverage"][0] == pytest.approx(np.mean([margin > 0 for margin in one.margins.values()]))
+
+
+def test_nothing_of_test_is_in_it():
+    found = evidence(samples=100)
+    said = found.judges[0]
+    other = {unit: score if found.is_dev[unit[0]] else -score for unit, score in said.numbers.items()}
+    turned = report_figures(replace(found, judges=[replace(said, numbers=other)]))
+    plain = report_figures(found)
+    assert turned["judges"][0]["roc_auc"] != plain["judges"][0]["roc_auc"]
+    assert turned["judges"][0]["triage"] == plain["judges"][0]["triage"]
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_the_region_is_the_widest_of_its_steps_whose_bound_on_test_stays_under_the_risk(lower):
+    one, level = judged(evidence(noise=0.7, lower=lower)), level_of_look(2)
+    threshold = on_test(one, 2).row["threshold"]
+    region = region_on_test(one, threshold, level)
+    assert (region["threshold"], region["risk"], region["confidence"]) == (threshold, RISK, level)
+    steps = {}
+    for step in region["tried"]:
+        units = [unit for unit in one.test if abs(one.scores[unit] - threshold) >= step["distance"]]
+        passed = {unit: one.scores[unit] <= threshold if lower else one.scores[unit] >= threshold for unit in units}
+        wrong = np.array([passed[unit] != one.reference.positive[unit] for unit in units])
+        samples = np.array([int(sample[1:]) for sample, _ in units])
+        steps[step["distance"]] = error_bound(wrong, samples, level)
+        assert step["error"] == steps[step["distance"]].as_dict()
+    held = [distance for distance, bound in steps.items() if bound.high <= RISK]
+    assert region["distance"] == min(held)
+    assert region["error"] == steps[min(held)].as_dict()
+    assert list(steps)[: len(held)] == held
+    inside = sum(abs(one.scores[unit] - threshold) >= region["distance"] for unit in one.test)
+    assert 0 < inside < len(one.test)
+    assert region["inside"]["value"] == pytest.approx(inside / len(one.test))
+    assert region["inside"]["level"] == level
+
+
+def test_a_later_look_certifies_less():
+    one = judged(evidence(noise=0.8))
+    first, ninth = (region_on_test(one, 0.0, level_of_look(look)) for look in (1, 9))
+    assert ninth["distance"] is None or ninth["distance"] > first["distance"]
+    assert first["distance"] is not None
+
+
+def test_no_region_says_why():
+    weak = region_on_test(judged(evidence(noise=5.0)), 0.0)
+    assert weak["distance"] is None
+    assert weak["reason"].startswith("no region: of the ")
+    assert weak["error"]["value"] > RISK
+    assert weak["inside"]["value"] is None
+    few = region_on_test(judged(evidence(samples=20)), 0.0)
+    assert (few["distance"], [step["distance"] for step in few["tried"]]) == (None, [0.0])
+    labels = region_on_test(judged(evidence()), None)
+    assert (labels["distance"], labels["tried"]) == (None, [])
+    assert labels["reason"] == labels["error"]["reason"] == labels["inside"]["reason"]
+    assert "answers with labels" in labels["reason"]

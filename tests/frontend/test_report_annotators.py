@@ -1,0 +1,158 @@
+"""The page on the people of a report: who sees it, and what it says of whom."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+from django.test import Client
+
+from annotate.models import Label, LabelEvent, Project, User
+from annotate.selectors.projects import one_criterion
+from annotate.services.projects import set_member
+from judges.models import AlignmentReport
+from judges.selectors.shown import shown
+from judges.services.reports import freeze_report
+from tests.annotate.factories import TRISTATE, finish, make_samples, make_world
+from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
+
+AsUser = Callable[[User], Client]
+URL = "/p/help/reports/support/annotators/"
+
+
+@pytest.mark.usefixtures("disputes")
+def test_who_may_see_it(project: Project, who_may: Callable[..., dict[str, int]]) -> None:
+    freeze_report(criterion=one_criterion(project, "support"))
+    assert who_may(URL) == {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
+    assert who_may("/p/help/reports/none/annotators/")["admin"] == 404
+
+
+@pytest.mark.usefixtures("disputes")
+def test_few_labels(rita: User, project: Project, as_user: AsUser) -> None:
+    freeze_report(criterion=one_criterion(project, "support"))
+    text = seen(as_user(rita), URL)
+    assert (
+        "4 labels by 2 people on 2 units of 1 samples." in text
+        or "4 labels by 2 people on 2 units of 1 sample." in text
+    )
+    assert "A low figure is a question, not a verdict on a person" in text
+    assert "Grey figures rest on fewer than 10 units" in text
+    assert "Nobody has labelled a unit twice yet." in text
+    assert "No choice was timed." in text
+
+
+@pytest.fixture
+def graded(rita: User, db: None) -> AlignmentReport:
+    """Ann and Ben grade 32 answers, Cleo two of them; a judge is called like one of them."""
+    project, samples = graded_project()
+    set_member(project=project, user=rita, role="reviewer")
+    grade = project.criteria.get(key="grade")
+    add_labels(grade, samples, [("s00", "answer", "<b>cleo</b>", 1), ("s01", "answer", "<b>cleo</b>", 5)])
+    add_judge(project, "ann", samples, scores_like(samples), dimension="grade")
+    return freeze_report(criterion=grade)
+
+
+GRADES = "/p/desk/reports/grade/annotators/"
+
+
+def test_every_person_with_their_figures(graded: AlignmentReport, rita: User, as_user: AsUser) -> None:
+    page = as_user(rita).get(GRADES).content.decode()
+    assert "<b>cleo</b>" not in page
+    everybody = {one["name"]: one for one in graded.result["annotators"]["people"]}
+    assert list(everybody) == ["ann", "ben", "<b>cleo</b>"]
+    first = rows(page, "Each person and the others")
+    assert [row[0] for row in first] == ["ann", "ben", "<b>cleo</b>", "All together"]
+    for row in first[:3]:
+        one = everybody[row[0]]
+        assert row[1:4] == [str(one["units"]), str(one["samples"]), str(one["agreement"]["n"])]
+        for cell, estimate in zip(
+            row[4:8], (one["kappa"], one["agreement"], one["rates"]["tpr"], one["rates"]["tnr"]), strict=True
+        ):
+            expected = shown(estimate)
+            assert cell.split() == f"{expected.text} {expected.interval or expected.why}".split()
+    chosen = rows(page, "What each person chose")
+    assert [row[1:] for row in chosen if row[0] == "<b>cleo</b>"] == [["2", "50%", "0%", "0%", "0%", "50%"]]
+    assert chosen[-1][1] == "66"
+    # The matrix is of people alone, the judge with Ann's name is none.
+    assert [row[0] for row in rows(page, "Kappa of every two raters")] == ["ann", "ben", "<b>cleo</b>"]
+    assert "<small>judge</small>" not in page
+
+
+def test_labels_made_elsewhere_have_no_weeks(graded: AlignmentReport, rita: User, as_user: AsUser) -> None:
+    text = seen(as_user(rita), GRADES)
+    assert "There are no weeks to compare: no label has a day: labels made elsewhere bring none." in text
+    assert graded.result["annotators"]["weeks"]["mondays"] == []
+
+
+def test_one_person_alone(rita: User, as_user: AsUser) -> None:
+    project = make_project("solo", criteria=[TRISTATE])
+    set_member(project=project, user=rita, role="reviewer")
+    support = project.criteria.get(key="support")
+    add_labels(support, add_samples(project, ["a", "b"]), [(name, "claim:0", "ann", "yes") for name in "ab"])
+    freeze_report(criterion=support)
+    text = seen(as_user(rita), "/p/solo/reports/support/annotators/")
+    assert "2 labels by 1 person on 2 units of 2 samples." in text
+    assert "There is nothing to compare: nobody else labelled these units." in text
+    assert "Who agrees with whom" not in text
+
+
+def test_nobody_yet(rita: User, as_user: AsUser) -> None:
+    project = make_project("empty", criteria=[TRISTATE])
+    set_member(project=project, user=rita, role="reviewer")
+    freeze_report(criterion=project.criteria.get(key="support"))
+    text = seen(as_user(rita), "/p/empty/reports/support/annotators/")
+    assert "Nobody has labelled a unit of this criterion yet." in text
+
+
+def test_work_done_here_has_weeks_times_and_second_labels(db: None, as_user: AsUser) -> None:
+    world = make_world()
+    make_samples(world.project, 3)
+    for _ in range(2):
+        for task in world.batch(criteria=["support"]).tasks.order_by("pk"):
+            finish(task)
+    # Half a minute for each choice, in the week of the 16th.
+    with_times(world.project)
+    freeze_report(criterion=world.criteria("support")[0])
+    page = as_user(world.rita).get("/p/desk/reports/support/annotators/").content.decode()
+    assert "Weeks by their Monday, UTC" in page
+    assert re.findall(r"16 Nov <small>2026</small>", page)
+    again = {row[0]: row[1:] for row in rows(page, "Saying the same again")}
+    assert again["All together"][1].startswith("1.00")
+    times = {row[0]: row[1:] for row in rows(page, "How long a choice takes")}
+    assert times["All together"][:2] == ["30", "30 to 30"]
+
+
+def with_times(project: Project) -> None:
+    start = datetime(2026, 11, 18, 12, tzinfo=UTC)
+    for place, label in enumerate(Label.objects.filter(rater__project=project).order_by("task_id", "unit")):
+        LabelEvent.objects.filter(label=label).update(created_at=start + timedelta(seconds=30 * place))
+        Label.objects.filter(pk=label.pk).update(updated_at=start + timedelta(seconds=30 * place))
+
+
+def test_a_large_crowd_is_cut(rita: User, as_user: AsUser) -> None:
+    project = make_project("crowd", criteria=[TRISTATE])
+    set_member(project=project, user=rita, role="reviewer")
+    support = project.criteria.get(key="support")
+    people = [f"p{n:02}" for n in range(33)]
+    add_labels(support, add_samples(project, ["a"]), [("a", "claim:0", name, "yes") for name in people])
+    freeze_report(criterion=support)
+    text = seen(as_user(rita), "/p/crowd/reports/support/annotators/")
+    assert "The 30 with the most units are listed; 3 more are left out here" in text
+    assert "The 20 people with the most units are shown; 13 more share units" in text
+
+
+def seen(client: Client, url: str) -> str:
+    return words(client.get(url).content.decode())
+
+
+def words(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split()).replace(" .", ".").replace(" ;", ";")
+
+
+def rows(page: str, label: str) -> list[list[str]]:
+    """The cells of the table in the region with this label, its body only."""
+    found = re.search(rf'aria-label="{label}"><table.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    assert found, label
+    lines = re.findall(r"<tr[^>]*>(.*?)</tr>", found[1], re.DOTALL)
+    return [[words(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.DOTALL)] for line in lines]

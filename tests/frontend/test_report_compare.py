@@ -1,0 +1,170 @@
+"""Two judges, or two versions of one, side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotate.models import Project, Sample, User
+from annotate.services.projects import set_member
+from judges.models import Score
+from judges.selectors.compare_page import outcome
+from judges.services.reports import freeze_report
+from tests.judges.building import add_judge, graded_project, scores_like
+
+AsUser = Callable[[User], Client]
+URL = "/p/desk/reports/grade/compare/"
+
+
+@pytest.fixture
+def desk(rita: User) -> Project:
+    """80 graded answers; “new” is wrong on every seventh and was on every third, “rough” is on every second."""
+    project, samples = graded_project(count=80)
+    set_member(project=project, user=rita, role="reviewer")
+    add_judge(project, "new", samples, scores_like(samples, wrong_every=3), dimension="grade", label="1")
+    add_judge(project, "new", samples, scores_like(samples, wrong_every=7), dimension="grade", label="2")
+    add_judge(project, "rough <b>", samples, scores_like(samples, wrong_every=2), dimension="grade")
+    Score.objects.filter(version__label="2").update(rationale="Because it says so.")
+    freeze_report(criterion=project.criteria.get(key="grade"))
+    return project
+
+
+def text_of(page: Any) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.content.decode())).split())
+
+
+def kappa(page: Any) -> list[float]:
+    """Difference and its ends, as the sentence has them."""
+    said = page.context["compared"]["pair"]["measures"][0]["difference"]
+    return [float(said.text), *map(float, said.interval.split(" to "))]
+
+
+def test_two_versions_of_one_judge(rita: User, desk: Project, as_user: AsUser) -> None:
+    client = as_user(rita)
+    page = client.get(URL, {"first": "new/1/grade", "second": "new/2/grade"})
+    value, low, high = kappa(page)
+    assert 0 < low < value < high
+    text = text_of(page)
+    assert f"new 2 agrees more with people than new 1: kappa +{value:.2f} (+{low:.2f} to +{high:.2f})." in text
+    assert "Only new 2 is right" in text
+    # Flipped units lead to their samples, with the words of the judge that gave any.
+    group = page.context["compared"]["pair"]["groups"][0]
+    sample = Sample.objects.get(project=desk, external_id=group["rows"][0]["external_id"])
+    assert f'href="/p/desk/samples/{sample.pk}/#answer">' in page.content.decode()
+    assert "new 2: Because it says so." in text
+    assert client.get(f"/p/desk/samples/{sample.pk}/").status_code == 200
+
+
+def test_the_other_way_round_every_figure_changes_its_sign(rita: User, desk: Project, as_user: AsUser) -> None:
+    client = as_user(rita)
+    one, other = (
+        client.get(URL, {"first": f"new/{first}/grade", "second": f"new/{second}/grade"})
+        for first, second in ((1, 2), (2, 1))
+    )
+    value, low, high = kappa(one)
+    assert kappa(other) == [-value, -high, -low]
+    assert f"new 1 agrees less with people than new 2: kappa -{value:.2f} (-{high:.2f} to -{low:.2f})." in text_of(
+        other
+    )
+    forth, back = (page.context["compared"]["pair"] for page in (one, other))
+    assert [row["first"] for row in forth["measures"]] == [row["second"] for row in back["measures"]]
+    assert {group["title"]: group["count"] for group in forth["groups"]} == {
+        group["title"]: group["count"] for group in back["groups"]
+    }
+    said = {row["external_id"]: (row["first"], row["second"]) for group in forth["groups"] for row in group["rows"]}
+    turned = {row["external_id"]: (row["second"], row["first"]) for group in back["groups"] for row in group["rows"]}
+    assert said == turned
+
+
+def test_without_a_choice_the_first_two_judges(rita: User, desk: Project, as_user: AsUser) -> None:
+    page = as_user(rita).get(URL)
+    assert (page.context["compared"]["first"]["title"], page.context["compared"]["second"]["title"]) == (
+        "new 2",
+        "rough <b>",
+    )
+    html = page.content.decode()
+    assert "rough <b>" not in html
+    assert html.count(" selected") == 2
+    assert "<svg" in html
+    # Every pair of the table opens.
+    links = re.findall(r'<a href="(\?first=[^"]+)"', html)
+    assert len(links) == 2
+    for link in links:
+        assert as_user(rita).get(URL + unescape(link)).context["compared"]["pair"] is not None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ("new/2/grade", "new/2/grade", "Choose two different ones."),
+        ("new/1/grade", "rough%20%3Cb%3E/1/grade", "is compared with the latest version of the same judge"),
+    ],
+)
+def test_what_is_not_compared_is_said(
+    first: str, second: str, said: str, rita: User, desk: Project, as_user: AsUser
+) -> None:
+    page = as_user(rita).get(URL, {"first": first, "second": second})
+    assert said in page.content.decode()
+    assert page.context["compared"]["pair"] is None
+    assert page.content.decode().count(" selected") == 2
+
+
+def test_a_judge_that_is_not_there(rita: User, desk: Project, as_user: AsUser) -> None:
+    assert as_user(rita).get(URL, {"first": "new/1/grade", "second": "new/9/grade"}).status_code == 404
+
+
+def test_nothing_to_compare(rita: User, as_user: AsUser) -> None:
+    project, samples = graded_project()
+    set_member(project=project, user=rita, role="reviewer")
+    add_judge(project, "alone", samples, scores_like(samples), dimension="grade")
+    freeze_report(criterion=project.criteria.get(key="grade"))
+    page = as_user(rita).get(URL)
+    assert "A comparison takes two judges" in page.content.decode()
+    assert "<select" not in page.content.decode()
+
+
+def test_the_number_of_queries_does_not_grow(rita: User, desk: Project, as_user: AsUser) -> None:
+    client, counts = as_user(rita), []
+    for first, second in (("new/1/grade", "new/2/grade"), ("new/2/grade", "rough%20%3Cb%3E/1/grade")):
+        client.get(URL)
+        with CaptureQueriesContext(connection) as queries:
+            page = client.get(URL, {"first": first, "second": second})
+        counts.append((len(page.context["compared"]["pair"]["groups"][0]["rows"]), len(queries)))
+    assert counts[0][0] != counts[1][0]
+    assert counts[0][1] == counts[1][1]
+
+
+def pair(value: float | None, low: float | None, high: float | None, **more: Any) -> dict[str, Any]:
+    reason = None if low is not None else "nothing varies"
+    kappa = {"value": value, "low": low, "high": high, "reason": reason, "n": 9, "clusters": 9}
+    flips = {"only_first_right": 1, "only_second_right": 2, "both_wrong": 0}
+    return {"difference": {"kappa": kappa}, "flips": flips, "units": 9, "reason": None, **more}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (pair(0.08, 0.01, 0.15), "B agrees more with people than A: kappa +0.08 (+0.01 to +0.15)."),
+        (pair(-0.08, -0.15, -0.01), "B agrees less with people than A: kappa -0.08 (-0.15 to -0.01)."),
+        (
+            pair(0.02, -0.05, 0.09),
+            "No difference is shown between A and B: kappa +0.02; anything from -0.05 to +0.09 fits these labels.",
+        ),
+        (pair(0.02, None, None), "B differs from A by +0.02 in kappa, without an interval: nothing varies."),
+        (pair(None, None, None), "Whether one agrees more with people can’t be said: nothing varies."),
+        (
+            pair(0.0, None, None, flips={"only_first_right": 0, "only_second_right": 0, "both_wrong": 0}),
+            "A and B decide all 9 units alike.",
+        ),
+        (pair(None, None, None, reason="A: no labels"), "They can’t be compared – A: no labels."),
+    ],
+)
+def test_the_outcome_in_words(given: dict[str, Any], said: str) -> None:
+    assert outcome("A", "B", given) == said

@@ -1,0 +1,185 @@
+"""What a judge may decide alone, and a batch of the samples that are left to people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotate.models import Batch, Project, Sample, User
+from annotate.services.projects import set_member
+from judges.models import Judge, Look
+from judges.services.looks import look_at_test
+from judges.services.reports import freeze_report
+from tests.judges.building import GRADES, add_judge, add_samples, graded_project, scores_like
+
+AsUser = Callable[[User], Client]
+URL = "/p/desk/reports/grade/triage/"
+# Far from the threshold it is always right, near to it every second time: grades 3 and 4 stand for fail and pass.
+SCORES = {1: 0.05, 2: 0.1, 3: 0.48, 4: 0.52, 5: 0.95}
+
+
+@pytest.fixture
+def desk(alice: User, rita: User, ben: User, bea: User) -> Project:
+    project, samples = graded_project(count=320)
+    for user, role in ((alice, "admin"), (rita, "reviewer"), (ben, "annotator"), (bea, "annotator")):
+        set_member(project=project, user=user, role=role)
+    scores = []
+    for place, name in enumerate(samples):
+        grade = GRADES[place % len(GRADES)]
+        turned = {3: 4, 4: 3}.get(grade, grade) if place % 3 == 0 else grade
+        scores.append((name, "answer", SCORES[turned]))
+    add_judge(project, "careful", samples, scores, dimension="grade")
+    add_judge(project, "other", samples, scores_like(samples), dimension="grade")
+    freeze_report(criterion=project.criteria.get(key="grade"))
+    return project
+
+
+@pytest.fixture
+def region(desk: Project) -> dict[str, Any]:
+    look = look_at_test(criterion=desk.criteria.get(key="grade"), judge_name="careful")
+    found: dict[str, Any] = look.result["region"]
+    assert found["distance"] is not None
+    return found
+
+
+@pytest.fixture
+def later(desk: Project, region: dict[str, Any]) -> set[str]:
+    """Samples that came in after the report and after the look; those of them that need a person."""
+    samples = add_samples(desk, [f"later{place}" for place in range(5)])
+    near, far = region["threshold"] - region["distance"] / 2, region["threshold"] + region["distance"]
+    scores = [("later0", "answer", near), ("later1", "answer", far), ("later2", "answer", None)]
+    add_judge(desk, "careful", samples, scores, dimension="grade")
+    # Another judge's score, and another measure, say nothing of this one's.
+    add_judge(desk, "other", samples, [("later3", "answer", 1.0)], dimension="grade")
+    add_judge(desk, "careful", samples, [("later4", "answer", 1.0)], dimension="tone")
+    return {"later0", "later2", "later3", "later4"}
+
+
+def unsure(desk: Project, region: dict[str, Any]) -> set[str]:
+    """The labelled samples outside the region, by hand."""
+    scores = Judge.objects.get(project=desk, name="careful").versions.get().scores.filter(number__isnull=False)
+    return {
+        score.sample.external_id
+        for score in scores.select_related("sample")
+        if abs(score.number - region["threshold"]) < region["distance"] * (1 - 1e-9)
+        and not score.sample.external_id.startswith("later")
+    }
+
+
+def sent(*people: User, **more: Any) -> dict[str, Any]:
+    return {"name": "Rest", "annotators": [user.pk for user in people], "overlap": 1, "which": "rest", **more}
+
+
+def chosen(batch: Batch) -> set[str]:
+    return set(batch.batch_samples.values_list("sample__external_id", flat=True))
+
+
+def test_before_anybody_looked(alice: User, ben: User, desk: Project, as_user: AsUser) -> None:
+    client = as_user(alice)
+    html = client.get(URL).content.decode()
+    assert "Nobody has looked at the test half with this version of the judge" in html
+    assert "/p/desk/reports/grade/judge/?judge=careful&amp;measures=grade" in html
+    assert "<svg" in html
+    assert "Make a batch" not in html
+    said = client.post(URL, sent(ben), follow=True).content.decode()
+    assert "There is no certified region" in said
+    assert not Batch.objects.exists()
+
+
+def test_a_batch_of_the_rest_holds_exactly_the_rest(
+    alice: User, ben: User, desk: Project, region: dict[str, Any], later: set[str], as_user: AsUser
+) -> None:
+    client, labelled = as_user(alice), unsure(desk, region)
+    assert len(labelled) > 50
+    page = client.get(URL, {"judge": "careful", "measures": "grade"})
+    left = page.context["triage"]["left"]
+    assert set(left.rest) == labelled | later
+    assert set(left.unlabelled) == later
+    html = page.content.decode()
+    assert f"People would still see {len(labelled | later)} of the project’s 325 samples." in html
+    assert "Make a batch of the 4 without labels" in html
+
+    assert client.post(f"{URL}?judge=careful&measures=grade", sent(ben)).url == "/p/desk/batches/1/"
+    batch = Batch.objects.get()
+    assert chosen(batch) == labelled | later
+    assert (batch.status, batch.overlap, list(batch.annotators.all())) == ("draft", 1, [ben])
+    assert [row.criterion.key for row in batch.batch_criteria.all()] == ["grade"]
+    assert (
+        "Left to people by careful: outside the region certified by look 1"
+        in client.get("/p/desk/batches/1/").content.decode()
+    )
+
+    client.post(f"{URL}?judge=careful&measures=grade", sent(ben, which="unlabelled"))
+    assert chosen(Batch.objects.get(number=2)) == later
+
+
+def test_nothing_is_left(alice: User, ben: User, desk: Project, region: dict[str, Any], as_user: AsUser) -> None:
+    look = Look.objects.get()
+    Look.objects.update(result={**look.result, "region": {**region, "distance": 0.0}})
+    client = as_user(alice)
+    html = client.get(URL).content.decode()
+    assert "Nothing: the judge may decide all 320 samples of the project alone" in html
+    assert "Make a batch" not in html
+    reply = client.post(URL, sent(ben))
+    assert reply.status_code == 422
+    assert not Batch.objects.exists()
+
+
+def test_a_bad_form_says_why_and_keeps_what_was_typed(
+    alice: User, ben: User, desk: Project, region: dict[str, Any], as_user: AsUser
+) -> None:
+    for change, said in (
+        ({"overlap": 2}, "needs at least 2 people"),
+        ({"annotators": []}, "Choose who labels"),
+        ({"due_date": "2020-01-01"}, "has passed"),
+    ):
+        reply = as_user(alice).post(URL, sent(ben, **change))
+        assert reply.status_code == 422
+        assert said in reply.content.decode()
+        assert 'value="Rest"' in reply.content.decode()
+    assert not Batch.objects.exists()
+
+
+def test_a_reviewer_sees_it_and_makes_no_batch(
+    rita: User, ben: User, desk: Project, region: dict[str, Any], as_user: AsUser
+) -> None:
+    client = as_user(rita)
+    html = client.get(URL).content.decode()
+    assert "It may decide alone where its score is at most" in html
+    assert "An admin can make a batch" in html
+    assert client.post(URL, sent(ben)).status_code == 403
+    assert not Batch.objects.exists()
+
+
+def test_what_a_look_certified_is_of_its_own_version(
+    alice: User, desk: Project, region: dict[str, Any], as_user: AsUser
+) -> None:
+    samples = {sample.external_id: sample for sample in Sample.objects.filter(project=desk)}
+    add_judge(desk, "careful", samples, scores_like(samples), dimension="grade", label="2")
+    freeze_report(criterion=desk.criteria.get(key="grade"))
+    assert "Nobody has looked at the test half with this version" in as_user(alice).get(URL).content.decode()
+
+
+def test_looks_that_certified_nothing(alice: User, desk: Project, region: dict[str, Any], as_user: AsUser) -> None:
+    look, client = Look.objects.get(), as_user(alice)
+    none = {**region, "distance": None, "reason": "no region: too many are wrong"}
+    Look.objects.update(result={**look.result, "region": none})
+    html = client.get(URL).content.decode()
+    assert "certified nothing – no region: too many are wrong." in html
+    assert "What is left to people" not in html
+    Look.objects.update(result={name: value for name, value in look.result.items() if name != "region"})
+    assert "was made before looks certified a region" in client.get(URL).content.decode()
+
+
+def test_a_judge_that_answers_with_labels(alice: User, as_user: AsUser) -> None:
+    project, samples = graded_project()
+    set_member(project=project, user=alice, role="admin")
+    rows = [(name, "answer", str(GRADES[place % len(GRADES)])) for place, name in enumerate(samples)]
+    add_judge(project, "words", samples, rows, dimension="grade")
+    freeze_report(criterion=project.criteria.get(key="grade"))
+    client = as_user(alice)
+    assert "No curve: a judge that answers with labels" in client.get(URL).content.decode()
+    assert client.get(URL, {"judge": "nobody"}).status_code == 404

@@ -1,0 +1,209 @@
+"""The drift watch: labels that came after a certificate, against the error rate that was certified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from alignment import watch_drift
+from annotate.errors import Conflict
+from annotate.models import Criterion, Label, Project, Sample, Task, User
+from annotate.services.batches import create_batch, open_batch
+from annotate.services.projects import set_member
+from judges.models import Certificate, Look
+from judges.selectors.drift import drift_as_dict, drift_of, drift_sentence
+from judges.services.apply import apply_certificate
+from judges.services.certificates import issue_certificate
+from judges.services.gate import gate, gate_as_dict, gate_markdown
+from judges.services.looks import look_at_test
+from tests.annotate.factories import finish
+from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def samples() -> dict[str, Sample]:
+    project, samples = graded_project(count=120)
+    add_judge(project, "good", samples, scores_like(samples, wrong_every=10), dimension="grade")
+    return samples
+
+
+@pytest.fixture
+def project(samples: dict[str, Sample]) -> Project:
+    return next(iter(samples.values())).project
+
+
+@pytest.fixture
+def grade(project: Project) -> Criterion:
+    return project.criteria.get(key="grade")
+
+
+@pytest.fixture
+def certificate(grade: Criterion) -> Certificate:
+    return issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
+
+
+def audit(grade: Criterion, wrong: Sequence[bool], *, start: str = "n", scored: bool = True) -> dict[str, Sample]:
+    """New answers with one label each, which the certified version passed or failed wrongly or not."""
+    names = [f"{start}{place:03}" for place in range(len(wrong))]
+    samples = add_samples(grade.project, names)
+    if scored:
+        add_judge(grade.project, "good", samples, [(name, "answer", 1.0) for name in names], dimension="grade")
+    add_labels(
+        grade, samples, [(name, "answer", "ann", 1 if one else 5) for name, one in zip(names, wrong, strict=True)]
+    )
+    return samples
+
+
+def arrive(grade: Criterion, start: str, first: datetime) -> None:
+    """The labels on these answers came a day apart."""
+    for place, label in enumerate(
+        Label.objects.filter(criterion=grade, sample__external_id__startswith=start).order_by("sample__external_id")
+    ):
+        Label.objects.filter(pk=label.pk).update(updated_at=first + timedelta(days=place))
+
+
+def test_before_any_audit(certificate: Certificate) -> None:
+    drift = drift_of(certificate)
+    bound = certificate.look.result["error"]["high"]
+    assert (drift.certified, drift.units, drift.alarm, drift.reason) == (bound, 0, None, None)
+    assert drift_sentence(drift) == f"No audit labels yet, so no drift can show (certified was at most {bound:.3f})."
+
+
+def test_the_certified_rate_is_the_upper_bound_on_test(certificate: Certificate) -> None:
+    """By hand: Wilson's, since each sample has one unit."""
+    cells = certificate.look.samples["test"].values()
+    n, wrong = len(cells), sum(fp + fn for _, fp, fn, _ in cells)
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf((1 + certificate.look.level) / 2)
+    share = wrong / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
+    assert certificate.look.result["error"]["value"] == pytest.approx(share)
+    assert drift_of(certificate).certified == pytest.approx(centre + half)
+
+
+def test_audits_that_agree_raise_no_alarm(grade: Criterion, certificate: Certificate) -> None:
+    audit(grade, [False] * 18 + [True] * 2)
+    drift = drift_of(certificate)
+    assert (drift.units, drift.samples, drift.alarm) == (20, 20, None)
+    assert drift.error is not None
+    assert drift.error["value"] == pytest.approx(0.1)
+    assert drift_sentence(drift).startswith("No drift shown so far: 20 audited units of 20 samples, error rate 0.100 (")
+    assert gate(project=grade.project, criterion_key="grade", judge_name="good", min_kappa=0).passed
+
+
+def test_an_alarm_is_dated_and_fails_the_gate(grade: Criterion, certificate: Certificate) -> None:
+    said = [place % 4 != 0 for place in range(40)]
+    audit(grade, said)
+    first = certificate.created_at + timedelta(days=1)
+    arrive(grade, "n", first)
+    drift = drift_of(certificate)
+    assert drift.certified is not None
+    alone = watch_drift(said, range(40), range(40), drift.certified)
+    assert alone.alarm is not None
+    assert drift.alarm == first + timedelta(days=alone.alarm)
+    assert drift.error is not None
+    assert (drift.error["low"], drift.error["high"]) == pytest.approx((alone.error.low, alone.error.high))
+
+    found = gate(project=grade.project, criterion_key="grade", judge_name="good", min_kappa=-1)
+    assert found.code == "drift"
+    day = f"{drift.alarm:%-d %B %Y}"
+    assert found.sentence.startswith(f"Certificate 1 no longer holds. Since {day} it is shown that the judge errs more")
+    assert gate_as_dict(found)["drift"]["alarm"] == drift.alarm.isoformat()
+    assert gate_markdown(found).count("errs more often") == 1
+    with pytest.raises(Conflict) as refusal:
+        apply_certificate(project=grade.project, criterion_key="grade", judge_name="good", rows=[{"score": 0.5}])
+    assert refusal.value.code == "drift"
+
+
+def test_a_new_certificate_is_watched_from_the_start(grade: Criterion, certificate: Certificate) -> None:
+    audit(grade, [True] * 40)
+    assert drift_of(certificate).alarm is not None
+    anew = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
+    # It knows of those errors; labels on what it rests on are no audit.
+    assert anew.look.result["error"]["value"] > certificate.look.result["error"]["value"]
+    assert drift_of(anew).units == 0
+    assert gate(project=grade.project, criterion_key="grade", judge_name="good", min_kappa=-1).passed
+
+
+def test_what_does_not_count(grade: Criterion, samples: dict[str, Sample], certificate: Certificate) -> None:
+    # Given anew on what the certificate rests on.
+    Label.objects.filter(criterion=grade, sample=samples["s00"]).update(updated_at=timezone.now(), value=5)
+    # Given before.
+    audit(grade, [True] * 5, start="old")
+    Label.objects.filter(sample__external_id__startswith="old").update(
+        updated_at=certificate.created_at - timedelta(seconds=1)
+    )
+    # Not scored, or by another version.
+    extra = audit(grade, [True] * 5, start="bare", scored=False)
+    assert drift_of(certificate).units == 0
+    names = [(name, "answer", 1.0) for name in extra if name.startswith("bare")]
+    add_judge(grade.project, "good", extra, names, dimension="grade", label="2")
+    add_judge(grade.project, "good", extra, [("bare000", "answer", None)], dimension="grade")
+    assert drift_of(certificate).units == 0
+    # Two people who cancel each other out.
+    tied = audit(grade, [True], start="tie")
+    add_labels(grade, tied, [("tie000", "answer", "ben", 5)])
+    assert drift_of(certificate).units == 0
+    audit(grade, [False], start="new")
+    assert drift_of(certificate).units == 1
+
+
+def test_a_sample_counts_once(grade: Criterion, certificate: Certificate) -> None:
+    """By its labels that came first; two labels on one unit are one word of people's."""
+    extra = audit(grade, [True, False])
+    add_labels(grade, extra, [("n000", "answer", "ben", 1), ("n001", "answer", "ben", 4)])
+    drift = drift_of(certificate)
+    assert (drift.units, drift.samples) == (2, 2)
+    assert drift.error is not None
+    assert drift.error["value"] == 0.5
+
+
+def test_what_was_chosen_one_by_one_is_left_out(grade: Criterion, certificate: Certificate) -> None:
+    names = ["drawn", "picked"]
+    extra = add_samples(grade.project, names)
+    add_judge(grade.project, "good", extra, [(name, "answer", 1.0) for name in names], dimension="grade")
+    person = User.objects.create_user("eve")
+    set_member(project=grade.project, user=person, role="annotator")
+    keys = {extra[name].pk: name for name in names}
+    for selection in ({"method": "random", "n": len(extra), "seed": 1}, {"method": "list", "samples": ["picked"]}):
+        batch = create_batch(
+            project=grade.project, name="B", criteria=[grade], annotators=[person], overlap=1, selection=selection
+        )
+        open_batch(batch=batch)
+        wanted = "drawn" if selection["method"] == "random" else "picked"
+        for task in Task.objects.filter(batch=batch):
+            if keys.get(task.sample_id) == wanted:
+                finish(task, grade=1)
+    drift = drift_of(certificate)
+    assert (drift.units, drift.chosen) == (1, 1)
+    assert drift_as_dict(drift)["chosen_by_score"] == 1
+
+
+def test_a_judge_that_answers_with_labels(project: Project, grade: Criterion, samples: dict[str, Sample]) -> None:
+    said = [(name, unit, str(1 + round(4 * score))) for name, unit, score in scores_like(samples, wrong_every=10)]
+    add_judge(project, "grader", samples, said, dimension="grade")
+    certified = issue_certificate(look=look_at_test(criterion=grade, judge_name="grader"))
+    extra = audit(grade, [True] * 30, scored=False)
+    rows: list[tuple[str, str, Any]] = [(name, "answer", "5") for name in extra if name.startswith("n")]
+    add_judge(project, "grader", extra, rows, dimension="grade")
+    drift = drift_of(certified)
+    assert drift.units == 30
+    assert drift.alarm is not None
+
+
+def test_what_can_not_be_watched(certificate: Certificate) -> None:
+    look = certificate.look
+    result = {**look.result, "error": {**look.result["error"], "high": None}}
+    Look.objects.filter(pk=look.pk).update(result=result)
+    fresh = Certificate.objects.get(pk=certificate.pk)
+    assert drift_sentence(drift_of(fresh)) == (
+        "Drift is not watched: the certified error rate has no upper bound below 1."
+    )

@@ -1,0 +1,265 @@
+"""What a look at test shows: everything fitted on dev, held against second sources, and what is kept of it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+from django.apps import apps
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import brier_score_loss, cohen_kappa_score, log_loss, roc_auc_score
+
+from alignment import Estimate, kappa_at_look, level_of_look
+from alignment.calibrators import Calibrator
+from alignment.figures import Judged, looked, reference_of
+from annotate.errors import Conflict
+from annotate.models import Criterion, Project
+from judges.models import Look
+from judges.selectors.looks import calibrator_in_words, looks_context, percent_of, region_in_words
+from judges.services.evidence import full_evidence
+from judges.services.looks import look_as_dict, look_at_test
+from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
+
+pytestmark = pytest.mark.django_db
+
+GRADES = {"key": "grade", "unit": "answer", "scale": "ordinal", "prompt": "How good?", "pass": [4, 5],
+          "options": [{"value": value} for value in (1, 2, 3, 4, 5)]}  # fmt: skip
+
+
+def noisy_project(slug: str = "noisy", *, count: int = 160, noise: float = 0.6, turned: bool = False) -> Project:
+    """Three people's grades of `count` answers and a judge with noise of its own, all from one hidden quality."""
+    project, rng = make_project(slug, criteria=[GRADES]), np.random.default_rng(7)
+    samples = add_samples(project, [f"s{place:03}" for place in range(count)])
+    quality = rng.normal(size=count)
+    people = np.clip(np.round(3 + 1.3 * (quality[:, None] + rng.normal(scale=0.3, size=(count, 3)))), 1, 5).astype(int)
+    names = list(samples)
+    rows = [
+        (name, "answer", rater, int(people[place, at]))
+        for place, name in enumerate(names)
+        for at, rater in enumerate(("ann", "ben", "cat"))
+    ]
+    add_labels(project.criteria.get(), samples, rows)
+    scores = np.round(quality + rng.normal(scale=noise, size=count), 3) * (-1 if turned else 1)
+    said = [(name, "answer", float(scores[place])) for place, name in enumerate(names)]
+    add_judge(project, "judge", samples, said, dimension="grade", higher_is_better=not turned)
+    return project
+
+
+def columns(project: Project) -> tuple[Judged, dict[str, Any]]:
+    """The judge beside people, and of each part its scores and people's passes."""
+    evidence = full_evidence(project.criteria.get(key="grade"))
+    judged = Judged(reference_of(evidence), evidence.judges[0])
+    parts = {name: judged.columns(getattr(judged, name))[:2] for name in ("dev", "test")}
+    return judged, parts
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_every_figure_is_that_of_a_second_source(turned: bool) -> None:
+    project = noisy_project(turned=turned)
+    look = look_at_test(criterion=project.criteria.get(), judge_name="judge")
+    judged, parts = columns(project)
+    scores, people = (np.array(column) for column in parts["test"])
+    result = look.result
+    sign = -1 if turned else 1
+
+    # Every threshold on dev, tried one by one.
+    dev_scores, dev_people = (np.array(column) for column in parts["dev"])
+    tried = {at: cohen_kappa_score(dev_people, sign * dev_scores >= sign * at) for at in sorted(set(dev_scores))}
+    best = max(tried.values())
+    assert result["threshold"] == next(at for at, kappa in tried.items() if kappa > best - 1e-12)
+    decided = sign * scores >= sign * result["threshold"]
+    assert result["kappa"]["value"] == pytest.approx(cohen_kappa_score(people, decided))
+    assert result["error"]["value"] == pytest.approx((decided != people).mean())
+    assert result["roc_auc"]["value"] == pytest.approx(roc_auc_score(people, sign * scores))
+
+    calibrated = result["calibrated"]
+    likely = Calibrator.from_dict(calibrated["calibrator"]).probability(scores)
+    assert calibrated["brier"]["value"] == pytest.approx(brier_score_loss(people, likely))
+    assert calibrated["kappa"]["value"] == pytest.approx(cohen_kappa_score(people, likely >= 0.5))
+    if calibrated["log_loss"]["value"] is not None:
+        assert calibrated["log_loss"]["value"] == pytest.approx(log_loss(people, likely))
+    assert sum(point["observed"]["n"] for point in calibrated["points"]) == len(scores)
+    for point in calibrated["points"]:
+        inside = (likely >= point["lowest"]) & (likely <= point["highest"])
+        assert point["observed"]["value"] == pytest.approx(people[inside].mean())
+        assert point["predicted"] == pytest.approx(likely[inside].mean())
+
+    labels = judged.reference.labels()
+    graded = [unit for unit in judged.test if unit in labels]
+    given = Calibrator.from_dict(result["cutpoints"]["calibrator"]).verdict([judged.scores[unit] for unit in graded])
+    by_people = [labels[unit] for unit in graded]
+    levels = result["cutpoints"]["levels"]
+    assert result["cutpoints"]["kappa"]["value"] == pytest.approx(
+        cohen_kappa_score(by_people, [levels[place] for place in given], weights="quadratic", labels=levels)
+    )
+    assert result["cutpoints"]["confusion"][2][2] == sum(
+        value == 3 and place == 2 for value, place in zip(by_people, given, strict=True)
+    )
+
+
+def test_calibrators_come_from_dev_alone() -> None:
+    project = noisy_project()
+    look = look_at_test(criterion=project.criteria.get(), judge_name="judge")
+    _, parts = columns(project)
+    scores, people = (np.array(column, dtype=float) for column in parts["dev"])
+    assert calibrator_is_of(look.result["calibrated"]["calibrator"], scores, people)
+    # And would be another one with test.
+    both = [np.concatenate([parts["dev"][at], parts["test"][at]]).astype(float) for at in (0, 1)]
+    assert not calibrator_is_of(look.result["calibrated"]["calibrator"], *both)
+
+
+def calibrator_is_of(stored: dict[str, Any], scores: Any, people: Any) -> bool:
+    grid = np.linspace(scores.min(), scores.max(), 50)
+    given = Calibrator.from_dict(stored).probability(grid)
+    if stored["method"] == "isotonic":
+        own = IsotonicRegression(out_of_bounds="clip").fit(scores, people).predict(grid)
+    else:
+        assert stored["method"] == "platt"
+        own = platt(scores, people)(grid)
+    return bool(np.abs(given - own).max() < 1e-4)
+
+
+def platt(scores: Any, people: Any) -> Any:
+    """Platt's curve by Newton's steps, with his targets."""
+    passed = people.sum()
+    target = np.where(people == 1, (passed + 1) / (passed + 2), 1 / (people.size - passed + 2))
+    design = np.column_stack([np.ones_like(scores), scores])
+    weights = np.zeros(2)
+    for _ in range(100):
+        likely = 1 / (1 + np.exp(-design @ weights))
+        hessian = design.T @ (design * (likely * (1 - likely))[:, None])
+        weights += np.linalg.solve(hessian, design.T @ (target - likely))
+    return lambda at: 1 / (1 + np.exp(-(weights[0] + weights[1] * at)))
+
+
+def test_intervals_are_at_the_level_of_the_look() -> None:
+    project = noisy_project()
+    judged, _ = columns(project)
+    first, third = looked(judged, 1).row, looked(judged, 3).row
+    for row, number in ((first, 1), (third, 3)):
+        level = level_of_look(number)
+        estimates = [row[name] for name in ("kappa", "tpr", "tnr", "roc_auc", "error", "ceiling")]
+        estimates += [row["calibrated"][name] for name in ("kappa", "brier", "ece")]
+        estimates += [
+            row["cutpoints"]["kappa"],
+            row["region"]["error"],
+            *(p["observed"] for p in row["calibrated"]["points"]),
+        ]
+        assert {one["level"] for one in estimates} == {level}
+        assert row["region"]["confidence"] == level
+    # Kappa's interval is made of the plain one.
+    widened = [kappa_at_look(Estimate(**{**first["kappa"], "level": level_of_look(1)}), 1), Estimate(**third["kappa"])]
+    assert widened[1].high - widened[1].low > widened[0].high - widened[0].low
+    assert third["kappa"]["value"] == first["kappa"]["value"]
+
+
+def test_the_region_and_the_verdict_follow_from_the_figures() -> None:
+    good = look_at_test(criterion=noisy_project("good", count=600, noise=0.1).criteria.get(), judge_name="judge")
+    region = good.result["region"]
+    assert region["distance"] is not None
+    assert region["error"]["high"] <= region["risk"] == 0.05
+    assert good.result["trust"]["verdict"] in ("at the human ceiling", "useful once calibrated")
+    assert good.result["trust"]["part"] == "test"
+    assert "The judge may decide" in region_in_words(region, True)
+
+    bad = look_at_test(criterion=noisy_project("bad", noise=100).criteria.get(), judge_name="judge")
+    assert bad.result["region"]["distance"] is None
+    assert region_in_words(bad.result["region"], True).startswith("No region: ")
+    assert bad.result["trust"]["verdict"] in ("no signal", "not enough labels")
+
+
+def test_a_look_keeps_its_samples() -> None:
+    project = noisy_project()
+    criterion = project.criteria.get()
+    look = look_at_test(criterion=criterion, judge_name="judge")
+    sides = dict(criterion.split_members.values_list("sample__external_id", "is_dev"))
+    assert look.samples["dev"] == sorted(name for name, is_dev in sides.items() if is_dev)
+    assert set(look.samples["test"]) == {name for name, is_dev in sides.items() if not is_dev}
+    counted = np.sum(list(look.samples["test"].values()), axis=0)
+    (tn, fp), (fn, tp) = look.result["confusion"]
+    assert counted.tolist() == [tn, fp, fn, tp]
+    assert "samples" not in look_as_dict(look)
+
+
+def test_a_judge_that_answers_with_labels() -> None:
+    project, samples = graded_project(count=60)
+    said = [(name, unit, str(1 + round(4 * score))) for name, unit, score in scores_like(samples)]
+    add_judge(project, "grader", samples, said, dimension="grade")
+    look = look_at_test(criterion=project.criteria.get(key="grade"), judge_name="grader")
+    result = look.result
+    assert result["threshold"] is None
+    assert result["kappa"]["value"] is not None
+    assert [(one["value"], one["score"], one["passes"]) for one in result["answers"]] == [
+        (1, 1.0, False), (2, 2.0, False), (3, 3.0, False), (4, 4.0, True), (5, 5.0, True),
+    ]  # fmt: skip
+    for part in ("calibrated", "cutpoints"):
+        assert result[part]["calibrator"] is None
+        assert "answers with labels" in result[part]["reason"]
+    assert "answers with labels" in region_in_words(result["region"], True)
+
+
+def test_somebody_looked_in_between() -> None:
+    criterion = noisy_project().criteria.get()
+    with pytest.raises(Conflict, match="yours would be look 1 now"):
+        look_at_test(criterion=criterion, judge_name="judge", expected=2)
+    assert not Look.objects.exists()
+    first = look_at_test(criterion=criterion, judge_name="judge", expected=1)
+    # The same data again: nothing is spent, whatever was expected.
+    assert look_at_test(criterion=criterion, judge_name="judge", expected=2) == first
+
+
+def test_looks_as_the_page_has_them(grade: Criterion) -> None:
+    before = looks_context(grade, "good", "grade")
+    assert (before["history"], before["latest"], before["is_last"]) == ([], None, False)
+    assert (before["next"].number, before["next"].level, before["next"].wider) == (1, "96.96 %", "1.1")
+    look = look_at_test(criterion=grade, judge_name="good")
+    after = looks_context(grade, "good", "grade")
+    assert (after["latest"]["look"], after["is_last"], after["next"].number) == (look, True, 2)
+    assert [row["certificate"] for row in after["history"]] == [None]
+    assert looks_context(grade, "good", "other")["latest"] is None
+
+
+@pytest.fixture
+def grade() -> Criterion:
+    project, samples = graded_project(count=80)
+    add_judge(project, "good", samples, scores_like(samples), dimension="grade")
+    return project.criteria.get(key="grade")
+
+
+def test_words() -> None:
+    assert percent_of(level_of_look(1)) == "96.96 %"
+    assert percent_of(level_of_look(10)) == "99.970 %"
+    assert percent_of(level_of_look(100)) == "99.99970 %"
+    assert calibrator_in_words(None) == ""
+    platt = {"method": "platt", "lowest": 0.0, "highest": 1.0, "slope": 2.5, "intercept": -0.25}
+    assert calibrator_in_words(platt) == "Platt, slope 2.5, intercept -0.25, between the scores 0 and 1"
+    steps = {"method": "isotonic", "scores": [1.0, 3.0], "probabilities": [0.2, 0.6]}
+    assert calibrator_in_words(steps) == "isotonic, 2 points between the scores 1 and 3"
+    estimate = {"value": 0.01, "high": 0.04, "n": 90}
+    region = {"threshold": 0.5, "distance": 0.25, "error": estimate, "inside": {"value": 0.4}, "reason": None}
+    assert region_in_words(region, True).startswith(
+        "The judge may decide alone: pass at 0.75 or more, fail at 0.25 or less."
+    )
+    assert region_in_words(region, False).startswith(
+        "The judge may decide alone: pass at 0.25 or less, fail at 0.75 or more."
+    )
+    assert region_in_words({**region, "distance": 0}, True).startswith("The judge may decide every score alone.")
+
+
+def test_looks_of_before_say_what_they_lack(grade: Criterion) -> None:
+    look = look_at_test(criterion=grade, judge_name="good")
+    whole = dict(look.result)
+    added = {"note", "answers", "roc_auc", "error", "ceiling", "calibrated", "cutpoints", "region", "trust"}
+    old = {name: value for name, value in whole.items() if name not in added}
+    Look.objects.update(result=old, samples=None)
+    importlib.import_module("judges.migrations.0005_older_looks").fill(apps, None)
+    look.refresh_from_db()
+    assert set(look.result) == set(whole)
+    assert {name: look.result[name] for name in old} == old
+    for name in ("calibrated", "cutpoints", "region"):
+        assert set(look.result[name]) == set(whole[name]), name
+    shown = looks_context(grade, "good", "grade")["latest"]
+    assert (shown["trust"], shown["calibrator"], shown["points"]) == (None, "", [])
+    assert shown["region"] == "Looks of that time did not measure it."

@@ -1,0 +1,234 @@
+"""Batches of samples that teach most: drawn with known chances, stored with them, and weighed by them afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from alignment.figures import Chance
+from annotate.errors import Conflict, Invalid
+from annotate.models import Batch, BatchSample, Criterion, Sample
+from annotate.selectors.draws import chances_of, draw_progress, finished_draw, unlabelled_samples
+from annotate.services.batches import close_batch, create_batch, open_batch
+from judges.selectors.reports import report_state
+from judges.services.evidence import full_evidence
+from judges.services.fingerprint import fingerprint_of
+from judges.services.looks import look_at_test
+from judges.services.next_samples import About, make_next_batch, next_samples
+from judges.services.reports import freeze_report
+from tests.annotate.factories import World, finish, make_world
+from tests.judges.building import GRADES, add_judge, add_labels, add_samples
+
+pytestmark = pytest.mark.django_db
+
+GOOD = About("good", "grade")
+
+
+@pytest.fixture
+def world() -> World:
+    return make_world()
+
+
+@pytest.fixture
+def samples(world: World) -> dict[str, Sample]:
+    """200 answers of which 60 are graded by two imported raters and all are scored by two judges."""
+    found = add_samples(world.project, [f"s{place:03}" for place in range(200)])
+    names = list(found)[:60]
+    rows = [(name, "answer", rater, grade_of(name)) for name in names for rater in ("ann", "bob")]
+    add_labels(world.project.criteria.get(key="grade"), found, rows)
+    add_judge(world.project, "good", found, scores(found, wrong_every=7), dimension="grade")
+    add_judge(world.project, "poor", found, scores(found, wrong_every=3), dimension="grade")
+    return found
+
+
+@pytest.fixture
+def grade(world: World, samples: dict[str, Sample]) -> Criterion:
+    return world.project.criteria.get(key="grade")
+
+
+def grade_of(name: str) -> int:
+    return GRADES[int(name[1:]) % len(GRADES)]
+
+
+def scores(names: Iterable[str], *, wrong_every: int) -> list[tuple[str, str, float]]:
+    found = []
+    for place, name in enumerate(names):
+        score = grade_of(name) / 5 + place / 10_000
+        found.append((name, "answer", 1 - score if place % wrong_every == 0 else score))
+    return found
+
+
+def make(world: World, criterion: Criterion, count: int = 40, **changed: Any) -> Batch:
+    seen = next_samples(criterion=criterion, count=count, about=GOOD, seed=11)
+    given = {"seed": 11, "plan": seen.plan, "name": "Next", "annotators": world.annotators, "overlap": 1}
+    return make_next_batch(criterion=criterion, count=count, about=GOOD, **{**given, **changed})
+
+
+def test_a_batch_of_forty_keeps_its_chances(world: World, grade: Criterion) -> None:
+    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11)
+    assert seen.frame == 140
+    # Over all that could have been drawn, chances sum to what is drawn …
+    assert sum(stratum.samples * stratum.chance for stratum in seen.proposal.strata) == pytest.approx(40)
+    batch = make(world, grade)
+    rows = batch.batch_samples.values_list("sample__external_id", "probability", "stratum")
+    assert {name: Chance(*chance) for name, *chance in rows} == seen.proposal.chosen
+    assert len(rows) == 40
+    # … and the drawn ones stand for all of them.
+    assert sum(1 / probability for _, probability, _ in rows) == pytest.approx(140)
+    assert batch.status == "draft"
+    assert "seed of the draw 11" in batch.selection["note"]
+
+
+def test_labels_tell_where_a_label_teaches_most(grade: Criterion) -> None:
+    # A report divides dev and test, and dev is where the judge's errors may be looked at.
+    freeze_report(criterion=grade)
+    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11).proposal
+    assert seen.basis == "labels"
+    assert seen.worth is not None
+    assert seen.worth > 1
+    assert len({stratum.chance for stratum in seen.strata}) > 1
+
+
+def test_what_has_labels_or_waits_is_not_drawn(world: World, grade: Criterion, samples: dict[str, Sample]) -> None:
+    first = make(world, grade)
+    taken = set(first.batch_samples.values_list("sample__external_id", flat=True))
+    labelled = set(grade.labels.values_list("sample__external_id", flat=True))
+    left = set(unlabelled_samples(grade).values_list("external_id", flat=True))
+    assert left == samples.keys() - taken - labelled
+    # Of another criterion nothing has labels, but this one asks about claims, and one sample has none.
+    support = world.project.criteria.get(key="support")
+    Sample.objects.filter(pk=samples["s000"].pk).update(claims=[])
+    assert set(unlabelled_samples(support).values_list("external_id", flat=True)) == samples.keys() - {"s000"}
+
+
+def test_one_confirms_what_one_has_seen(world: World, grade: Criterion, samples: dict[str, Sample]) -> None:
+    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11)
+    assert next_samples(criterion=grade, count=40, about=GOOD, seed=11).plan == seen.plan
+    assert next_samples(criterion=grade, count=40, about=GOOD, seed=12).plan != seen.plan
+    drawn = next(iter(seen.proposal.chosen))
+    add_labels(grade, samples, [(drawn, "answer", "ann", 4)])
+    with pytest.raises(Conflict, match="changed since you saw"):
+        make(world, grade, plan=seen.plan)
+    assert not Batch.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("count", "about", "said"),
+    [
+        (1, None, "from 2 to"),
+        (141, None, "Only 140 samples"),
+        (40, About("nobody", "grade"), "has no scores"),
+    ],
+)
+def test_refuses(grade: Criterion, count: int, about: About | None, said: str) -> None:
+    with pytest.raises(Invalid, match=said):
+        next_samples(criterion=grade, count=count, about=about, seed=1)
+
+
+def test_nothing_is_left_to_draw_from(world: World, grade: Criterion) -> None:
+    make(world, grade, 140)
+    with pytest.raises(Invalid, match="nothing to draw from"):
+        next_samples(criterion=grade, count=2)
+
+
+def test_chances_are_of_all_samples_of_a_batch_or_of_none(world: World, grade: Criterion) -> None:
+    selection = {"method": "list", "samples": ["s100", "s101"]}
+    people = {"annotators": world.annotators, "overlap": 1, "criteria": [grade], "project": world.project}
+    with pytest.raises(Invalid, match="Every sample of a draw"):
+        create_batch(name="x", selection=selection, chances={"s100": (0.5, 1)}, **people)
+    plain = create_batch(name="x", selection=selection, **people)
+    assert set(plain.batch_samples.values_list("probability", "stratum")) == {(None, None)}
+
+
+@pytest.mark.parametrize(("probability", "stratum"), [(0.0, 1), (1.5, 1), (0.5, None), (None, 1), (0.5, 0)])
+def test_the_database_refuses_what_is_no_chance(
+    world: World, grade: Criterion, probability: float | None, stratum: int | None
+) -> None:
+    one = make(world, grade).batch_samples.get(position=0)
+    with pytest.raises(IntegrityError, match="batch_sample_chance_with_stratum"), transaction.atomic():
+        BatchSample.objects.filter(pk=one.pk).update(probability=probability, stratum=stratum)
+
+
+def label(batch: Batch, *, all_but: int = 0) -> None:
+    tasks = list(batch.tasks.select_related("sample", "annotator"))
+    for task in tasks[: len(tasks) - all_but]:
+        finish(task, grade=grade_of(task.sample.external_id))
+
+
+def test_figures_for_all_samples_come_when_the_batch_is_finished(world: World, grade: Criterion) -> None:
+    report = freeze_report(criterion=grade)
+    assert report.result["drawn"] is None
+    batch = open_batch(batch=make(world, grade))
+    label(batch, all_but=1)
+    progress = draw_progress(grade)
+    assert progress is not None
+    assert (progress.labelled, progress.samples, progress.is_finished) == (39, 40, False)
+    assert finished_draw(grade) is None
+    assert freeze_report(criterion=grade).result["drawn"] is None
+    # Closed early: what is labelled is a random part, so it stands for all.
+    close_batch(batch=batch)
+    assert report_state(grade).is_out_of_date
+    drawn = freeze_report(criterion=grade).result["drawn"]
+    assert (drawn["drawn"], drawn["labelled"], drawn["known"], drawn["population"]) == (40, 39, 60, 200)
+    assert drawn["unseen"] == 0
+    truth = sum(grade_of(f"s{place:03}") >= 4 for place in range(200)) / 200
+    weighted = drawn["passes"]["weighted"]
+    assert weighted["low"] < truth < weighted["high"]
+    assert weighted["value"] != drawn["passes"]["plain"]["value"]
+
+
+def test_who_was_labelled_later_is_stood_for_by_the_draw(
+    world: World, grade: Criterion, samples: dict[str, Sample]
+) -> None:
+    batch = open_batch(batch=make(world, grade))
+    label(batch)
+    before = chances_of(grade)
+    assert sum(chance == (1.0, 0) for chance in before.values()) == 60
+    later = next(name for name in samples if name not in before)
+    add_labels(grade, samples, [(later, "answer", "ann", 4)])
+    assert chances_of(grade) == before
+
+
+def test_a_second_draw_stands_for_what_the_first_left(world: World, grade: Criterion) -> None:
+    label(open_batch(batch=make(world, grade)))
+    first = chances_of(grade)
+    label(open_batch(batch=make(world, grade, 30)))
+    second = chances_of(grade)
+    assert sum(1 / probability for probability, _ in second.values()) == pytest.approx(200)
+    assert {name for name, chance in second.items() if chance == (1.0, 0)} == first.keys()
+
+
+def test_chances_are_part_of_the_evidence(world: World, grade: Criterion) -> None:
+    label(open_batch(batch=make(world, grade)))
+    evidence = full_evidence(grade)
+    changed = replace(evidence, chances={**evidence.chances, "s000": Chance(0.5, 1)})
+    assert fingerprint_of(evidence, {}) != fingerprint_of(changed, {})
+
+
+def test_a_finished_draw_is_no_new_look(world: World, grade: Criterion) -> None:
+    """Chances have no part in what a look shows, so they must not make another one, which costs."""
+    batch = open_batch(batch=make(world, grade))
+    label(batch, all_but=1)
+    first = look_at_test(criterion=grade, judge_name="good")
+    close_batch(batch=batch)
+    assert finished_draw(grade) is not None
+    assert look_at_test(criterion=grade, judge_name="good") == first
+
+
+def test_works_before_there_is_anything_but_samples() -> None:
+    world = make_world()
+    found = add_samples(world.project, [f"s{place:03}" for place in range(50)])
+    criterion = world.project.criteria.get(key="grade")
+    seen = next_samples(criterion=criterion, count=40, seed=1).proposal
+    assert (seen.basis, seen.worth, len(seen.strata)) == ("nothing", None, 1)
+    assert {chance.probability for chance in seen.chosen.values()} == {0.8}
+    # With judges alone, they say where verdicts may vary.
+    add_judge(world.project, "good", found, scores(found, wrong_every=7), dimension="grade")
+    add_judge(world.project, "poor", found, scores(found, wrong_every=3), dimension="grade")
+    seen = next_samples(criterion=criterion, count=40, seed=1).proposal
+    assert seen.basis == "judges"
+    assert len(seen.strata) > 4

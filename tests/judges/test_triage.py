@@ -1,0 +1,126 @@
+"""What a certified region leaves to people, against a loop over every unit."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import alignment.triage
+from annotate.models import Criterion, Project, Verdict
+from annotate.units import units_of
+from judges.models import JudgeVersion, Look, Score
+from judges.selectors import triage
+from judges.selectors.triage import left_to_people
+from tests.judges.building import add_judge, add_labels, add_samples, make_project
+
+pytestmark = pytest.mark.django_db
+
+REGION = {"threshold": 0.5, "distance": 0.3}
+
+
+def test_distances_are_rounded_as_in_the_statistics() -> None:
+    assert triage.ROUNDING == alignment.triage.ROUNDING
+
+
+def look_of(criterion: Criterion, version: JudgeVersion, region: dict[str, Any] | None) -> Look:
+    return Look.objects.create(
+        criterion=criterion,
+        judge=version.judge,
+        version=version,
+        dimension=criterion.key,
+        number=Look.objects.count() + 1,
+        level=0.95,
+        result={} if region is None else {"region": region},
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rest_by_a_loop_over_units(seed: int) -> None:
+    rng = random.Random(seed)
+    project = make_project(criteria=["support", "correct"])
+    criterion = project.criteria.get(key="support")
+    names = [f"s{place:02}" for place in range(40)]
+    samples = add_samples(project, names)
+    for sample in samples.values():
+        sample.claims = [{"text": "c"}] * rng.choice([0, 1, 2, 3])
+        sample.save()
+    units = [(name, unit) for name in names for unit in units_of(samples[name], "claim")]
+    # .8 and .2 are exactly as far as the region begins, up to rounding.
+    said = {unit: rng.choice([0.0, 0.2, 0.3, 0.7, 0.8, 1.0, None]) for unit in units if rng.random() < 0.9}
+    # A claim that its sample no longer has.
+    said["s00", "claim:9"] = 1.0
+    version = add_judge(project, "j", samples, [(*unit, number) for unit, number in said.items()])
+    _noise(project, version, units, rng)
+    labelled = {unit for unit in units if rng.random() < 0.4}
+    settled = {unit for unit in units if rng.random() < 0.2}
+    add_labels(criterion, samples, [(*unit, "ann", "supported") for unit in labelled])
+    add_labels(project.criteria.get(key="correct"), samples, [(*unit, "ann", "correct") for unit in units])
+    _verdicts(criterion, samples, settled, units)
+
+    outside = {
+        unit
+        for unit in units
+        if said.get(unit) is None or abs(said[unit] - 0.5) < 0.3 - 1e-9  # type: ignore[operator]
+    }
+    left = left_to_people(look_of(criterion, version, REGION))
+    assert left is not None
+    assert left.samples == len({name for name, _ in units})
+    assert left.rest == sorted({name for name, _ in outside})
+    assert left.unlabelled == sorted({name for name, _ in outside - labelled - settled})
+    assert 0 < len(left.unlabelled) < len(left.rest) < left.samples
+
+
+def _noise(project: Project, version: JudgeVersion, units: list[tuple[str, str]], rng: random.Random) -> None:
+    """Scores that are none of this version's first answers to this question."""
+    samples = {sample.external_id: sample for sample in project.samples.all()}
+    add_judge(project, "j", samples, [(*unit, 1.0) for unit in units], label="2")
+    add_judge(project, "k", samples, [(*unit, 1.0) for unit in units])
+    add_judge(project, "j", samples, [(*unit, 1.0) for unit in units], dimension="correct")
+    Score.objects.bulk_create(
+        Score(
+            version=version,
+            run=version.runs.first(),
+            sample=samples[name],
+            unit=unit,
+            dimension="support",
+            repeat=1,
+            number=1.0,
+        )
+        for name, unit in rng.sample(units, 20)
+    )
+
+
+def _verdicts(
+    criterion: Criterion, samples: dict[str, Any], settled: set[tuple[str, str]], units: list[tuple[str, str]]
+) -> None:
+    for name, unit in units:
+        found = (name, unit) in settled
+        Verdict.objects.create(
+            sample=samples[name],
+            unit=unit,
+            criterion=criterion,
+            state="settled" if found else "disputed",
+            value="supported" if found else None,
+            method="unanimous" if found else "",
+        )
+
+
+def test_of_units_that_a_sample_has_once() -> None:
+    project = make_project(criteria=["relevancy"])
+    criterion = project.criteria.get(key="relevancy")
+    samples = add_samples(project, ["b", "a", "c"])
+    version = add_judge(project, "j", samples, [("a", "answer", 0.9), ("b", "answer", 0.6)], dimension="relevancy")
+    left = left_to_people(look_of(criterion, version, REGION))
+    assert left is not None
+    # In import order.
+    assert (left.samples, left.rest, left.unlabelled) == (3, ["b", "c"], ["b", "c"])
+
+
+def test_without_a_region_nothing_is_said() -> None:
+    project = make_project(criteria=["relevancy"])
+    criterion = project.criteria.get(key="relevancy")
+    version = add_judge(project, "j", add_samples(project, ["a"]), [("a", "answer", 0.9)], dimension="relevancy")
+    assert left_to_people(look_of(criterion, version, None)) is None
+    assert left_to_people(look_of(criterion, version, {**REGION, "distance": None})) is None
