@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from django.contrib import messages
@@ -69,6 +70,7 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
         "has_drifted": held.drift is not None and held.drift.alarm is not None,
         "gate": gated,
         "gate_markdown": None if gated is None else gate_markdown(gated),
+        "gate_command": None if gated is None else _command(page, gated),
         "bar": bar,
         "wrong_bar": wrong_bar,
     }
@@ -87,6 +89,13 @@ def _gated(page: ProjectPage, criterion: Criterion, judge: str, dimension: str) 
     except Refusal as refusal:
         return None, refusal.message, written
     return found, None, written
+
+
+def _command(page: ProjectPage, gated: Gate) -> str:
+    """The same on a command line; judges have names that a shell would take apart."""
+    judge, bar = shlex.quote(gated.judge), f"{gated.min_kappa:g}"
+    where = f"{page.project.slug} --criterion {gated.criterion} --judge {judge}"
+    return f"manage.py gate {where} --min-kappa {bar} --format markdown"
 
 
 @project_view("reports", get="test.look", post="test.look")

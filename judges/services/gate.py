@@ -156,6 +156,8 @@ def _changed(criterion: Criterion, judge: Judge, certificate: Certificate) -> tu
     current = JudgeVersion.objects.filter(judge=judge).order_by("-number").first()
     if current is None or current.content_hash != certificate.judge_hash:
         now = "without a version" if current is None else f"“{current.label}”"
+        if current is not None and current.label == look.version.label:
+            now = f"{now}, with another configuration"
         certified = f"{named} is for version “{look.version.label}” of “{judge.name}”"
         return "judge_changed", f"{certified}, which is now {now}."
     return None

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from drf_spectacular.generators import SchemaGenerator
 from scipy.special import expit
 
 from alignment import corrected_rate
@@ -24,6 +25,7 @@ from judges.services.certificates import issue_certificate
 from judges.services.gate import gate
 from judges.services.looks import look_at_test
 from tests.api.conftest import client_of
+from tests.api.test_schema import problems
 from tests.judges.building import add_judge, graded_project, scores_like
 from tests.judges.test_looks import GRADES, noisy_project
 
@@ -257,12 +259,6 @@ def test_refused_in_the_gates_words(project: Project, grade: Criterion, certific
     refused("no_certificate")
 
 
-def test_a_certificate_of_before(project: Project, certificate: Certificate) -> None:
-    Look.objects.update(samples=None)
-    with pytest.raises(Conflict, match="Look at test again"):
-        apply(project, [{"score": 0.5}])
-
-
 def test_by_api(project: Project, certificate: Certificate) -> None:
     for role in ("reviewer", "annotator"):
         set_member(project=project, user=User.objects.create_user(role), role=role)
@@ -292,6 +288,22 @@ def test_by_api(project: Project, certificate: Certificate) -> None:
         409,
         {"code": "no_certificate", "message": "“judge” has no certificate for “grade”."},
     )
+
+
+def test_replies_are_what_the_schema_says(project: Project, certificate: Certificate) -> None:
+    set_member(project=project, user=(user := User.objects.create_user("alma")), role="admin")
+    schema = SchemaGenerator().get_schema(request=None, public=True)
+    operation = schema["paths"]["/api/projects/{slug}/apply/"]["post"]
+    assert operation["tags"] == ["Looks and certificates"]
+    content = operation["requestBody"]["content"]["application/json"]
+    (example,) = content["examples"].values()
+    assert problems(example["value"], content["schema"], schema) == []
+    asked = {"criterion": "grade", "judge": "judge", "scores": new_scores(5)}
+    for scores, status in ((new_scores(5), 200), ([{"score": "x"}], 422)):
+        reply = client_of(user).post("/api/projects/noisy/apply/", {**asked, "scores": scores}, format="json")
+        assert reply.status_code == status
+        said = operation["responses"][str(status)]["content"]["application/json"]["schema"]
+        assert problems(reply.json(), said, schema) == []
 
 
 WHERE = ("noisy", "--criterion", "grade", "--judge", "judge")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -13,9 +14,9 @@ from annotate.errors import Conflict, Invalid
 from annotate.models import Criterion, Label, Project, Sample, User
 from annotate.services.criteria import add_criteria
 from annotate.services.projects import set_member
-from judges.models import Certificate, Look
+from judges.models import Certificate, JudgeVersion, Look
 from judges.selectors.alignment import align
-from judges.services.certificates import issue_certificate
+from judges.services.certificates import certificate_as_dict, issue_certificate
 from judges.services.gate import gate, gate_markdown
 from judges.services.looks import look_at_test
 from tests.annotate.factories import GRADE
@@ -120,6 +121,53 @@ def test_another_version_of_the_criterion(project: Project, grade: Criterion) ->
     assert found.sentence == "Certificate 1 is for version 1 of “grade”, which is now at version 2."
 
 
+def test_the_same_name_with_another_prompt(project: Project, grade: Criterion) -> None:
+    """By the hash of its configuration, not by its label."""
+    certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
+    assert certificate.judge_hash == certificate.look.version.content_hash
+    JudgeVersion.objects.filter(pk=certificate.look.version_id).update(content_hash="of another prompt")
+    found = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=0)
+    assert (found.code, found.sentence) == (
+        "judge_changed",
+        "Certificate 1 is for version “1” of “good”, which is now “1”, with another configuration.",
+    )
+
+
+def test_certified_for_several_things(project: Project, samples: dict[str, Sample]) -> None:
+    """Which one is meant has to be said; each has its own certificate."""
+    support = project.criteria.get(key="support")
+    for dimension in ("overall", "style"):
+        rows = [(name, "answer", score) for name, _, score in scores_like(samples)]
+        add_judge(project, "broad", samples, rows, dimension=dimension)
+    grade = project.criteria.get(key="grade")
+    asked: dict[str, Any] = {"project": project, "criterion_key": "grade", "judge_name": "broad", "min_kappa": 0}
+    issue_certificate(look=look_at_test(criterion=grade, judge_name="broad", dimension="overall"))
+    assert gate(**asked).passed
+    found = gate(**asked, dimension="style")
+    assert found.sentence == "“style” of “broad” has no certificate for “grade”."
+    issue_certificate(look=look_at_test(criterion=grade, judge_name="broad", dimension="style"))
+    with pytest.raises(Invalid, match="was certified for overall, style: say which one is meant"):
+        gate(**asked)
+    numbers = [gate(**asked, dimension=name).certificate for name in ("overall", "style")]
+    assert [one.number for one in numbers if one is not None] == [1, 2]
+    assert gate(**{**asked, "criterion_key": support.key}).code == "no_certificate"
+
+
+def test_a_certificate_says_everything(grade: Criterion) -> None:
+    certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
+    said, result = certificate_as_dict(certificate), certificate.look.result
+    assert set(said) == {
+        "number", "criterion", "criterion_version", "judge", "judge_version", "judge_hash", "dimension",
+        "label_fingerprint", "look", "level", "threshold", "higher_is_better", "calibrator", "cutpoints", "region",
+        "kappa", "tpr", "tnr", "confusion", "error", "trust", "created_at", "created_by",
+    }  # fmt: skip
+    assert said["calibrator"] == result["calibrated"]["calibrator"]
+    assert said["calibrator"]["method"] in ("platt", "isotonic")
+    assert said["cutpoints"]["method"] == "cutpoints"
+    assert said["label_fingerprint"] == certificate.look.fingerprint
+    assert said["kappa"]["low"] < said["kappa"]["value"] < said["kappa"]["high"]
+
+
 def test_too_few_labels() -> None:
     project, samples = graded_project(count=30)
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
@@ -160,8 +208,43 @@ def test_commands(project: Project) -> None:
     assert found["certificate"]["kappa"]["low"] >= 0.2
     with pytest.raises(CommandError, match=r"under the bar of 0\.99"):
         call_command("gate", *where, "--min-kappa", "0.99", "--format", "markdown", stdout=out)
-    with pytest.raises(CommandError, match="from -1 to 1"):
+    with pytest.raises(CommandError, match="from -1 to 1") as refused:
         call_command("gate", *where, "--min-kappa", "60", stdout=out)
+    assert refused.value.returncode == 2
+
+
+def test_exit_codes_tell_no_from_a_wrong_question(project: Project, grade: Criterion) -> None:
+    def code(*arguments: str) -> int:
+        try:
+            call_command("gate", *arguments, stdout=StringIO())
+        except CommandError as error:
+            return error.returncode
+        return 0
+
+    where = ("desk", "--criterion", "grade", "--judge", "good")
+    assert code(*where, "--min-kappa", "0.2") == 1
+    issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
+    assert code(*where, "--min-kappa", "0.2") == 0
+    assert code(*where, "--min-kappa", "0.99") == 1
+    assert code("nowhere", *where[1:], "--min-kappa", "0.2") == 2
+    assert code("desk", "--criterion", "none", "--judge", "good", "--min-kappa", "0.2") == 2
+    assert code("desk", "--criterion", "grade", "--judge", "nobody", "--min-kappa", "0.2") == 2
+
+
+def test_markdown_for_a_pull_request(project: Project, grade: Criterion) -> None:
+    certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
+    kappa = certificate.look.result["kappa"]
+    text = gate_markdown(gate(project=project, criterion_key="grade", judge_name="good", min_kappa=0.2))
+    head, table, drift = text.split("\n\n")
+    assert head.startswith("**Passed:** The lower bound of kappa on test is ")
+    cells = [cell.strip() for cell in table.splitlines()[2].strip("|").split("|")]
+    assert cells == [
+        "good", "1", "grade v1", f"{kappa['value']:.3f}", f"{kappa['low']:.3f} to {kappa['high']:.3f}", "96.96%",
+        str(kappa["n"]), str(kappa["clusters"]), "0.2",
+    ]  # fmt: skip
+    assert drift.startswith("No audit labels yet")
+    nothing = gate_markdown(gate(project=project, criterion_key="support", judge_name="good", min_kappa=0.2))
+    assert nothing == "**Failed:** “good” has no certificate for “support”."
 
 
 def _one_label_says_otherwise(criterion: Criterion) -> None:
@@ -203,6 +286,10 @@ def test_by_api(project: Project) -> None:
         ("get", "gate/?criterion=grade&judge=good&min_kappa=nan", None, 422, "bad_min_kappa"),
         ("get", "gate/?criterion=grade&judge=good&min_kappa=7", None, 422, "bad_min_kappa"),
         ("get", "gate/?criterion=grade&judge=nobody&min_kappa=0", None, 422, "unknown_judge"),
+        ("post", "apply/", {"criterion": "grade", "judge": "good"}, 422, "missing_field"),
+        ("post", "apply/", {"criterion": "grade", "judge": "nobody", "scores": []}, 422, "unknown_judge"),
+        ("post", "apply/", {"criterion": "grade", "judge": "good", "scores": []}, 409, "no_certificate"),
+        ("post", "apply/", {"criterion": "grade", "judge": "good", "scores": [], "dimension": 1}, 422, "bad_text"),
     ],
 )
 def test_bad_requests(project: Project, method: str, path: str, data: object, status: int, code: str) -> None:

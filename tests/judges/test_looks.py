@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 import pytest
-from django.apps import apps
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, log_loss, roc_auc_score
 
@@ -246,20 +244,3 @@ def test_words() -> None:
         "The judge may decide alone: pass at 0.25 or less, fail at 0.75 or more."
     )
     assert region_in_words({**region, "distance": 0}, True).startswith("The judge may decide every score alone.")
-
-
-def test_looks_of_before_say_what_they_lack(grade: Criterion) -> None:
-    look = look_at_test(criterion=grade, judge_name="good")
-    whole = dict(look.result)
-    added = {"note", "answers", "roc_auc", "error", "ceiling", "calibrated", "cutpoints", "region", "trust"}
-    old = {name: value for name, value in whole.items() if name not in added}
-    Look.objects.update(result=old, samples=None)
-    importlib.import_module("judges.migrations.0005_older_looks").fill(apps, None)
-    look.refresh_from_db()
-    assert set(look.result) == set(whole)
-    assert {name: look.result[name] for name in old} == old
-    for name in ("calibrated", "cutpoints", "region"):
-        assert set(look.result[name]) == set(whole[name]), name
-    shown = looks_context(grade, "good", "grade")["latest"]
-    assert (shown["trust"], shown["calibrator"], shown["points"]) == (None, "", [])
-    assert shown["region"] == "Looks of that time did not measure it."

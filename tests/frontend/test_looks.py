@@ -1,0 +1,238 @@
+"""Looks at test and certificates on the judge page: what they cost is said before, and who may is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotate.models import Criterion, Label, User
+from annotate.services.projects import set_member
+from judges.models import Certificate, Look
+from judges.services.certificates import issue_certificate
+from judges.services.looks import look_at_test
+from judges.services.reports import freeze_report
+from tests.frontend.building import make_user
+from tests.judges.building import add_judge, graded_project, scores_like
+
+pytestmark = pytest.mark.django_db
+
+URL = "/p/desk/reports/grade/judge/"
+LOOK, CERTIFY = f"{URL}look/", f"{URL}certify/"
+NAMED = {"judge": "a & b", "measures": "grade"}
+
+
+@pytest.fixture
+def roles() -> dict[str, User]:
+    return {name: make_user(name.capitalize()) for name in ("admin", "reviewer", "annotator", "stranger")}
+
+
+@pytest.fixture
+def grade(roles: dict[str, User]) -> Criterion:
+    """With a report, in which a judge has a name that an address has to escape."""
+    project, samples = graded_project(count=80)
+    for name in ("admin", "reviewer", "annotator"):
+        set_member(project=project, user=roles[name], role=name)
+    add_judge(project, NAMED["judge"], samples, scores_like(samples), dimension="grade")
+    criterion: Criterion = project.criteria.get(key="grade")
+    freeze_report(criterion=criterion)
+    return criterion
+
+
+@pytest.fixture
+def page_of(roles: dict[str, User]) -> Callable[[str], Client]:
+    def log_in(name: str) -> Client:
+        client = Client()
+        client.force_login(roles[name])
+        return client
+
+    return log_in
+
+
+PageOf = Callable[[str], Client]
+
+
+def text_of(client: Client, **more: str) -> str:
+    return client.get(f"{URL}?{urlencode({**NAMED, **more})}").content.decode()
+
+
+def test_before_any_look(grade: Criterion, page_of: PageOf) -> None:
+    text = text_of(page_of("reviewer"))
+    assert "Nobody has looked at test with this judge yet." in text
+    assert "Look 1 would have intervals at 96.96 %, 1.1 times as wide as plain 95 % ones." in text
+    assert f'href="{LOOK}?judge=a%20%26%20b&amp;measures=grade"' in text
+    assert "Issue the certificate" not in text
+    assert not Look.objects.exists()
+
+
+def test_the_cost_is_said_before(grade: Criterion, page_of: PageOf) -> None:
+    client = page_of("reviewer")
+    text = client.get(f"{LOOK}?{urlencode(NAMED)}").content.decode()
+    assert "Look at the test half with “<bdi>a &amp; b</bdi>”?" in text
+    assert "this is look 1 of this judge" in text
+    assert "at 96.96 %, 1.1 times as wide as plain 95 % ones" in text
+    assert not Look.objects.exists()
+
+
+def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
+    client = page_of("reviewer")
+    reply = client.post(LOOK, {**NAMED, "number": "1"})
+    assert (reply.status_code, reply["Location"]) == (302, f"{URL}?judge=a+%26+b&measures=grade#looks")
+    look = Look.objects.get()
+    assert look.created_by is not None
+    assert (look.number, look.created_by.username) == (1, "reviewer")
+    text = text_of(client)
+    assert "This was look 1. What it showed is below." in text
+    kappa = look.result["kappa"]
+    assert f"<b>{kappa['value']:.2f}</b>" in text
+    assert f"{kappa['low']:.2f} to {kappa['high']:.2f}" in text
+    for words in (look.result["trust"]["headline"], look.result["trust"]["allows"], "Look 1, version “<bdi>1</bdi>”"):
+        assert words in text
+    assert "Look 2 would have intervals at 99.24 %" in text
+    assert "Test was looked at once with this judge." in text
+    assert text.count('<tr><th scope="row">') > 10  # figures and reliability points, as tables
+    # Not for reviewers.
+    assert "Issue the certificate" not in text
+    assert "Issue the certificate of look 1" in text_of(page_of("admin"))
+
+
+def test_looking_again_at_the_same_spends_nothing(grade: Criterion, page_of: PageOf) -> None:
+    client = page_of("reviewer")
+    client.post(LOOK, {**NAMED, "number": "1"})
+    client.post(LOOK, {**NAMED, "number": "2"})
+    assert "Nothing has changed since look 1: it is shown again, and nothing was spent." in text_of(client)
+    assert Look.objects.count() == 1
+
+
+def test_somebody_looked_in_between(grade: Criterion, page_of: PageOf) -> None:
+    client = page_of("reviewer")
+    client.post(LOOK, {**NAMED, "number": "1"})
+    label = Label.objects.filter(criterion=grade, rater__name="ben", value=4).order_by("sample__external_id")[0]
+    Label.objects.filter(pk=label.pk).update(value=5)
+    client.post(LOOK, {**NAMED, "number": "1"})
+    assert "Somebody looked in between: yours would be look 2 now." in text_of(client)
+    assert Look.objects.count() == 1
+    client.post(LOOK, {**NAMED, "number": "2"})
+    text = text_of(client)
+    assert "Test was looked at 2 times with this judge." in text
+    assert "All 2 looks" in text
+    assert text.count("<bdi>Reviewer</bdi>") >= 2
+
+
+@pytest.mark.parametrize("data", [{}, {"judge": "a & b"}, {"judge": "nobody", "measures": "grade"}])
+def test_a_judge_that_is_not_there(grade: Criterion, page_of: PageOf, data: dict[str, str]) -> None:
+    client = page_of("admin")
+    assert client.get(f"{LOOK}?{urlencode(data)}").status_code == 404
+    assert client.post(LOOK, {**data, "number": "1"}).status_code == 404
+
+
+@pytest.mark.parametrize("number", ["", "x", "0"])
+def test_a_look_needs_its_number(grade: Criterion, page_of: PageOf, number: str) -> None:
+    client = page_of("admin")
+    assert client.post(LOOK, {**NAMED, "number": number}).status_code == 302
+    assert "number: a whole number" in text_of(client)
+    assert not Look.objects.exists()
+
+
+def test_a_certificate_is_issued_and_shown(grade: Criterion, page_of: PageOf) -> None:
+    look = look_at_test(criterion=grade, judge_name=NAMED["judge"])
+    client = page_of("admin")
+    assert client.post(CERTIFY, {"look": str(look.pk)}).status_code == 302
+    certificate = Certificate.objects.get()
+    text = text_of(client)
+    for words in (
+        "The certificate is issued.", "Certificate 1", "holds", certificate.judge_hash, look.fingerprint,
+        "No audit labels yet, so no drift can show", "under the bar of 0.6",
+        "Issued", "Admin", "**Failed:**", "&#x27;a &amp; b&#x27;",
+    ):  # fmt: skip
+        assert words in text, words
+    assert "Issue the certificate" not in text
+    assert client.post(CERTIFY, {"look": str(look.pk)}).status_code == 302
+    assert Certificate.objects.count() == 1
+
+
+def test_another_bar(grade: Criterion, page_of: PageOf) -> None:
+    certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name=NAMED["judge"]))
+    low = certificate.look.result["kappa"]["low"]
+    client = page_of("reviewer")
+    assert "not under the bar of 0.1 (Certificate 1)" in text_of(client, bar="0.1")
+    assert "under the bar of 0.99 (Certificate 1)" in text_of(client, bar=" 0.99 ")
+    for wrong in ("", "high", "2", "nan"):
+        text = text_of(client, bar=wrong)
+        assert "number from -1 to 1." in text, wrong
+        assert "**Failed:**" not in text
+    assert low > 0.1
+
+
+def test_a_certificate_that_no_longer_holds_says_why(grade: Criterion, page_of: PageOf) -> None:
+    issue_certificate(look=look_at_test(criterion=grade, judge_name=NAMED["judge"]))
+    samples = {sample.external_id: sample for sample in grade.project.samples.all()}
+    add_judge(grade.project, NAMED["judge"], samples, [("s00", "answer", 0.5)], dimension="grade", label="2")
+    text = text_of(page_of("reviewer"))
+    assert "no longer holds" in text
+    assert "Certificate 1 is for version “1” of “a &amp; b”, which is now “2”." in text
+
+
+def test_an_older_look_is_not_certified(grade: Criterion, page_of: PageOf) -> None:
+    first = look_at_test(criterion=grade, judge_name=NAMED["judge"])
+    label = Label.objects.filter(criterion=grade, rater__name="ben", value=4).order_by("sample__external_id")[0]
+    Label.objects.filter(pk=label.pk).update(value=5)
+    look_at_test(criterion=grade, judge_name=NAMED["judge"])
+    client = page_of("admin")
+    client.post(CERTIFY, {"look": str(first.pk)})
+    assert "Look 1 is not the latest; look 2 is." in text_of(client)
+    assert not Certificate.objects.exists()
+    assert client.post(CERTIFY, {"look": str(10**8)}).status_code == 404
+    assert client.post(CERTIFY, {"look": "first"}).status_code == 302
+
+
+def test_who_may(grade: Criterion, page_of: PageOf) -> None:
+    look = look_at_test(criterion=grade, judge_name=NAMED["judge"])
+    expected = {"admin": (200, 302, 302), "reviewer": (200, 302, 403), "annotator": (403,) * 3, "stranger": (404,) * 3}
+    for name, statuses in expected.items():
+        client = page_of(name)
+        found = (
+            client.get(f"{LOOK}?{urlencode(NAMED)}").status_code,
+            client.post(LOOK, {**NAMED, "number": "2"}).status_code,
+            client.post(CERTIFY, {"look": str(look.pk)}).status_code,
+        )
+        assert found == statuses, name
+    assert page_of("admin").get(CERTIFY).status_code == 405
+    for url in (LOOK, CERTIFY):
+        assert Client().post(url, NAMED)["Location"].startswith("/login/")
+
+
+def test_a_look_of_another_project_is_not_there(grade: Criterion, page_of: PageOf, roles: dict[str, User]) -> None:
+    other, samples = graded_project("elsewhere", count=80)
+    add_judge(other, "good", samples, scores_like(samples), dimension="grade")
+    look = look_at_test(criterion=other.criteria.get(key="grade"), judge_name="good")
+    assert page_of("admin").post(CERTIFY, {"look": str(look.pk)}).status_code == 404
+    assert not Certificate.objects.exists()
+
+
+def test_looks_cost_a_page_no_more_queries(grade: Criterion, page_of: PageOf) -> None:
+    client = page_of("reviewer")
+    issue_certificate(look=look_at_test(criterion=grade, judge_name=NAMED["judge"]))
+    text_of(client)
+    with CaptureQueriesContext(connection) as few:
+        text_of(client)
+    labels = Label.objects.filter(criterion=grade, rater__name="ben", value=4).order_by("sample__external_id")
+    for label in labels[:3]:
+        Label.objects.filter(pk=label.pk).update(value=5)
+        look_at_test(criterion=grade, judge_name=NAMED["judge"])
+    text_of(client)
+    with CaptureQueriesContext(connection) as many:
+        text_of(client)
+    assert len(many) == len(few)
+
+
+def test_the_file_has_nothing_of_it(grade: Criterion, page_of: PageOf) -> None:
+    """A file is frozen; looks go on."""
+    issue_certificate(look=look_at_test(criterion=grade, judge_name=NAMED["judge"]))
+    text = page_of("reviewer").get("/p/desk/reports/grade/1.html").content.decode()
+    assert "Certificate 1" not in text
+    assert "Look 2" not in text
