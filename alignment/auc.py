@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 from alignment.arrays import Array, sums_by
 from alignment.columns import cluster_rows, finite, same_length, verdicts
 from alignment.estimate import Estimate
-from alignment.interval import Kind, Plan, Sampling, with_interval
+from alignment.interval import Case, Kind, Plan, Sampling, standard_error, with_interval
 from alignment.reasons import NO_NEGATIVE, NO_POSITIVE
 from alignment.totals import Totals, ratio
 
@@ -28,7 +28,10 @@ def roc_auc(
     (its share of negatives beaten - AUC)/positives, of a negative one (the share of positives it loses to - AUC)/
     negatives: DeLong's structural components, summed by cluster. Undefined: no unit positive, or none negative.
 
-    Source: DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; clusters: Obuchowski (1997), Biometrics 53.
+    "auto" takes influence functions on the logit scale for any number of clusters.
+
+    Source: DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; clusters: Obuchowski (1997), Biometrics 53; logit:
+    Pepe (2003), The Statistical Evaluation of Medical Tests, §5.2.
 
     >>> roc_auc([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1], [1, 2, 3, 4], interval="none").value
     0.875
@@ -52,6 +55,10 @@ def roc_auc(
     value = float(wins[human].mean())
     influence = sums_by(row, (wins - value) / np.where(human, positives, negatives), rows)
 
+    case = Case(plan, name, human.size, rows, (0.0, 1.0))
+    if plan.kind == "auto" and plan.refusal(rows) is None:
+        return case.by_logit(value, standard_error(influence))
+
     _, place = np.unique(scores, return_inverse=True)
     distinct = int(place.max()) + 1
     counts = Totals(row, place + distinct * human, np.ones(human.size), rows, 2 * distinct)
@@ -62,4 +69,4 @@ def roc_auc(
         return ratio(won, below.sum(axis=-1) * above.sum(axis=-1))
 
     sampling = Sampling(rows, 2 * distinct, lambda: influence, lambda weights: counts.resample(auc, weights))
-    return with_interval(value, sampling, plan, name=name, n=human.size, clusters=rows, bounds=(0.0, 1.0))
+    return with_interval(value, sampling, plan, name=name, n=human.size, clusters=rows, bounds=case.bounds)

@@ -70,10 +70,10 @@ def corrected_rate(
     must err on good and on bad ones at the same rates, which holds when the labelled ones were drawn at random, and
     does not when the judge's own verdicts decided which get labels.
 
-    The interval has the variance of both samples: by influence functions (the delta method), or by resampling the
-    clusters of both. A cluster with units on both sides bears on both. The smaller number of clusters decides what
-    "auto" takes, and the degrees of freedom. n and clusters count both samples. An error rate of exactly 0 adds no
-    variance, so with few positive (or negative) labelled units the interval is then too narrow.
+    The interval has the variance of both samples: by resampling the clusters of both ("auto", however many there are),
+    or by influence functions (the delta method), with t of the smaller number of clusters. A cluster with units on both
+    sides bears on both. n and clusters count both samples. An error rate of exactly 0 adds no variance, so with few
+    positive (or negative) labelled units the interval is then too narrow.
 
     Undefined: no labelled unit is positive, or none negative; no unlabelled units; an interval of TPR + TNR - 1 that
     contains 0, or TPR + TNR ≤ 1. No interval: nothing varies among the labelled units; all of it lies below 0 or above
@@ -150,7 +150,7 @@ def _rate(
     elif signal.low is not None and signal.low <= 0:
         reason = NO_SIGNAL
     else:
-        # The smaller sample decides how sure the errors are known; the estimate itself counts the clusters of both.
+        # The smaller sample decides how surely the errors are known; the estimate itself counts the clusters of both.
         case = Case(plan, name, row.size, min(signal.clusters, judged.clusters), (-np.inf, np.inf))
         raw = _with_interval(totals, case, known=signal.reason != NO_VARIATION)
         return _cut(replace(raw, clusters=rows))
@@ -163,7 +163,7 @@ def _with_interval(totals: Totals, case: Case, *, known: bool) -> Estimate:
         return case.without_interval(value)
     if not known:
         return Estimate(value, None, None, case.plan.level, case.n, case.clusters, case.name, NO_ERRORS)
-    if case.plan.takes_influence(case.clusters):
+    if case.plan.kind == "influence":
         return case.by_influence(value, standard_error(totals.influence(_corrected)))
     return case.by_bootstrap(value, middle(_resampled(totals, case.plan.rng), case.plan.level))
 

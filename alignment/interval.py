@@ -160,12 +160,15 @@ class Case:
             return self._without(value, NO_VARIATION, method)
         return self._with(value, found.low, found.high, method)
 
-    def takes_wilson(self, value: float, single: bool) -> bool:
-        """Whether a proportion has Wilson's interval; ``single``: every trial is its own cluster, and a hit or none."""
-        return self.plan.kind == "auto" and self.clusters >= 2 and (single or value in (0.0, 1.0))
+    def of_share(self, value: float, error: float, single: bool) -> Estimate | None:
+        """What "auto" takes for a proportion: see ``proportion``. None when another interval was asked for, or none is.
 
-    def by_wilson(self, value: float, single: bool) -> Estimate:
-        """A proportion with Wilson's interval."""
+        ``single``: every trial is its own cluster, and a hit or none.
+        """
+        if self.plan.kind != "auto" or self.clusters < 2:
+            return None
+        if not single and 0 < value < 1:
+            return self.by_logit(value, error)
         how = "every trial its own cluster" if single else "each cluster as one trial, because none varies"
         return self._with(value, *wilson(value, self.clusters, self.plan.level), f"{self.name}; Wilson, {how}")
 
@@ -182,11 +185,12 @@ class Case:
 def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined: str) -> Estimate:
     """Σ hits / Σ trials, given both by cluster, shape (clusters,); n counts trials.
 
-    With interval "auto": Wilson's score interval when every trial is its own cluster; otherwise the clustered interval.
-    At 0 or 1 clustered data show no variation; then Wilson's interval takes each cluster for a single trial, which is
-    right when the trials of a cluster are copies and too wide when they are not.
+    With interval "auto": Wilson's score interval when every trial is its own cluster; otherwise influence functions on
+    the logit scale, for any number of clusters. At 0 or 1 clustered data show no variation; then Wilson's interval
+    takes each cluster for a single trial, which is right when the trials of a cluster are copies and too wide when they
+    are not.
 
-    Source: Wilson (1927), JASA 22(158).
+    Source: Wilson (1927), JASA 22(158); logit: Korn & Graubard (1998), Survey Methodology 24.
     """
     bearing = trials > 0
     hits, trials = hits[bearing], trials[bearing]
@@ -194,16 +198,18 @@ def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined
     if n == 0:
         return Estimate.undefined(undefined, method=name, level=plan.level)
     value = float(hits.sum() / trials.sum())
-    case = Case(plan, name, n, clusters, (0.0, 1.0))
-    if case.takes_wilson(value, single := bool((trials == 1).all() and np.isin(hits, (0, 1)).all())):
-        return case.by_wilson(value, single)
+    bounds, influence = (0.0, 1.0), (hits - value * trials) / trials.sum()
+    single = bool((trials == 1).all() and np.isin(hits, (0, 1)).all())
+    found = Case(plan, name, n, clusters, bounds).of_share(value, standard_error(influence), single)
+    if found is not None:
+        return found
     sampling = Sampling(
         rows=clusters,
         width=2,
-        influence=lambda: (hits - value * trials) / trials.sum(),
+        influence=lambda: influence,
         resample=lambda weights: (weights @ hits) / (weights @ trials),
     )
-    return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=case.bounds)
+    return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=bounds)
 
 
 def wilson(share: float, n: int, level: float) -> tuple[float, float]:

@@ -120,10 +120,8 @@ def _agreement_estimate(plan: Plan) -> Builder:
     def build(value: float | None, error: float, n: int, clusters: int, found: Middle | None) -> Estimate:
         assert value is not None  # every pair has a common unit
         case = Case(plan, PERCENT, n, clusters, (0.0, 1.0))
-        single = n == clusters
-        return (
-            case.by_wilson(value, single) if case.takes_wilson(value, single) else _interval(case, value, error, found)
-        )
+        share = case.of_share(value, error, single=n == clusters)
+        return _interval(case, value, error, found) if share is None else share
 
     return build
 

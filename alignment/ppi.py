@@ -117,7 +117,8 @@ def _tuned(people: Floats, judge: Floats, at: Ints, other: Floats, other_at: Int
     """λ of least variance: Σ_c a_c (b_c - d_c) over v (1/n + 1/N), v the pooled variance of all scores.
 
     a, b and d are the clusters' influences on the mean value and on the mean scores of the labelled and of the others;
-    v = Σ_c (Σ_i (f_i - mean))²/(n + N - 1). With every unit its own cluster this is cov/((1 + n/N) var).
+    v = Σ_c (Σ_i (f_i - mean))²/(n + N - 1). With every unit its own cluster this is cov/((1 + n/N) var). Where v is 0,
+    as when all units are one cluster, nothing is known of the judge, and λ is 0.
     """
     scores, score_at = np.concatenate([judge, other]), np.concatenate([at, other_at])
     if np.ptp(scores) <= ROUNDING * np.abs(scores).max():
@@ -127,7 +128,10 @@ def _tuned(people: Floats, judge: Floats, at: Ints, other: Floats, other_at: Int
     def by_cluster(row: Ints, values: Floats) -> Floats:
         return sums_by(row, values - values.mean(), rows)
 
+    between, within = by_cluster(score_at, scores), sums_by(score_at, np.abs(scores - scores.mean()), rows)
+    if np.abs(between).max() <= ROUNDING * within.max():
+        return 0.0
     on_value, on_score = by_cluster(at, people) / people.size, by_cluster(at, judge) / judge.size
     covariance = on_value @ (on_score - by_cluster(other_at, other) / other.size)
-    pooled = np.square(by_cluster(score_at, scores)).sum() / (scores.size - 1)
+    pooled = np.square(between).sum() / (scores.size - 1)
     return float(np.clip(covariance / (pooled * (1 / judge.size + 1 / other.size)), 0.0, 1.0))

@@ -12,8 +12,8 @@ def shares(
 ) -> list[Estimate]:
     """Of each group 0..groups-1 the share of its trials that hit; the three arrays have shape (trials,).
 
-    What ``proportion`` gives for each group alone, except that groups of few clusters take influence functions as well:
-    a bootstrap for each of hundreds of groups would take seconds. n counts a group's trials.
+    What ``proportion`` gives for each group alone; but where a bootstrap is asked for, influence functions: for each of
+    hundreds of groups it would take seconds. n counts a group's trials.
 
     >>> found = shares(
     ...     np.array([1, 0, 1]), np.array([1, 2, 3]), np.array([0, 0, 2]), 3, Plan("influence", None, 0.95),
@@ -37,10 +37,8 @@ def shares(
     columns = (filled, value, errors, n.astype(np.int64), np.bincount(of, minlength=filled.size), most == 1)
     for place, share, error, count, clusters, single in zip(*(column.tolist() for column in columns), strict=True):
         case = Case(plan, name, count, clusters, (0.0, 1.0))
-        if case.takes_wilson(share, single):
-            estimates[place] = case.by_wilson(share, single)
-        elif plan.refusal(clusters) is not None:
-            estimates[place] = case.without_interval(share)
-        else:
-            estimates[place] = case.by_influence(share, error)
+        found = case.of_share(share, error, single)
+        if found is None and plan.refusal(clusters) is not None:
+            found = case.without_interval(share)
+        estimates[place] = case.by_influence(share, error) if found is None else found
     return estimates

@@ -18,25 +18,12 @@ METHODS = (
 )
 
 
-class BatchForm(forms.Form):
+class WhoLabelsForm(forms.Form):
+    """A batch of samples that are known already: its name, who labels it, and until when."""
+
     name = forms.CharField(label=_("Name"), max_length=200)
     due_date = forms.DateField(
         label=_("Due date"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
-    )
-    method = forms.ChoiceField(label=_("Samples"), choices=METHODS, initial="all", widget=forms.RadioSelect)
-    n = forms.IntegerField(label=_("How many to draw"), min_value=1, required=False)
-    seed = forms.IntegerField(
-        label=_("Seed of the draw"),
-        min_value=0,
-        max_value=MAX_SEED,
-        required=False,
-        help_text=_("The same seed draws the same samples again. Empty: one is drawn and kept."),
-    )
-    criteria = forms.ModelMultipleChoiceField(
-        label=_("Criteria"),
-        queryset=Criterion.objects.none(),
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose at least one criterion to ask.")},
     )
     annotators = forms.ModelMultipleChoiceField(
         label=_("Annotators"),
@@ -56,13 +43,34 @@ class BatchForm(forms.Form):
         super().__init__(*args, **kwargs)
         # For the browser's calendar; the service decides.
         self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
+        _offer_members(self.fields["annotators"], project)
+
+
+class BatchForm(WhoLabelsForm):
+    method = forms.ChoiceField(label=_("Samples"), choices=METHODS, initial="all", widget=forms.RadioSelect)
+    n = forms.IntegerField(label=_("How many to draw"), min_value=1, required=False)
+    seed = forms.IntegerField(
+        label=_("Seed of the draw"),
+        min_value=0,
+        max_value=MAX_SEED,
+        required=False,
+        help_text=_("The same seed draws the same samples again. Empty: one is drawn and kept."),
+    )
+    criteria = forms.ModelMultipleChoiceField(
+        label=_("Criteria"),
+        queryset=Criterion.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose at least one criterion to ask.")},
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(project, *args, **kwargs)
         self.known = known_metadata(project)
         for index, known in enumerate(self.known):
             self.fields[f"meta_{index}"] = _metadata_field(known)
-        criteria, annotators = self.fields["criteria"], self.fields["annotators"]
+        criteria = self.fields["criteria"]
         criteria.queryset = current_criteria(project)  # type: ignore[attr-defined]
         criteria.label_from_instance = lambda c: f"{c.name} ({c.get_unit_display().lower()})"  # type: ignore[attr-defined]
-        offer_members(annotators, project)
 
     def metadata_fields(self) -> list[forms.BoundField]:
         return [self[f"meta_{index}"] for index in range(len(self.known))]
@@ -83,7 +91,7 @@ class BatchForm(forms.Form):
         return selection
 
 
-def offer_members(field: forms.Field, project: Project) -> None:
+def _offer_members(field: forms.Field, project: Project) -> None:
     """The choices of a field for people: the project's active members."""
     # list(): the choices are shown and checked; people of a project are few.
     members = list(members_of(project).filter(user__is_active=True))

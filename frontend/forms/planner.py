@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import Project, User
-from annotate.services.batches import MAX_SEED, earliest_due_date
-from frontend.forms.batches import offer_members
+from annotate.models import Project
+from annotate.services.batches import MAX_SEED
+from frontend.forms.batches import WhoLabelsForm
 from judges.services.next_samples import DEFAULT_COUNT, FEWEST_SAMPLES, MOST_SAMPLES, About
 
 PEOPLE = "people"
@@ -43,41 +43,23 @@ class DrawForm(forms.Form):
         # Whoever opens the planner of a judge that scores wants to know that judge.
         self.fields["about"].initial = next((_key(row) for row in judges if row["kappa"]["value"] is not None), PEOPLE)
 
-    def wanted(self) -> About | None:
+    def wanted(self) -> dict[str, Any]:
+        """The draw as services.next_samples takes it."""
         about = self.cleaned_data["about"]
-        return None if about == PEOPLE else About(*json.loads(about))
+        return {"count": self.cleaned_data["n"], "about": None if about == PEOPLE else About(*json.loads(about))}
 
 
-class DrawnBatchForm(DrawForm):
-    """The draw that was seen, and who labels it."""
+class DrawnBatchForm(WhoLabelsForm):
+    """Who labels the draw that was seen; it goes along, as `DrawForm` was sent and as it came out."""
 
+    n = forms.CharField(widget=forms.HiddenInput)
+    about = forms.CharField(widget=forms.HiddenInput)
     seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, widget=forms.HiddenInput)
     plan = forms.CharField(max_length=64, widget=forms.HiddenInput)
-    name = forms.CharField(label=_("Name"), max_length=200)
-    due_date = forms.DateField(
-        label=_("Due date"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
-    )
-    annotators = forms.ModelMultipleChoiceField(
-        label=_("Annotators"),
-        queryset=User.objects.none(),
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose who labels this batch.")},
-    )
-    overlap = forms.IntegerField(
-        label=_("Overlap"),
-        min_value=1,
-        max_value=100,
-        initial=2,
-        help_text=_("How many people label each sample. Agreement can be measured from 2 on."),
-    )
 
-    def __init__(self, project: Project, judges: Sequence[Mapping[str, Any]], *args: Any, **kwargs: Any) -> None:
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         # The page has the draw's own form as well.
-        super().__init__(judges, *args, auto_id="id_batch_%s", **kwargs)
-        for name in ("n", "about"):
-            self.fields[name].widget = forms.HiddenInput()
-        self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
-        offer_members(self.fields["annotators"], project)
+        super().__init__(project, *args, auto_id="id_batch_%s", **kwargs)
 
 
 def _key(row: Mapping[str, Any]) -> str:

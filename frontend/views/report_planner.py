@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refusal
-from annotate.models import Batch, Criterion
+from annotate.models import Criterion
 from annotate.selectors.draws import draw_progress, unlabelled_samples
 from annotate.selectors.projects import one_criterion
 from frontend.forms.planner import DrawForm, DrawnBatchForm, WidthForm
@@ -22,106 +22,74 @@ from judges.selectors.report_page import frame_context
 from judges.selectors.reports import report_state
 from judges.services.next_samples import NextSamples, make_next_batch, next_samples
 
+TEMPLATE = "frontend/report_planner.html"
+BATCH_FIELDS = ("seed", "plan", "name", "annotators", "overlap", "due_date")
+
 
 @project_view("reports", get="reports.read", post="batches.change")
 def planner(page: ProjectPage, key: str) -> HttpResponse:
     """GET shows; with `n` also the samples that would be drawn. POST makes a draft batch of the draw that was seen."""
     criterion = one_criterion(page.project, key)
-    if page.request.method == "POST":
-        return _make(page, criterion)
+    if page.data is not None:
+        return _make(page, criterion, page.data)
     given = page.request.GET
 
     def context(report: AlignmentReport) -> dict[str, Any]:
-        judges = report.result["judges"]
-        form = DrawForm(judges, given if "n" in given else None)
-        seen, batch_form = None, None
-        if form.is_bound and form.is_valid():
-            try:
-                seen = next_samples(criterion=criterion, count=form.cleaned_data["n"], about=form.wanted())
-            except Refusal as refusal:
-                refuse(form, refusal, "n")
-            else:
-                batch_form = _batch_form(page, criterion, judges, form, seen)
-        return _context(page, criterion, report, form, seen, batch_form)
+        form = DrawForm(report.result["judges"], given if "n" in given else None)
+        seen = _seen(criterion, form)
+        return _context(page, criterion, report, form, seen, None if seen is None else _first(page, criterion, seen))
 
-    return report_part(page, key, "report-planner", "frontend/report_planner.html", context)
+    return report_part(page, key, "report-planner", TEMPLATE, context)
 
 
-def _make(page: ProjectPage, criterion: Criterion) -> HttpResponse:
+def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpResponse:
     report = report_state(criterion).report
     if report is None:
+        # Nothing that could have been seen; the page says so.
         return page.redirect("report-planner", criterion.key)
-    judges = report.result["judges"]
-    form = DrawnBatchForm(page.project, judges, page.data)
+    draw, form = DrawForm(report.result["judges"], data), DrawnBatchForm(page.project, data)
     status = 422
-    if form.is_valid():
+    if form.is_valid() and draw.is_valid():
+        given = {name: form.cleaned_data[name] for name in BATCH_FIELDS}
         try:
-            batch = _made(page, criterion, form)
+            batch = make_next_batch(criterion=criterion, created_by=page.user, **draw.wanted(), **given)
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:
             said = _("Batch %(n)d is a draft of %(samples)d drawn samples. Open it to make the tasks.")
-            messages.success(page.request, said % {"n": batch.number, "samples": form.cleaned_data["n"]})
+            messages.success(page.request, said % {"n": batch.number, "samples": draw.cleaned_data["n"]})
             return page.redirect("batch", batch.number)
-    reply = report_part(
-        page,
-        criterion.key,
-        "report-planner",
-        "frontend/report_planner.html",
-        lambda report: _again(page, criterion, report, form),
-    )
-    reply.status_code = status
-    return reply
+
+    def context(report: AlignmentReport) -> dict[str, Any]:
+        """The draw as it is now, and what was typed: what is confirmed next is what is shown."""
+        seen = _seen(criterion, draw, form.cleaned_data.get("seed"))
+        if seen is not None:
+            typed = data.copy()
+            typed["seed"], typed["plan"] = str(seen.seed), seen.plan
+            form.data = typed
+        return _context(page, criterion, report, draw, seen, None if seen is None else form)
+
+    return report_part(page, criterion.key, "report-planner", TEMPLATE, context, status=status)
 
 
-def _made(page: ProjectPage, criterion: Criterion, form: DrawnBatchForm) -> Batch:
-    given = form.cleaned_data
-    return make_next_batch(
-        criterion=criterion,
-        count=given["n"],
-        about=form.wanted(),
-        seed=given["seed"],
-        plan=given["plan"],
-        name=given["name"],
-        annotators=list(given["annotators"]),
-        overlap=given["overlap"],
-        due_date=given["due_date"],
-        created_by=page.user,
-    )
+def _seen(criterion: Criterion, form: DrawForm, seed: int | None = None) -> NextSamples | None:
+    if not (form.is_bound and form.is_valid()):
+        return None
+    try:
+        return next_samples(criterion=criterion, seed=seed, **form.wanted())
+    except Refusal as refusal:
+        refuse(form, refusal, "n")
+        return None
 
 
-def _again(page: ProjectPage, criterion: Criterion, report: AlignmentReport, form: DrawnBatchForm) -> dict[str, Any]:
-    """The page with what was typed, and the draw as it is now."""
-    judges = report.result["judges"]
-    draw_form = DrawForm(judges, page.data)
-    seen, batch_form = None, None
-    if draw_form.is_valid():
-        seed = form.cleaned_data.get("seed")
-        try:
-            seen = next_samples(
-                criterion=criterion, count=draw_form.cleaned_data["n"], about=draw_form.wanted(), seed=seed
-            )
-        except Refusal as refusal:
-            refuse(draw_form, refusal, "n")
-        else:
-            # What is confirmed next is what is shown now.
-            data = page.request.POST.copy()
-            data["seed"], data["plan"] = str(seen.seed), seen.plan
-            form.data, batch_form = data, form
-    return _context(page, criterion, report, draw_form, seen, batch_form)
-
-
-def _batch_form(
-    page: ProjectPage, criterion: Criterion, judges: list[dict[str, Any]], form: DrawForm, seen: NextSamples
-) -> DrawnBatchForm | None:
+def _first(page: ProjectPage, criterion: Criterion, seen: NextSamples) -> DrawnBatchForm | None:
+    """The form before anybody typed into it."""
     if not page.may("batches.change"):
         return None
-    name = _("%(n)d samples to learn most from: %(criterion)s") % {
-        "n": form.cleaned_data["n"],
-        "criterion": criterion.name,
-    }
-    initial = {**form.cleaned_data, "seed": seen.seed, "plan": seen.plan, "name": name[:200]}
-    return DrawnBatchForm(page.project, judges, initial=initial)
+    count = len(seen.proposal.chosen)
+    name = _("%(n)d samples to learn most from: %(criterion)s") % {"n": count, "criterion": criterion.name}
+    draw = {"n": count, "about": page.request.GET.get("about"), "seed": seen.seed, "plan": seen.plan}
+    return DrawnBatchForm(page.project, initial={**draw, "name": name[:200]})
 
 
 def _context(

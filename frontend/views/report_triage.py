@@ -12,7 +12,7 @@ from annotate.errors import Refusal
 from annotate.models import Batch, Criterion
 from annotate.selectors.projects import one_criterion
 from annotate.services.batches import create_batch
-from frontend.forms.triage import RestForm
+from frontend.forms.batches import WhoLabelsForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.report_parts import chosen_judge, links, report_part, switcher
 from judges.models import AlignmentReport, Look
@@ -26,7 +26,7 @@ from judges.selectors.triage_page import triage_context
 def triage(page: ProjectPage, key: str) -> HttpResponse:
     """Of the latest report the judge that the address names (`?judge=…&measures=…`). A POST makes a draft batch of
     what is left to people."""
-    form = RestForm(page.project, page.data, initial={"name": _("What the judge leaves to people")})
+    form = WhoLabelsForm(page.project, page.data, initial={"name": _("What the judge leaves to people")})
     status = status_of(form)
     if page.data is not None:
         criterion = one_criterion(page.project, key)
@@ -67,7 +67,7 @@ def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:
     return None if look is None or left is None else (look, left)
 
 
-def _make(page: ProjectPage, criterion: Criterion, form: RestForm, look: Look, left: Left) -> Batch:
+def _make(page: ProjectPage, criterion: Criterion, form: WhoLabelsForm, look: Look, left: Left) -> Batch:
     """The batch of all that is left, or of what nobody has labelled yet, by the button that was pressed."""
     names = left.unlabelled if page.request.POST.get("which") == "unlabelled" else left.rest
     note = _("Left to people by %(judge)s: outside the region certified by look %(look)d, or without a score.")

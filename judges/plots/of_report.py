@@ -52,7 +52,7 @@ def report_plots(result: dict[str, Any]) -> dict[str, str]:
 def _pairs(compared: dict[str, Any]) -> list[ForestRow]:
     sides = [plain(side["title"], 18) for side in compared["sides"]]
     return [
-        ForestRow(f"{sides[pair['second']]} − {sides[pair['first']]}", pair["difference"]["kappa"])
+        ForestRow(f"{sides[pair['second']]} vs {sides[pair['first']]}", pair["difference"]["kappa"])
         for pair in compared["pairs"]
         if pair["reason"] is None
     ]

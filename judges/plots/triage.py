@@ -50,4 +50,4 @@ def _paint(figure: Figure, triage: dict[str, Any]) -> None:
 
 
 def _percent(share: float, _place: float) -> str:
-    return f"{share:.0%}"
+    return f"{100 * share:.3g}%"

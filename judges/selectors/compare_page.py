@@ -15,16 +15,16 @@ from judges.selectors.shown import Links, Shown, number, shown
 
 _MEASURES = {
     "pass or fail": (
-        ("kappa", "Kappa"),
-        ("tpr", "TPR: of what people pass, the share it passes"),
-        ("tnr", "TNR: of what people fail, the share it fails"),
-        ("accuracy", "Accuracy: share of units decided as people do"),
+        ("kappa", "Kappa", "agreement beyond chance"),
+        ("tpr", "TPR", "of what people pass, the share it passes"),
+        ("tnr", "TNR", "of what people fail, the share it fails"),
+        ("accuracy", "Accuracy", "share of units decided as people do"),
     ),
     "labels": (
-        ("kappa", "Kappa"),
-        ("linear", "Kappa, linear weights"),
-        ("quadratic", "Kappa, quadratic weights"),
-        ("percent", "Percent agreement"),
+        ("kappa", "Kappa", "agreement beyond chance"),
+        ("linear", "Linear kappa", "two steps apart is twice as bad as one"),
+        ("quadratic", "Quadratic kappa", "two steps apart is four times as bad as one"),
+        ("percent", "Percent agreement", "share of units labelled as people do"),
     ),
 }
 _FLIPS = (
@@ -141,11 +141,12 @@ def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any
         "measures": [
             {
                 "title": title,
+                "about": about,
                 "first": shown(pair["own"][0][name]),
                 "second": shown(pair["own"][1][name]),
                 "difference": signed(pair["difference"][name]),
             }
-            for name, title in _MEASURES[compared["basis"]]
+            for name, title, about in _MEASURES[compared["basis"]]
         ],
         "flipped": sum(pair["flips"].values()),
         "groups": groups,

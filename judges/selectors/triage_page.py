@@ -48,8 +48,8 @@ def _look(look: Look) -> dict[str, Any]:
 def _region(region: dict[str, Any]) -> dict[str, Any]:
     found = {
         "risk": percent(region["risk"]),
-        "confidence": f"{100 * region['confidence']:.4g} %",
-        "reason": region["reason"],
+        "confidence": f"{100 * region['confidence']:.4g}%",
+        "reason": (region["reason"] or "").removeprefix("no region: "),
         "tried": [
             {"distance": number(step["distance"]), "error": shown_share(step["error"])} for step in region["tried"]
         ],

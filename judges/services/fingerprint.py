@@ -28,9 +28,10 @@ def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:
         add([column[row] for row in order] if column else None)
     add(sorted(evidence.verdicts.items(), key=_unit))
     add(sorted(evidence.is_dev.items()))
-    add(sorted(evidence.before, key=str))
+    # Named tuples are no tuples to orjson.
+    add([tuple(row) for row in sorted(evidence.before, key=str)])
     add(sorted((sample, sorted(values.items())) for sample, values in evidence.metadata.items()))
-    add(sorted(evidence.chances.items()))
+    add([(name, *chance) for name, chance in sorted(evidence.chances.items())])
     for judges in (evidence.judges, evidence.earlier):
         add(len(judges))
         for judge in judges:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 from scipy.stats import rankdata
 
 from alignment import (
@@ -196,9 +197,25 @@ def test_rates_take_wilson_when_every_unit_is_its_own_cluster(rng):
         for estimate in (single.tpr, single.tnr, single.precision, single.accuracy)
     )
     clustered = at_threshold(score, positive, cluster, 0.5, rng=rng)
-    assert "influence functions by cluster" in clustered.tpr.method
+    assert "influence functions by cluster on the logit scale" in clustered.tpr.method
     assert clustered.tpr.n == single.tpr.n == int(positive.sum())
     assert clustered.tpr.value == single.tpr.value
+
+
+@pytest.mark.parametrize("clusters", [10, 200])
+def test_clustered_shares_and_auc_are_on_the_logit_scale(rng, clusters):
+    """By hand from the plain interval: the half-width divided by p(1 - p), added to log(p/(1 - p))."""
+    score, positive, _, cluster = columns(5 * clusters, 5)
+    plain, found = (
+        {"auc": roc_auc(score, positive, cluster, interval=kind, rng=rng), "accuracy": at_threshold(
+            score, positive, cluster, 0.5, interval=kind, rng=rng).accuracy}
+        for kind in ("influence", "auto")
+    )  # fmt: skip
+    for name, estimate in found.items():
+        value = estimate.value
+        half = (value - plain[name].low) / (value * (1 - value))
+        assert estimate.method.endswith(f"on the logit scale, t with {clusters - 1} df")
+        assert (estimate.low, estimate.high) == pytest.approx(tuple(expit(logit(value) + np.array([-half, half]))))
 
 
 def test_a_perfect_clustered_rate_takes_each_cluster_for_one_trial(rng):

@@ -116,6 +116,27 @@ def test_kappas_influences_are_those_of_leaving_samples_out(rng):
     assert plan.spread == pytest.approx(plannable_from_estimate(kappa).spread)
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=40), st.integers(0, 10**6))
+def test_order_and_names_do_not_matter(rows, seed):
+    cell, sample = np.array(rows, dtype=int).reshape(-1, 2).T
+    rng = np.random.default_rng(seed)
+    order, named = rng.permutation(cell.size), rng.permutation(100)
+    labelled, influence = kappa_influence(cell % 2, cell // 2, sample)
+    others, of_others = kappa_influence(cell[order] % 2, cell[order] // 2, named[sample[order]])
+    assert set(others) == set(named[labelled])
+    assert (influence is None) == (of_others is None)
+    one, other = (
+        plannable(Totals.of(at, cells, np.ones(cells.size), 4), binary.kappa)
+        for at, cells in ((sample, cell), (named[sample[order]], cell[order]))
+    )
+    assert (one.clusters, one.reason) == (other.clusters, other.reason)
+    assert one.spread == pytest.approx(other.spread)
+    if influence is not None:
+        assert of_others[np.searchsorted(others, named[labelled])] == pytest.approx(influence, abs=1e-12)
+        assert plannable_from_influence(of_others).spread == pytest.approx(one.spread)
+        assert one.spread is None or one.spread > 0
+
+
 @pytest.mark.parametrize(("judge", "human"), [([], []), ([1, 1], [1, 1])])
 def test_kappa_without_influences(judge, human):
     labelled, influence = kappa_influence(judge, human, range(len(judge)))

@@ -105,6 +105,14 @@ def test_a_judge_that_says_one_thing_has_no_weight():
     assert found.tuned.value == found.classical.value
 
 
+@pytest.mark.parametrize("cluster", [[1, 1, 1, 1], [1, 2, 1, 2]])
+def test_clusters_that_score_alike_have_no_weight(cluster):
+    """One cluster with units on both sides, or two with the same sum: nothing varies between them, up to rounding."""
+    found = ppi_mean([1, 0], [0.1, 0.3], cluster[:2], [0.3, 0.1], cluster[2:], **INFLUENCE)
+    assert found.weight == 0.0
+    assert (found.tuned.value, found.plain.value) == (0.5, pytest.approx(0.5))
+
+
 def test_a_judge_against_people_has_no_weight():
     human, judge, at, other, other_at = simulated()
     assert ppi_mean(human, -judge, at, -other, other_at, **INFLUENCE).weight == 0.0

@@ -66,10 +66,43 @@ def test_the_best_order_has_ndcg_1(grades, k):
     assert ndcg_at_k(grades, k).value <= 1 + 1e-12
 
 
-@given(HITS, st.integers(1, 15))
-def test_all_lie_between_0_and_1(hits, k):
-    for found in (context_precision(hits), precision_at_k(hits, k), reciprocal_rank(hits), ndcg_at_k(hits, k)):
-        assert 0 <= found.value <= 1
+@given(HITS, GRADES, st.sets(st.integers(0, 12), min_size=1), st.integers(1, 15))
+def test_all_lie_between_0_and_1(hits, grades, known, k):
+    misled = noise_sensitivity(np.ones(len(hits), bool), hits, relevant_context=True)
+    shares = [metric(hits) for metric in (faithfulness, context_recall, context_entity_recall)]
+    ranked = [context_precision(hits), precision_at_k(hits, k), reciprocal_rank(hits), ndcg_at_k(grades, k)]
+    for found in (*shares, misled, *ranked, recall_at_k(range(len(hits)), known, k)):
+        assert 0 <= found.value <= 1 + 1e-12
+        assert (found.low, found.clusters, found.reason) == (None, 1, "one sample: no interval")
+        assert found.as_dict()["n"] > 0
+
+
+@given(st.permutations(range(8)), st.integers(0, 255), st.integers(0, 255), st.integers(1, 8))
+def test_what_has_no_rank_may_come_in_any_order(order, first, second, k):
+    one, other = (np.array([bits >> place & 1 for place in range(8)]) for bits in (first, second))
+    for metric in (faithfulness, context_recall, context_entity_recall):
+        assert metric(one) == metric(one[order])
+    assert noise_sensitivity(one, other, relevant_context=True) == noise_sensitivity(
+        one[order], other[order], relevant_context=True
+    )
+    within = [place for place in order if place < k] + list(range(k, 8))
+    assert precision_at_k(one, k) == precision_at_k(one[within], k)
+    known = [f"d{place}" for place in np.flatnonzero(one)]
+    ids = np.array([f"d{place}" for place in range(8)])
+    assert recall_at_k(ids.tolist(), known, k) == recall_at_k(ids[within].tolist(), known[::-1], k)
+
+
+@given(GRADES, st.integers(1, 12), st.data())
+def test_a_better_one_further_up_lowers_nothing(grades, k, data):
+    """Two neighbours change places, the better one first; and grades may have any unit."""
+    at = data.draw(st.integers(0, len(grades) - 2))
+    moved = [*grades[:at], *sorted(grades[at : at + 2], reverse=True), *grades[at + 2 :]]
+    hits, better = np.array(grades) >= 2, np.array(moved) >= 2
+    for metric in (context_precision, reciprocal_rank):
+        assert metric(better).value >= metric(hits).value - 1e-12
+    assert precision_at_k(better, k).value >= precision_at_k(hits, k).value
+    assert ndcg_at_k(moved, k).value >= ndcg_at_k(grades, k).value - 1e-12
+    assert ndcg_at_k([0.3 * grade for grade in grades], k).value == pytest.approx(ndcg_at_k(grades, k).value)
 
 
 def test_nothing_relevant_scores_0():
@@ -114,6 +147,10 @@ IMPOSSIBLE = {
     "nDCG at -1": (lambda: ndcg_at_k([1], -1), "k is at least 1"),
     "a negative grade": (lambda: ndcg_at_k([1, -2], 2), "one is -2"),
     "a grade of nan": (lambda: ndcg_at_k([1, float("nan")], 2), "not finite"),
+    "half a fact": (lambda: context_recall([0.5]), "found holds booleans"),
+    "half an entity": (lambda: context_entity_recall([0.5]), "found holds booleans"),
+    "half a context": (lambda: context_precision([0.5]), "relevant holds booleans"),
+    "half a first context": (lambda: reciprocal_rank([0.5]), "relevant holds booleans"),
     "half a claim": (lambda: faithfulness([0.5]), "supported holds booleans"),
     "claims too few": (lambda: noise_sensitivity([1], [1, 0], relevant_context=True), "differ in length"),
     "clusters too many": (

@@ -64,6 +64,34 @@ def test_judge_views_do_not_hang_on_scales(rng):
         assert one == pytest.approx(other)
 
 
+@given(st.lists(st.tuples(*[st.integers(0, 9)] * 3), min_size=1, max_size=40), st.integers(0, 10**6))
+def test_order_and_names_of_samples_do_not_matter(rows, seed):
+    """Of scores, disagreements and strata, in another order; and of judges and samples under other names."""
+    score, apart, code = np.array(rows).T
+    stratum, rng = np.unique(code, return_inverse=True)[1], np.random.default_rng(seed)
+    order, influence = rng.permutation(code.size), rng.normal(size=code.size)
+    assert (strata(score, apart)[order] == strata(score[order], apart[order])).all()
+    assert (strata(score, apart) == strata(np.exp(score), apart**3)).all()
+    guess, known = guessed_spread(stratum, score / 9), expected_spread(stratum, influence, np.arange(code.size))
+    assert guessed_spread(stratum[order], score[order] / 9) == pytest.approx(guess)
+    assert expected_spread(stratum[order], influence[order], np.arange(code.size)) == pytest.approx(known)
+    assert ((guess >= np.sqrt(0.05 * 0.95) - 1e-12) & (guess <= 0.5)).all()
+    assert (known > 0).all()
+    total = np.minimum(np.bincount(stratum), 2).sum()
+    total = int(rng.integers(total, code.size + 1))
+    taken = allocate(stratum, known, total)
+    assert (allocate(stratum[order], 4 * known, total) == taken).all()
+    assert worth(stratum[order], 4 * known, taken) == pytest.approx(worth(stratum, known, taken))
+    entry, judge = np.unique(np.column_stack([apart, code]), axis=0).T
+    mean, spread = judge_views(entry, judge, score[: entry.size], 10)
+    shuffled, names, judges = rng.permutation(entry.size), rng.permutation(10), rng.permutation(10)
+    views = judge_views(names[entry[shuffled]], judges[judge[shuffled]], score[: entry.size][shuffled], 10)
+    assert views[0][names] == pytest.approx(mean, nan_ok=True)
+    assert views[1][names] == pytest.approx(spread, nan_ok=True, abs=1e-9)
+    there = ~np.isnan(mean)
+    assert ((mean[there] > 0) & (mean[there] < 1) & (spread[there] < 0.5)).all()
+
+
 def variance(sizes, spread, taken):
     return sum((size * s) ** 2 / n for size, s, n in zip(sizes, spread, taken, strict=True) if n)
 
@@ -215,6 +243,10 @@ IMPOSSIBLE = {
     "an infinite score": (lambda: strata([float("inf")], [0.1]), "not finite"),
     "a sample too many": (lambda: judge_views([3], [0], [0.5], 3), "numbered 0 to 2"),
     "a score of nan": (lambda: judge_views([0], [0], [float("nan")], 3), "not finite"),
+    "a share of nan": (lambda: guessed_spread([0], [float("nan")]), "not finite"),
+    "a share too few": (lambda: guessed_spread([0, 0], [0.5]), "differ in length"),
+    "an influence too few": (lambda: expected_spread([0, 0], [0.5], [0, 1]), "differ in length"),
+    "an infinite influence": (lambda: expected_spread([0], [float("inf")], [0]), "not finite"),
     "a spread too few": (lambda: allocate([0, 0, 1, 1], [1.0], 4), "differ in length"),
     "a negative spread": (lambda: allocate([0, 0, 1, 1], [1.0, -1.0], 4), "not negative"),
     "too few samples": (lambda: allocate([0, 0, 1, 1], [1.0, 1.0], 3), "from 2 strata between 4 and 4 samples, not 3"),

@@ -132,6 +132,10 @@ def test_order_and_names_do_not_matter(rows, seed):
         mine, theirs = getattr(one, name), getattr(other, name)
         assert mine.reason == theirs.reason
         assert [mine.value, mine.low, mine.high] == pytest.approx([theirs.value, theirs.low, theirs.high])
+    mine = weighted_mean(score, np.arange(score.size), probability, stratum)
+    theirs = weighted_mean(score[order], named[: score.size][order], probability[order], 7 - stratum[order])
+    assert [mine.value, mine.low, mine.high] == pytest.approx([theirs.value, theirs.low, theirs.high])
+    assert score.min() - 1e-12 <= mine.value <= score.max() + 1e-12
 
 
 def test_lower_may_be_better():

@@ -106,6 +106,8 @@ def test_a_list_is_of_the_projects_own_samples_in_import_order(ten: World) -> No
     # s99 is a sample of another project.
     with pytest.raises(Invalid, match="no sample “s11” and 1 more"):
         chosen(ten, {"method": "list", "samples": ["s1", "s99", "s11"]})
+    with pytest.raises(Invalid, match="and 69999 more"):
+        chosen(ten, {"method": "list", "samples": [f"x{number}" for number in range(70_000)]})
 
 
 @pytest.mark.parametrize(

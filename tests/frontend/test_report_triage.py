@@ -81,7 +81,7 @@ def test_before_anybody_looked(alice: User, ben: User, desk: Project, as_user: A
     client = as_user(alice)
     html = client.get(URL).content.decode()
     assert "Nobody has looked at the test half with this version of the judge" in html
-    assert "/p/desk/reports/grade/judge/?judge=careful&amp;measures=grade" in html
+    assert "/p/desk/reports/grade/judge/?judge=careful&amp;measures=grade#looks-title" in html
     assert "<svg" in html
     assert "Make a batch" not in html
     said = client.post(URL, sent(ben), follow=True).content.decode()
@@ -168,7 +168,7 @@ def test_looks_that_certified_nothing(alice: User, desk: Project, region: dict[s
     none = {**region, "distance": None, "reason": "no region: too many are wrong"}
     Look.objects.update(result={**look.result, "region": none})
     html = client.get(URL).content.decode()
-    assert "certified nothing – no region: too many are wrong." in html
+    assert "found no region that it could certify: too many are wrong." in html
     assert "What is left to people" not in html
     Look.objects.update(result={name: value for name, value in look.result.items() if name != "region"})
     assert "was made before looks certified a region" in client.get(URL).content.decode()

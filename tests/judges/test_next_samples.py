@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from alignment.figures import Chance
+from alignment.figures import Before, Chance
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, BatchSample, Criterion, Sample
 from annotate.selectors.draws import chances_of, draw_progress, finished_draw, unlabelled_samples
@@ -206,6 +206,12 @@ def test_chances_are_part_of_the_evidence(world: World, grade: Criterion) -> Non
     label(open_batch(batch=make(world, grade)))
     evidence = full_evidence(grade)
     changed = replace(evidence, chances={**evidence.chances, "s000": Chance(0.5, 1)})
+    assert fingerprint_of(evidence, {}) != fingerprint_of(changed, {})
+
+
+def test_labels_that_gave_way_to_later_ones_are_part_of_it_too(grade: Criterion) -> None:
+    evidence = full_evidence(grade)
+    changed = replace(evidence, before=[Before(("s000", "answer"), "ann", 1)])
     assert fingerprint_of(evidence, {}) != fingerprint_of(changed, {})
 
 
