@@ -14,7 +14,6 @@ from django.core.management import CommandError, call_command
 from drf_spectacular.generators import SchemaGenerator
 from scipy.special import expit
 
-from alignment import corrected_rate
 from annotate.errors import Conflict, Invalid
 from annotate.models import Criterion, Project, User
 from annotate.services.criteria import add_criteria
@@ -78,18 +77,19 @@ def test_look_certify_gate_apply(project: Project, certificate: Certificate) -> 
     assert found["corrected_pass_rate"]["low"] < expected < found["corrected_pass_rate"]["high"]
     assert found["corrected_pass_rate"]["level"] == certificate.look.level
 
-    # Both samples' variances, from the four cells and the verdicts, the pairs of one sample taken together.
-    alone = corrected_rate(
-        [False] * tn + [True] * fp + [False] * fn + [True] * tp,
-        [False] * (tn + fp) + [True] * (fn + tp),
-        range(tn + fp + fn + tp),
-        passes,
-        [10**6 + place // 2 for place in range(300)],
-        interval="influence",
-        level=certificate.look.level,
-    ).rate
-    for end in ("low", "high"):
-        assert found["corrected_pass_rate"][end] == pytest.approx(getattr(alone, end), abs=1e-9)
+    # Both samples' luck, by drawing both anew: the four cells one by one, the scores in the pairs of their samples.
+    rng = np.random.default_rng(11)
+    cells = np.repeat([0, 1, 2, 3], [tn, fp, fn, tp])
+    pairs = np.array(passes).reshape(-1, 2)
+    drawn = []
+    for _ in range(4000):
+        some = np.bincount(rng.choice(cells, cells.size), minlength=4)
+        share = pairs[rng.integers(0, len(pairs), len(pairs))].mean()
+        right, left = some[3] / (some[2] + some[3]), some[0] / (some[0] + some[1])
+        drawn.append((share + left - 1) / (right + left - 1))
+    tail = (1 - certificate.look.level) / 2
+    ends = [found["corrected_pass_rate"][end] for end in ("low", "high")]
+    assert ends == pytest.approx(np.quantile(drawn, [tail, 1 - tail]).tolist(), abs=0.015)
 
 
 def test_probabilities_are_those_of_the_stored_curve(project: Project, certificate: Certificate) -> None:
