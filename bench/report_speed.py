@@ -24,7 +24,7 @@ SEED = 20260901
 RATERS, JUDGES = 10, 5
 CRITERION = "grade"
 REQUESTS = 20
-PARTS = ("", "judge/")
+PARTS = ("", "judge/", "annotators/", "compare/", "triage/", "planner/")
 
 
 def samples(count: int) -> Iterator[dict[str, Any]]:
