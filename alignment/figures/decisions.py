@@ -130,7 +130,7 @@ def _measured(
 
     found = figures(level)
     if look is not None:
-        found = replace(found, kappa=paid(found.kappa, figures(LEVEL).kappa, look))
+        found = replace(found, kappa=kappa_at_look(figures(LEVEL).kappa, look))
     pair = _two_raters(list(decisions), positive, list(decisions.values()))
     ac1 = gwet_ac1(pair, rng=judged.rng(f"{split} ac1"), level=level)
     row = {
@@ -142,12 +142,6 @@ def _measured(
         "reason": None,
     }
     return Decided(row, decisions, paradox_note(found.kappa, found.accuracy, ac1))
-
-
-def paid(at_level: Estimate, plain: Estimate, look: int) -> Estimate:
-    """Kappa with the interval of a look, from the same kappa with a 95 % interval (``kappa_at_look``); at its very
-    ends, where that scale has none, the one made at the look's level."""
-    return at_level if at_level.value in (-1.0, 1.0) else kappa_at_look(plain, look)
 
 
 def _two_raters(units: list[UnitKey], human: list[bool], judge: list[bool]) -> Ratings:

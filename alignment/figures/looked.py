@@ -14,14 +14,14 @@ from alignment.columns import cluster_rows
 from alignment.estimate import Estimate
 from alignment.figures.calibrated import bins_for, chosen_calibrator, cutpoint_calibrator
 from alignment.figures.comparison import Comparison
-from alignment.figures.decisions import LEVEL, Decided, on_test, paid
+from alignment.figures.decisions import LEVEL, Decided, on_test
 from alignment.figures.judged import Judged
 from alignment.figures.people import ceiling_difference
 from alignment.figures.planned import more_samples, share_of
 from alignment.figures.triaged import region_on_test
 from alignment.figures.trust import trust_as_dict
 from alignment.interval import Plan, proportion
-from alignment.looks import level_of_look
+from alignment.looks import kappa_at_look, level_of_look
 from alignment.reasons import NO_UNITS
 from alignment.reliability import CalibrationFigures, ReliabilityPoint, calibration_figures, evaluate_calibrator
 from alignment.trust import trust_verdict
@@ -90,7 +90,8 @@ def _error(judged: Judged, decided: Decided, level: float) -> Estimate:
     row, rows = cluster_rows([sample for sample, _ in decided.decisions])
     shares = np.bincount(row, wrong, rows) / np.bincount(row, minlength=rows)
     plan = Plan("auto", judged.rng("test error"), level)
-    return proportion(shares, np.ones(rows), plan, name="error rate, mean over samples", undefined=NO_UNITS)
+    found = proportion(shares, np.ones(rows), plan, name="error rate, mean over samples", undefined=NO_UNITS)
+    return replace(found, n=len(decided.decisions))
 
 
 def _calibrated(judged: Judged, look: int) -> dict[str, Any]:
@@ -116,8 +117,7 @@ def _calibrated(judged: Judged, look: int) -> dict[str, Any]:
 
 
 def _paid(figures: Callable[[float], CalibrationFigures], look: int) -> CalibrationFigures:
-    found = figures(level_of_look(look))
-    return replace(found, kappa=paid(found.kappa, figures(LEVEL).kappa, look))
+    return replace(figures(level_of_look(look)), kappa=kappa_at_look(figures(LEVEL).kappa, look))
 
 
 def _as_dict(figures: CalibrationFigures) -> dict[str, Any]:

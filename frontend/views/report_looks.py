@@ -21,7 +21,7 @@ from judges.selectors.drift import drift_sentence
 from judges.selectors.looks import calibrator_in_words, cost_of, looks_context, next_look, percent_of, region_in_words
 from judges.selectors.shown import number, shown
 from judges.services.certificates import issue_certificate
-from judges.services.gate import Gate, gate, gate_markdown, standing
+from judges.services.gate import Gate, Standing, gate_markdown, held_to, standing
 from judges.services.looks import look_at_test
 
 # The bar that the gate is shown for until somebody names another: where trust begins to call a judge useful and more.
@@ -53,7 +53,7 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
         return {"certificate": None}
     certificate, look = held.certificate, held.certificate.look
     result = look.result
-    gated, wrong_bar, bar = _gated(page, criterion, judge, dimension)
+    gated, wrong_bar, bar = _gated(page, held)
     return {
         "certificate": certificate,
         "certified": look,
@@ -76,19 +76,16 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
     }
 
 
-def _gated(page: ProjectPage, criterion: Criterion, judge: str, dimension: str) -> tuple[Gate | None, str | None, str]:
+def _gated(page: ProjectPage, held: Standing) -> tuple[Gate | None, str | None, str]:
     """The gate at the bar that the address names (`?bar=`), or why there is none; and the bar as it was written."""
     written = page.request.GET.get("bar", str(_BAR))
+    bar = as_number(written.strip())
     try:
-        bar = as_number(written.strip())
         if bar is None:
             raise Invalid("bad_min_kappa", _("The bar: a number from -1 to 1."))
-        found = gate(
-            project=page.project, criterion_key=criterion.key, judge_name=judge, dimension=dimension, min_kappa=bar
-        )
-    except Refusal as refusal:
+        return held_to(held, bar), None, written
+    except Invalid as refusal:
         return None, refusal.message, written
-    return found, None, written
 
 
 def _command(page: ProjectPage, gated: Gate) -> str:

@@ -21,7 +21,7 @@ from annotate.selectors.ratings import UnitKey
 from annotate.text_tables import figure
 from judges.models import Certificate
 from judges.selectors.reports import data_version
-from judges.selectors.scores import load_scores
+from judges.selectors.scores import among, load_scores
 
 if TYPE_CHECKING:
     from alignment.figures import Reference
@@ -130,9 +130,9 @@ def _touched(certificate: Certificate) -> list[tuple[int, str]]:
 def _labels(certificate: Certificate, samples: Mapping[int, str]) -> list[Label]:
     """The labels that count, as rating columns have them."""
     criterion = certificate.look.criterion
-    counting = counting_labels().filter(criterion=criterion, sample__in=samples.keys())
+    counting = counting_labels().filter(among(samples.keys()), criterion=criterion)
     latest = cast("QuerySet[Label]", latest_per_rater(counting))
-    return list(
+    found = (
         Label.objects.filter(pk__in=latest.values("pk"))
         .select_related("rater", "sample", "task__batch")
         .only(
@@ -141,6 +141,7 @@ def _labels(certificate: Certificate, samples: Mapping[int, str]) -> list[Label]
         )
         .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), Collate("rater__name", "C"))
     )  # fmt: skip
+    return [label for label in found if label.sample_id in samples]
 
 
 def _chosen(labels: list[Label]) -> dict[str, bool]:
@@ -171,11 +172,13 @@ def _people(
             known[unit] = max(filter(None, (known.get(unit), label.updated_at, submitted)))
     verdicts: dict[UnitKey, Value] = {}
     for verdict in (
-        Verdict.objects.filter(criterion=criterion, sample__in=samples.keys())
+        Verdict.objects.filter(among(samples.keys()), criterion=criterion)
         .exclude(state=VerdictState.DISPUTED)
         .select_related("sample")
     ):
         unit = (verdict.sample.external_id, verdict.unit)
+        if verdict.sample_id not in samples:
+            continue
         verdicts[unit] = cast("Value", verdict.value)
         # What the rule settled was known when its labels were; a reviewer's word is a new one.
         if unit not in known or verdict.method == VerdictMethod.ADJUDICATED:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from alignment.figures import JudgeScores
 
 NO_OPTION = "not an option"
+MOST_NAMED = 10_000
 
 
 def judge_scores(criterion: Criterion, judge_name: str | None = None) -> tuple[list[JudgeScores], list[JudgeScores]]:
@@ -79,6 +80,11 @@ def rationales(project: Project, wanted: Iterable[Said]) -> dict[Said, str]:
     return {one: found[one] for one in wanted if one in found}
 
 
+def among(samples: Collection[int]) -> Q:
+    """Rows of these samples; of any sample when they are too many to be named (a statement takes 65,535 values)."""
+    return Q(sample__in=samples) if len(samples) <= MOST_NAMED else Q()
+
+
 def _refuse_stranger(project: Project, judge_name: str) -> None:
     names: Sequence[str] = list(Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True))
     if judge_name not in names:
@@ -98,8 +104,8 @@ def _on_kind(kind: str) -> Q:
 def load_scores(
     criterion: Criterion, version: JudgeVersion, dimension: str, samples: Collection[int] | None = None
 ) -> JudgeScores:
-    """What the version said under this name about the criterion's kind of units: of all samples, or of those named by
-    their primary keys."""
+    """What the version said under this name about the criterion's kind of units: of all samples, or, where that is
+    fewer, of those named by their primary keys."""
     # Here, not above: the statistics take a second to load, and most processes never count anything.
     from alignment.figures import JudgeScores
 
@@ -109,7 +115,7 @@ def load_scores(
     again: dict[UnitKey, list[Value]] = {}
     rows = (
         Score.objects.filter(_on_kind(criterion.unit), version=version, dimension=dimension)
-        .filter(Q() if samples is None else Q(sample__in=samples))
+        .filter(Q() if samples is None else among(samples))
         .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")
         .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")
     )

@@ -61,9 +61,14 @@ def gate(
     is shown to err more often than certified, and when the certificate rests on too few samples. Raises Invalid as
     `standing`, and for a bar outside -1..1.
     """
+    found = standing(project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension)
+    return held_to(found, min_kappa)
+
+
+def held_to(found: Standing, min_kappa: float) -> Gate:
+    """The gate, for what is known of the judge already."""
     if not -1 <= min_kappa <= 1:
         raise Invalid("bad_min_kappa", "min_kappa: a number from -1 to 1.")
-    found = standing(project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension)
     why = found.why or _against(found.holding, min_kappa)
     return Gate(found.criterion.key, found.judge.name, min_kappa, *why, found.certificate, found.drift)
 
@@ -145,7 +150,9 @@ def _latest(criterion: Criterion, judge: Judge, dimension: str | None) -> Certif
         raise Invalid(
             "unclear_dimension", f"“{judge.name}” was certified for {', '.join(names)}: say which one is meant."
         )
-    return found.select_related("look__criterion__project", "look__judge", "look__version", "created_by").first()
+    parts = ("look__criterion__project", "look__judge", "look__version", "created_by")
+    # Which samples a look rests on is long, and seldom asked for.
+    return found.select_related(*parts).defer("look__samples").first()
 
 
 def _changed(criterion: Criterion, judge: Judge, certificate: Certificate) -> tuple[str, str] | None:

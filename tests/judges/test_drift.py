@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 
 from alignment import watch_drift
@@ -15,6 +16,7 @@ from annotate.models import Criterion, Label, Project, Sample, Task, User
 from annotate.services.batches import create_batch, open_batch
 from annotate.services.projects import set_member
 from judges.models import Certificate, Look
+from judges.selectors import scores
 from judges.selectors.drift import drift_as_dict, drift_of, drift_sentence
 from judges.services.apply import apply_certificate
 from judges.services.certificates import issue_certificate
@@ -164,6 +166,17 @@ def test_a_sample_counts_once(grade: Criterion, certificate: Certificate) -> Non
     assert (drift.units, drift.samples) == (2, 2)
     assert drift.error is not None
     assert drift.error["value"] == 0.5
+
+
+def test_too_many_samples_to_be_named(
+    grade: Criterion, certificate: Certificate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit(grade, [True, False] * 5)
+    named = drift_of(certificate)
+    monkeypatch.setattr(scores, "MOST_NAMED", 3)
+    cache.clear()
+    assert drift_of(certificate) == named
+    assert named.units == 10
 
 
 def test_what_was_chosen_one_by_one_is_left_out(grade: Criterion, certificate: Certificate) -> None:
