@@ -56,7 +56,6 @@ WRITE = {
     "criteria/add/": ADMIN,
     "criteria/edit/support/": ADMIN,
     "reports/": STAFF,
-    "reports/": STAFF,
     "reports/support/": STAFF,
     "reports/support/triage/": ADMIN,
 }
