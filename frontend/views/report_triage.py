@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refusal
@@ -33,7 +33,7 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
         found = _left(page, criterion)
         if found is None:
             messages.error(page.request, _("There is no certified region, so there is no rest to make a batch of."))
-            return page.redirect("report-triage", key)
+            return HttpResponseRedirect(page.request.get_full_path())
         if form.is_valid():
             try:
                 batch = _make(page, criterion, form, *found)

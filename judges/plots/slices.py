@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotate.text_tables import interval
 from judges.plots.colours import JUDGE, TPR
-from judges.plots.svg import draw, plain
+from judges.plots.svg import draw, plain, room_for
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,8 +29,9 @@ def slices_plot(name: str, judge: str, slices: Sequence[Mapping[str, Any]]) -> s
     if len(known) > len(rows):
         sentences.append(f"{len(known) - len(rows)} more parts are in the table only.")
     size = (7.2, 1.1 + 0.26 * len(rows))
+    margins = (room_for(_title(part) for part in rows), 1.6 if any(part["worse"] for part in rows) else 0.2, 0.15, 0.55)
     title = f"Kappa of {judge} on parts of the data, less that on the rest"
-    return draw(name, title, " ".join(sentences), size, lambda figure: _paint(figure, rows))
+    return draw(name, title, " ".join(sentences), size, lambda figure: _paint(figure, rows), margins)
 
 
 def _title(part: Mapping[str, Any]) -> str:
@@ -41,12 +42,15 @@ def _paint(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
     axes = figure.add_subplot()
     axes.patch.set_visible(False)
     axes.axvline(0, color="black", linewidth=0.8, alpha=0.6)
+    for colour, marker, worse in ((JUDGE, "o", False), (TPR, "D", True)):
+        here = [(place, part["difference"]) for place, part in enumerate(rows) if bool(part["worse"]) is worse]
+        sure = [(place, found["low"], found["high"]) for place, found in here if found["low"] is not None]
+        if sure:
+            places, lows, highs = zip(*sure, strict=True)
+            axes.hlines(places, lows, highs, color=colour, linewidth=2)
+        values = [found["value"] for _, found in here]
+        axes.plot(values, [place for place, _ in here], color=colour, marker=marker, markersize=6, linestyle="")
     for place, part in enumerate(rows):
-        value, low, high = (part["difference"][end] for end in ("value", "low", "high"))
-        colour, marker = (TPR, "D") if part["worse"] else (JUDGE, "o")
-        if low is not None:
-            axes.plot([low, high], [place, place], color=colour, linewidth=2)
-        axes.plot([value], [place], color=colour, marker=marker, markersize=6)
         if part["worse"]:
             axes.annotate(
                 "worse than the rest",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -78,6 +78,14 @@ def plain(text: str, limit: int = 40) -> str:
     """Text that XML can hold and that leaves room for the plot."""
     text = _CONTROL.sub("", text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def room_for(labels: Iterable[str]) -> float:
+    """Inches that labels of 9 points on the left of a plot take, with some to spare: most letters are narrower, and a
+    Chinese one is as wide as it is high."""
+    return 0.25 + max(
+        (sum(0.125 if ord(sign) > 0x2E80 else 0.075 for sign in plain(label)) for label in labels), default=0
+    )
 
 
 def embeddable(source: str, *, name: str, title: str, description: str) -> str:

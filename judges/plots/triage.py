@@ -12,6 +12,9 @@ from judges.plots.svg import draw
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Inches: left, with the label of the axis, right, top, bottom.
+MARGINS = (0.85, 0.2, 0.15, 0.55)
+
 
 def triage_plot(name: str, judge: str, triage: dict[str, Any]) -> str:
     """`triage`: as alignment.figures.triaged.triage_figures gives it, with a curve."""
@@ -20,7 +23,7 @@ def triage_plot(name: str, judge: str, triage: dict[str, Any]) -> str:
         for row in triage["rows"]
     ]
     title = f"Risk against coverage of {judge}"
-    return draw(name, title, " ".join(sentences), (7.2, 3.0), lambda figure: _paint(figure, triage))
+    return draw(name, title, " ".join(sentences), (7.2, 3.0), lambda figure: _paint(figure, triage), MARGINS)
 
 
 def _paint(figure: Figure, triage: dict[str, Any]) -> None:

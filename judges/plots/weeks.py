@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_TICKS = 8
+# Inches: left, with the label of the axis, right, top, with the legend, bottom.
+MARGINS = (0.75, 0.35, 0.4, 0.4)
 
 
 def weeks_plot(name: str, judge: str, weeks: Sequence[Mapping[str, Any]], error: Mapping[str, Any]) -> str | None:
@@ -22,7 +24,7 @@ def weeks_plot(name: str, judge: str, weeks: Sequence[Mapping[str, Any]], error:
     sentences = [f"{week['week']}: {week['error']['value']:.1%} wrong of {week['units']} units." for week in weeks]
     sentences.append(f"All weeks: {error['value']:.1%}.")
     title = f"Share of wrong decisions of {judge}, week by week"
-    return draw(name, title, " ".join(sentences), (7.2, 2.6), lambda figure: _paint(figure, weeks, error))
+    return draw(name, title, " ".join(sentences), (7.2, 2.6), lambda figure: _paint(figure, weeks, error), MARGINS)
 
 
 def _paint(figure: Figure, weeks: Sequence[Mapping[str, Any]], error: Mapping[str, Any]) -> None:

@@ -335,24 +335,20 @@ def test_shares_are_proportions_with_their_intervals():
     cluster[group == 2] = np.arange((group == 2).sum()) + 100
     cluster[group == 3] = 7
     group[group == 4] = 5
-    influence = Plan("influence", None, 0.95)
-    auto = Plan("auto", np.random.default_rng(1), 0.95)
-    found = shares(hit, cluster, group, 7, auto, name="share", undefined="no trials")
-    for at, one in enumerate(found):
-        mine = group == at
-        if at in (4, 6):
-            assert (one.value, one.reason) == (None, "no trials")
-            continue
-        rows = np.unique(cluster[mine], return_inverse=True)[1]
-        trials, hits = np.bincount(rows).astype(float), np.bincount(rows, weights=hit[mine])
-        alone = proportion(hits, trials, influence, name="share", undefined="")
-        assert (one.value, one.n, one.clusters) == (pytest.approx(alone.value), alone.n, alone.clusters)
-        if at in (1, 2):
-            assert (one.low, one.high) == pytest.approx(wilson(one.value, one.clusters, 0.95))
-        elif at == 3:
-            assert (one.low, one.reason) == (None, "fewer than 2 clusters: no interval")
-        else:
-            assert (one.low, one.high) == pytest.approx((alone.low, alone.high))
+    for kind in ("auto", "influence"):
+        plan = Plan(kind, np.random.default_rng(1), 0.95)
+        found = shares(hit, cluster, group, 7, plan, name="share", undefined="no trials")
+        for at, one in enumerate(found):
+            mine = group == at
+            rows = np.unique(cluster[mine], return_inverse=True)[1]
+            trials, hits = np.bincount(rows).astype(float), np.bincount(rows, weights=hit[mine])
+            alone = proportion(hits, trials, plan, name="share", undefined="no trials")
+            assert one.as_dict() == pytest.approx(alone.as_dict(), nan_ok=True)
+            assert (one.value is None) == (at in (4, 6))
+    # All hits, every trial its own cluster, one cluster.
+    found = shares(hit, cluster, group, 7, Plan("auto", np.random.default_rng(1), 0.95), name="share", undefined="")
+    assert [one.reason for one in found[1:4]] == [None, None, "fewer than 2 clusters: no interval"]
+    assert (found[1].low, found[1].high) == pytest.approx(wilson(1.0, found[1].clusters, 0.95))
 
 
 def test_those_asked_for_have_the_figures_they_have_among_all():

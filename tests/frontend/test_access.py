@@ -24,7 +24,11 @@ READ = {
     "batches/1/": STAFF,
     "batches/1/progress/": STAFF,
     "reports/": STAFF,
+    "reports/support/": STAFF,
+    "reports/support/judge/": STAFF,
+    "reports/support/annotators/": STAFF,
     "reports/support/compare/": STAFF,
+    "reports/support/planner/": STAFF,
     "reports/support/triage/": STAFF,
     "settings/": ADMIN,
     "members/": ADMIN,
@@ -51,6 +55,7 @@ WRITE = {
     "criteria/new/": ADMIN,
     "criteria/add/": ADMIN,
     "criteria/edit/support/": ADMIN,
+    "reports/": STAFF,
     "reports/support/": STAFF,
     "reports/support/triage/": ADMIN,
 }
@@ -95,7 +100,7 @@ def test_what_changes_things_takes_a_post(path: str, alice: User, project: Proje
     assert client.get(f"/p/help/{path}").status_code == 405
 
 
-@pytest.mark.parametrize("path", ["", "samples/", "batches/", "adjudicate/", "reports/", "criteria/"])
+@pytest.mark.parametrize("path", ["", "samples/", "batches/", "adjudicate/", "criteria/"])
 def test_what_only_shows_takes_no_post(path: str, alice: User, project: Project) -> None:
     client = Client()
     client.force_login(alice)

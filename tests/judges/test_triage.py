@@ -33,6 +33,7 @@ def look_of(criterion: Criterion, version: JudgeVersion, region: dict[str, Any] 
         number=Look.objects.count() + 1,
         level=0.95,
         result={} if region is None else {"region": region},
+        samples={"dev": [], "test": {}},
     )
 
 
