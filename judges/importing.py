@@ -32,6 +32,7 @@ from annotate.importing.mapping import IGNORE, SAMPLE_FIELDS, Fields
 from annotate.importing.problems import FileError, RowError
 from annotate.importing.sources import NumberedRow
 from annotate.models import Criterion, Project, Sample
+from annotate.selectors.samples import of_samples
 from annotate.units import LISTED_KINDS
 from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus
 
@@ -571,6 +572,5 @@ def _number(value: object) -> float | None:
 
 def with_scored_claims(sample_ids: set[int]) -> set[int]:
     """Samples with a score on one of their claims (see annotate.importing.naming)."""
-    return set(
-        Score.objects.filter(sample_id__in=sample_ids, unit__startswith="claim:").values_list("sample_id", flat=True)
-    )
+    scores = of_samples(Score.objects.filter(unit__startswith="claim:"), sample_ids)
+    return set(scores.values_list("sample_id", flat=True))

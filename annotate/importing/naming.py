@@ -16,17 +16,16 @@ from annotate.importing.lookup import KnownSample, no_such_unit
 from annotate.importing.problems import RowError
 from annotate.models import Label, Sample, Task
 from annotate.models.sample import ClaimsSource
+from annotate.selectors.samples import of_samples
 
 Refuse = Callable[[RowError, int | None, int | None], None]
 _BATCH = 500
 
 
 def with_labels_or_tasks(sample_ids: set[int]) -> set[int]:
-    labelled = Label.objects.filter(sample_id__in=sample_ids, unit__startswith="claim:").values_list(
-        "sample_id", flat=True
-    )
-    sent_out = Task.objects.filter(sample_id__in=sample_ids).values_list("sample_id", flat=True)
-    return set(labelled) | set(sent_out)
+    labelled = of_samples(Label.objects.filter(unit__startswith="claim:"), sample_ids)
+    sent_out = of_samples(Task.objects.all(), sample_ids)
+    return {*labelled.values_list("sample_id", flat=True), *sent_out.values_list("sample_id", flat=True)}
 
 
 @dataclass

@@ -16,6 +16,7 @@ from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Membership, Project, Sample, Task, User
 from annotate.models.batch import BatchStatus
 from annotate.models.label import Label
+from annotate.selectors.samples import samples_keyed, samples_named
 from annotate.texts import check_json, is_storable
 from annotate.units import LISTED_KINDS
 
@@ -145,9 +146,7 @@ def _listed(project: Project, selection: Mapping[str, Any]) -> tuple[list[int], 
         raise Invalid("bad_note", f"note: a text of up to {MAX_NOTE} characters.")
     check_json(list(names))
     wanted = set(names)
-    # One array: PostgreSQL takes at most 65,535 parameters.
-    samples = Sample.objects.filter(project=project).extra(where=["external_id = ANY(%s)"], params=[sorted(wanted)])
-    found = dict(samples.order_by("id").values_list("external_id", "id"))
+    found = dict(samples_named(project, wanted).order_by("id").values_list("external_id", "id"))
     unknown = sorted(wanted - found.keys())
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
@@ -162,7 +161,7 @@ def _by_sample(
     """The chances by primary key; all of the chosen samples have one, or none has."""
     if not chances:
         return {}
-    ids = Sample.objects.filter(project=project, external_id__in=chances).values_list("pk", "external_id")
+    ids = samples_named(project, chances).values_list("pk", "external_id")
     found = {pk: chances[name] for pk, name in ids}
     if found.keys() != set(chosen):
         raise Invalid("bad_chances", "Every sample of a draw has a chance, and no other sample.")
@@ -260,7 +259,7 @@ def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
     """Every criterion must find something to ask about; a batch that asks about nothing is a mistake."""
     for criterion in batch.criteria.all():
         field = LISTED_KINDS.get(criterion.unit)
-        if field and not Sample.objects.filter(pk__in=samples).exclude(**{field: []}).exists():
+        if field and not samples_keyed(samples).exclude(**{field: []}).exists():
             raise Conflict(
                 "nothing_to_ask",
                 f"“{criterion.key}” asks about each {criterion.get_unit_display().lower()}, "

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping
 
 from alignment import dev_test_split
-from annotate.models import Criterion, Sample
+from annotate.models import Criterion
+from annotate.selectors.samples import samples_named
 from judges.models import SplitMember
 
 DEV_SHARE = 0.5
@@ -37,9 +38,7 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
 
 
 def _store(criterion: Criterion, sides: Mapping[str, bool]) -> None:
-    ids = dict(
-        Sample.objects.filter(project_id=criterion.project_id, external_id__in=sides).values_list("external_id", "pk")
-    )
+    ids = dict(samples_named(criterion.project, sides).values_list("external_id", "pk"))
     SplitMember.objects.bulk_create(
         (SplitMember(criterion=criterion, sample_id=ids[name], is_dev=is_dev) for name, is_dev in sides.items()),
         batch_size=5000,

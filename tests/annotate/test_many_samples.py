@@ -1,0 +1,65 @@
+"""More samples than PostgreSQL takes parameters: nothing may name them one by one."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from annotate.importing.naming import with_labels_or_tasks
+from annotate.models import Project, Sample
+from annotate.services.batches import create_batch
+from judges.importing import with_scored_claims
+from judges.services.split import divide
+from tests.annotate.factories import World, make_world
+
+pytestmark = pytest.mark.django_db
+MANY = 70_000
+
+
+@pytest.fixture
+def world() -> World:
+    world = make_world()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotate_sample (project_id, external_id, question, answer, contexts, claims, claims_source,"
+            " key_facts, entities, retrieved_doc_ids, relevant_doc_ids, pipeline_version, metadata, content_hash)"
+            " SELECT %s, 's' || n, 'q', 'a', '[]', '[{\"text\": \"a\"}]', 'file', '[]', '[]', '{}', '{}', '', '{}', ''"
+            " FROM generate_series(1, %s) n",
+            [world.project.pk, MANY],
+        )
+    return world
+
+
+@pytest.fixture
+def project(world: World) -> Project:
+    return world.project
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_batch(world: World, listed: bool) -> None:
+    names = [f"s{number}" for number in range(1, MANY + 1)]
+    more: dict[str, Any] = {"selection": {"method": "all"}}
+    if listed:
+        more = {"selection": {"method": "list", "samples": names}, "chances": dict.fromkeys(names, (0.5, 1))}
+    batch = create_batch(
+        project=world.project,
+        name="All",
+        criteria=world.criteria(),
+        annotators=[world.ann],
+        overlap=1,
+        **more,
+    )
+    assert batch.batch_samples.count() == MANY
+
+
+def test_dev_and_test(project: Project) -> None:
+    criterion = project.criteria.first()
+    assert criterion is not None
+    sides = divide(criterion, {f"s{number}": number % 3 == 0 for number in range(1, MANY + 1)})
+    assert len(sides) == MANY
+    assert sum(sides.values()) == pytest.approx(MANY / 2, abs=2)
+
+
+def test_whose_claims_are_in_use(project: Project) -> None:
+    keys = set(Sample.objects.values_list("pk", flat=True))
+    assert with_labels_or_tasks(keys) == with_scored_claims(keys) == set()
