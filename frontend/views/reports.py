@@ -26,10 +26,18 @@ def _json(report: AlignmentReport) -> str:
     return json.dumps(report_as_dict(report), ensure_ascii=False, indent=2)
 
 
+def _zip(report: AlignmentReport) -> bytes:
+    # Here, not above: the statistics take a second to load, and most pages never count anything.
+    from judges.services.reproduction import bundle
+
+    return bundle(report)
+
+
 # Ending of the file's name -> its type, and what makes it.
-DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport], str]]] = {
+DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport], str | bytes]]] = {
     "html": ("text/html; charset=utf-8", report_html),
     "json": ("application/json", _json),
+    "zip": ("application/zip", _zip),
 }
 
 
@@ -99,7 +107,8 @@ def status(page: ProjectPage, key: str) -> HttpResponse:
 
 @project_view("reports", get="reports.read")
 def download(page: ProjectPage, key: str, number: int, form: str) -> HttpResponse:
-    """A frozen report as one HTML file that needs nothing else, or as JSON."""
+    """A frozen report as one HTML file that needs nothing else, as JSON, or with all it rests on and the script that
+    works every figure out again."""
     found = one_report(page.project, number)
     if found.criterion.key != key or form not in DOWNLOADS:
         raise Http404(_("There is no such report."))

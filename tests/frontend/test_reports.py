@@ -1,5 +1,7 @@
 import json
 from collections.abc import Callable
+from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 from django.db import connection
@@ -76,6 +78,8 @@ def test_downloads(rita: User, project: Project, as_user: AsUser) -> None:
     assert 'filename="help-support-report-1.html"' in page["Content-Disposition"]
     assert "<style>" in page.content.decode()
     assert json.loads(client.get(f"{URL}1.json").content)["criterion"] == "support"
+    with ZipFile(BytesIO(client.get(f"{URL}1.zip").content)) as archive:
+        assert set(archive.namelist()) == {"report.json", "evidence.json", "ratings.csv", "recompute.py"}
     for wrong in (f"{URL}2.json", f"{URL}1.exe", "/p/help/reports/relevance/1.json", "/p/help/reports/none/"):
         assert client.get(wrong).status_code == 404
 
