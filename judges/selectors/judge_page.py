@@ -23,9 +23,9 @@ _OUTCOMES = {
 _METHODS = {"platt": "Platt’s curve", "isotonic": "Isotonic steps"}
 
 
-def judge_context(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
-    """The `judge` of `judges/judge_fragment.html`; `place` is its own among the report's judges, from 0."""
-    row, plots = report.result["judges"][place], report.plots
+def judge_summary(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
+    """One of the `judges` of `judges/report_fragment.html`; `place` is its own among the report's judges, from 0."""
+    row = report.result["judges"][place]
     at = row["at_threshold"]
     return {
         "title": row["title"],
@@ -37,10 +37,19 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         "sign": "≥" if row["higher_is_better"] else "≤",
         "rates": {name: shown(at[name]) for name in ("tpr", "tnr", "f1", "precision", "accuracy", "ac1")},
         "correlations": {name: shown(row[name]) for name in ("roc_auc", "spearman", "kendall", "pearson")},
-        "labels": {name: shown(estimate) for name, estimate in (row["labels"] or {}).items()},
         "coverage": row["coverage"],
         "best_kappa": figure(row["sweep_best"]["kappa"], 2),
         "best_threshold": number(row["sweep_best"]["threshold"]),
+    }
+
+
+def judge_context(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
+    """The `judge` of `judges/judge_fragment.html`."""
+    row, plots = report.result["judges"][place], report.plots
+    at = row["at_threshold"]
+    return {
+        **judge_summary(report, place, links),
+        "labels": {name: shown(estimate) for name, estimate in (row["labels"] or {}).items()},
         "confusion": at["confusion"],
         "why": at["reason"],
         "note": row["note"],

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judges.models import AlignmentReport
-from judges.selectors.judge_page import judge_context
+from judges.selectors.judge_page import judge_summary
 from judges.selectors.matrix_table import matrix_context
 from judges.selectors.planner_page import drawn_context, planning_context
 from judges.selectors.shown import Links, percent, shown
@@ -21,18 +21,22 @@ STATISTICS = (
     ("krippendorff_alpha_nominal", "Krippendorff’s alpha, nominal"),
     ("krippendorff_alpha_ordinal", "Krippendorff’s alpha, ordinal"),
     ("krippendorff_alpha_interval", "Krippendorff’s alpha, interval"),
+    ("krippendorff_alpha_ratio", "Krippendorff’s alpha, ratio"),
     ("gwet_ac1", "Gwet’s AC1"),
+    ("gwet_ac2_linear", "Gwet’s AC2, linear weights"),
+    ("gwet_ac2_quadratic", "… quadratic weights"),
+    ("brennan_prediger", "Brennan and Prediger’s kappa"),
+    ("scott_pi_mean", "Scott’s pi, mean over pairs"),
 )
 
 
 def report_context(report: AlignmentReport, links: Links | None = None) -> dict[str, Any]:
-    """The context of `judges/report_fragment.html`, and every judge's of `judges/judge_fragment.html`."""
+    """The context of `judges/report_fragment.html`."""
     result = report.result
-    judges = [judge_context(report, place, links) for place in range(len(result["judges"]))]
     return {
         **frame_context(report),
         "people": shown(result["people"]),
-        "judges": judges,
+        "judges": [judge_summary(report, place, links) for place in range(len(result["judges"]))],
         "uses_dev": any(row["at_threshold"]["confusion"] is not None for row in result["judges"]),
         "forest": report.plots.get("forest", ""),
         "statistics": [(title, shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],

@@ -9,13 +9,15 @@ from django.template.loader import render_to_string
 
 from judges.models import AlignmentReport
 from judges.selectors.annotators_page import annotators_context
+from judges.selectors.judge_page import judge_context
 from judges.selectors.report_page import report_context
 
 _STATIC = Path(__file__).resolve().parent.parent / "static" / "judges"
 
 
 def report_html(report: AlignmentReport) -> str:
-    context = {**report_context(report), "annotators": annotators_context(report), "css": _css()}
+    judges = [judge_context(report, place) for place in range(len(report.result["judges"]))]
+    context = {**report_context(report), "judges": judges, "annotators": annotators_context(report), "css": _css()}
     return render_to_string("judges/report_file.html", context)
 
 

@@ -87,13 +87,14 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "key": ["grade", "support", "measure"],
         "username": ["ann", "ben"],
         "step": ["open", "close"],
-        "form": ["json", "html"],
+        "form": ["json", "html", "zip"],
     }
     fixed = {
         "slug": "desk",
         "number": batch.number,
         "job_id": "00000000-0000-4000-8000-000000000000",
         "token_id": "ts_0123456789ab",
+        "name": "statistics",
     }
     most = max(len(values) for values in ids.values())
     return [{**fixed, **{name: values[n % len(values)] for name, values in ids.items()}} for n in range(most)]

@@ -148,7 +148,8 @@ def _adjudicate_everything(page: Page, url: str) -> None:
     page.locator("main a[href*='/adjudicate/']").first.focus()
     page.keyboard.press("Enter")
     for left in range(len(SAMPLES), 0, -1):
-        page.wait_for_selector("form[data-adjudicate]")
+        # Shown by the script, so the keys are bound.
+        page.wait_for_selector("[data-help]:not([hidden])")
         assert Verdict.objects.filter(state="disputed").count() == left
         address = page.url
         page.keyboard.press("2")

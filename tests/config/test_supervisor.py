@@ -108,7 +108,7 @@ def test_kill_9_leaves_no_process(running: Running) -> None:
         pytest.skip("needs PR_SET_PDEATHSIG")
     running.process.kill()
     running.wait()
-    running.assert_nothing_is_left(seconds=30)
+    running.assert_nothing_is_left(seconds=60)
 
 
 def test_a_worker_that_dies_is_replaced_and_a_web_process_that_dies_ends_it_all(running: Running) -> None:
