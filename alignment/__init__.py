@@ -17,6 +17,7 @@ from alignment.calibrators import (
     PlattCalibrator,
     ThresholdCalibrator,
 )
+from alignment.caveats import interval_caveat, rarer_samples
 from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
 from alignment.cohen import cohen_kappa
 from alignment.consensus import Consensus, consensus_labels, rest_label
@@ -162,6 +163,7 @@ __all__ = [
     "gwet_ac2",
     "holm",
     "human_ceiling",
+    "interval_caveat",
     "judge_label_kappa",
     "judge_under_noise",
     "judge_views",
@@ -190,6 +192,7 @@ __all__ = [
     "pr_auc",
     "precision_at_k",
     "prevalence",
+    "rarer_samples",
     "recall_at_k",
     "reciprocal_rank",
     "reference_majority",

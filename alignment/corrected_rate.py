@@ -73,7 +73,9 @@ def corrected_rate(
     The interval has the variance of both samples: by resampling the clusters of both ("auto", however many there are),
     or by influence functions (the delta method), with t of the smaller number of clusters. A cluster with units on both
     sides bears on both. n and clusters count both samples. An error rate of exactly 0 adds no variance, so with few
-    positive (or negative) labelled units the interval is then too narrow.
+    positive (or negative) labelled units the interval is then too narrow. Simulated coverage at 95 %, 50 to 500
+    unlabelled clusters: 92 to 96 % with 50 or 200 labelled ones, 91 to 95 % with 30; the delta method 94 to 99 %; had
+    the unlabelled been taken for certain, 46 to 91 %.
 
     Undefined: no labelled unit is positive, or none negative; no unlabelled units; an interval of TPR + TNR - 1 that
     contains 0, or TPR + TNR ≤ 1. No interval: nothing varies among the labelled units; all of it lies below 0 or above

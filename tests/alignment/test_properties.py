@@ -19,6 +19,7 @@ from alignment import (
     NotFitted,
     Ratings,
     agreement_summary,
+    agreement_with_rest,
     alternative_annotator_test,
     annotator_errors,
     at_threshold,
@@ -143,6 +144,7 @@ OF_PEOPLE = {
     "pairwise": (SIGNED, lambda p: pairwise(p.ratings(), 2, **ASKED)),
     "agreement_summary": (BELOW_ONE, lambda p: agreement_summary(p.ratings(), **ASKED)),
     "annotator_errors": (SHARE, lambda p: annotator_errors(p.ratings(), [3, 4], **ASKED)),
+    "agreement_with_rest": (SIGNED, lambda p: agreement_with_rest(p.ratings(), **ASKED)),
 }
 WITH_A_JUDGE = {
     "human_ceiling": (DIFFERENCE, lambda p: human_ceiling(p.ratings(True), p.judge, None, 2, **ASKED)),
@@ -719,6 +721,10 @@ UNDEFINED = {
         (lambda: annotator_errors(ONE_CATEGORY, [1], **NONE).together.tnr, "the reference fails no unit"),
         (lambda: annotator_errors(APART, [2], "ann", **NONE).together.tpr, "no unit has a gold label and another one"),
     ],
+    "agreement_with_rest": [
+        (lambda: agreement_with_rest(BARE, **NONE).together.percent, "the scale has no levels"),
+        (lambda: agreement_with_rest(ONE_CATEGORY, **NONE).together.kappa, "only one category was used"),
+    ],
     "human_ceiling": [
         (
             lambda: human_ceiling(APART, "bob", **NONE).difference,
@@ -919,11 +925,11 @@ def test_undefined_beyond_estimates():
 #: their own tests: no plan, nothing that labels could be worth, no influences).
 NO_ESTIMATE = {
     "allocate", "benjamini_yekutieli", "ceiling_verdict", "consensus_labels", "cost_of_look", "cross_fit",
-    "decisions_needed", "dev_test_split", "distance_steps", "draw", "evaluate_calibrator", "expected_spread",
-    "fit_calibrator", "fit_dawid_skene", "guessed_spread", "holm", "judge_views", "kappa_influence", "level_of_look",
-    "mean_value", "on_scale", "paradox_note", "plannable", "plannable_from_estimate", "plannable_from_influence",
-    "prevalence", "reference_majority", "rest_label", "rogan_gladen", "strata", "sweep", "trust_verdict", "widening",
-    "worth",
+    "cross_fit_on", "decisions_needed", "dev_test_split", "distance_steps", "draw", "evaluate_calibrator",
+    "expected_spread", "fit_calibrator", "fit_dawid_skene", "guessed_spread", "holm", "interval_caveat", "judge_views",
+    "kappa_influence", "level_of_look", "mean_value", "on_scale", "paradox_note", "plannable",
+    "plannable_from_estimate", "plannable_from_influence", "prevalence", "rarer_samples", "reference_majority",
+    "rest_label", "rogan_gladen", "strata", "sweep", "trust_verdict", "widening", "worth",
 }  # fmt: skip
 #: Metrics of one sample know neither clusters nor intervals. Their own tests hold bounds, order and undefined cases;
 #: here is their mean.
