@@ -41,7 +41,7 @@ SEED = 20260601
 INTRODUCTION = f"""\
 # Do the figures keep their promises?
 
-Made by `python -m bench.certainty > docs/certainty.md` (see [bench](../bench/README.md)), seed {SEED}; don't edit. Each
+Made by `python -m bench.certainty > docs/certainty.md` (see bench/README.md), seed {SEED}; don't edit. Each
 table draws data of which the truth is known, again and again, and counts how often a promise of [the
 statistics](statistics.md) is kept. A share p of R runs is itself uncertain by about ± 2√(p(1 − p)/R).
 """

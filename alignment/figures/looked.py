@@ -13,6 +13,7 @@ from alignment.calibrators import Calibrator
 from alignment.columns import cluster_rows
 from alignment.estimate import Estimate
 from alignment.figures.calibrated import bins_for, chosen_calibrator, cutpoint_calibrator
+from alignment.figures.caveat import caveat_of
 from alignment.figures.comparison import Comparison
 from alignment.figures.decisions import LEVEL, Decided, on_test
 from alignment.figures.judged import Judged
@@ -56,6 +57,7 @@ def looked(judged: Judged, look: int) -> Looked:
     row = {
         **decided.row,
         "note": decided.note,
+        "caveat": caveat_of(judged, judged.test),
         "answers": _answers(judged),
         "roc_auc": auc.as_dict(),
         "error": _error(judged, decided, level).as_dict(),

@@ -53,6 +53,7 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         "confusion": at["confusion"],
         "why": at["reason"],
         "note": row["note"],
+        "caveat": row["caveat"],
         "plot": plots.get(f"sweep-{place + 1}", ""),
         "sweep": _sweep_rows(row["sweep"]) if f"sweep-{place + 1}" in plots else [],
         "dial": _dial(row, f"sweep-{place + 1}", links) if f"sweep-{place + 1}" in plots else None,

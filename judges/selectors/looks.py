@@ -112,6 +112,7 @@ def look_in_full(look: Look) -> dict[str, Any]:
         "level": percent_of(look.level),
         "trust": result["trust"],
         "note": result["note"],
+        "caveat": result["caveat"],
         "threshold": number(result["threshold"]),
         "sign": "≥" if look.judge.higher_is_better else "≤",
         "confusion": result["confusion"],

@@ -1,0 +1,23 @@
+"""What to say beside a report's intervals when they rest on little."""
+
+from alignment.caveats import interval_caveat, rarer_samples
+from alignment.figures.evidence import UnitKey
+from alignment.figures.judged import Judged
+from alignment.figures.reference import Reference
+
+
+def caveat_of(judged: Judged, units: list[UnitKey]) -> str | None:
+    """For the judge's figures on these units, by people's pass and fail; None where none is needed, or no figure is."""
+    if not units:
+        return None
+    _, positive, samples = judged.columns(units)
+    return interval_caveat(clusters=len(set(samples)), rarer=rarer_samples(positive, samples))
+
+
+def caveat_of_people(reference: Reference) -> str | None:
+    """For people's agreement with each other, on all values."""
+    ratings = reference.ratings
+    if not len(ratings):
+        return None
+    samples = len({sample for sample, _ in reference.evidence.units})
+    return interval_caveat(clusters=samples, rarer=rarer_samples(ratings.value, ratings.cluster))
