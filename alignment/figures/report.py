@@ -9,7 +9,7 @@ from alignment.estimate import Estimate
 from alignment.figures.agreement import agreement_figures
 from alignment.figures.annotators import annotator_figures
 from alignment.figures.calibration import grade_figures, probability_figures
-from alignment.figures.caveat import caveat_of, caveat_of_people
+from alignment.figures.caveat import caveat_of_judge, caveat_of_people
 from alignment.figures.compared import compared_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.disagreements import Distant, furthest
@@ -79,7 +79,7 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[
         "kappa": kappa,
         "trust": trust_on_dev(reference, one, Estimate(**kappa), Estimate(**people["difference"])),
         "note": one.note,
-        "caveat": caveat_of(one.judged, one.judged.dev),
+        "caveat": caveat_of_judge(one.judged),
         "sweep": None if one.curve is None else _curve(one.curve),
         "histogram": score_histogram(one.judged),
         "calibration": probability_figures(one.judged),
