@@ -11,7 +11,7 @@ _FIGURES = ("people", "judge", "difference", "pearson", "spearman")
 # Title and what it is, in the order in which the figures come.
 _WORDS = {
     "faithfulness": ("Share of claims that pass", "faithfulness, where the question is whether contexts support them"),
-    "context_precision": ("Context precision", "are the contexts that pass ranked first?"),
+    "context_precision": ("Context precision", "whether the contexts that pass are ranked first"),
     "precision_at_k": ("Precision@{k}", "share of the first {k} contexts that pass"),
     "reciprocal_rank": ("Reciprocal rank", "1 / the rank of the first context that passes"),
     "ndcg_at_k": ("nDCG@{k}", "the order of the contexts by their grades, against the best order"),
@@ -33,6 +33,8 @@ def per_sample_context(found: Mapping[str, Any] | None) -> dict[str, Any] | None
         "part": found["unit"] if found["unit"] != "fact" else "key fact",
         "parts": _PARTS[found["unit"]],
         "metrics": metrics,
+        # The same sentence wherever it is needed.
+        "caveat": next((metric["caveat"] for metric in found["metrics"] if metric["caveat"]), None),
         "is_ranked": found["unit"] == "context",
         "uses_dev": any(row["on_dev"] for metric in metrics for row in metric["rows"]),
         "has_whole": any(row["whole"] for metric in metrics for row in metric["rows"]),
@@ -47,6 +49,5 @@ def _metric(metric: Mapping[str, Any], k: int) -> dict[str, Any]:
         "reason": metric["reason"],
         "people": shown(metric["people"]),
         "left_out": metric["left_out"],
-        "caveat": metric["caveat"],
         "rows": [{**row, **{name: shown(row[name]) for name in _FIGURES}} for row in metric["judges"]],
     }

@@ -37,7 +37,7 @@ def evidence(criterion, **fields):
         "raters": ["ann"] * len(labelled),
         "values": [truth[unit] for unit in labelled],
         # Some verdicts say otherwise than the label.
-        "verdicts": {unit: levels[-1] for unit in labelled[::17]},
+        "verdicts": dict.fromkeys(labelled[::17], levels[-1]),
         "judges": [
             JudgeScores("near", "1", criterion.key, True, near),
             JudgeScores("patchy", "1", criterion.key, True, patchy),
