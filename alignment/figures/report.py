@@ -19,6 +19,7 @@ from alignment.figures.histogram import score_histogram
 from alignment.figures.matrix import kappa_matrix, people_among_themselves
 from alignment.figures.noise import judge_behind_noise
 from alignment.figures.people import beside_people
+from alignment.figures.per_sample import per_sample_figures
 from alignment.figures.planned import planning_figures
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.slices import judge_slices
@@ -67,6 +68,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "compared": compared_figures(reference, comparisons, titles),
         "planning": planning_figures(reference, comparisons, titles, people),
         "drawn": drawn_figures(reference, comparisons, titles),
+        "per_sample": per_sample_figures(reference, comparisons, titles),
     }
 
 

@@ -392,7 +392,7 @@ def test_a_sample_without_a_side_is_not_read_out() -> None:
         tied,
         [(name, "answer", who, value) for name in ("t00", "t01") for who, value in (("ann", 1), ("ben", 5))],
     )
-    judged(project, [*samples, *tied], lambda place: float(place % 2))
+    judged(project, tied, lambda place: float(place % 2))
     result = build_report(criterion=grade).result
     shown = {one["external_id"] for one in result["judges"][0]["disagreements"]}
     assert result["reference"]["ties"] == 2
