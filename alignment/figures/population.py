@@ -21,8 +21,8 @@ def population_figures(judged: Judged) -> dict[str, Any]:
 
     Of all scored units, dev and test alike: no threshold is chosen, so nothing of the test half is given away. Numbers
     count as they are, turned round where lower is better; labels as pass (1) and fail (0). ``ties``: scored units whose
-    labels are split in half, which are in neither part. ``drawn``: the planner drew a batch, so labelled units are no
-    even part of all. Clusters are samples.
+    labels are split in half, which are in neither part. ``drawn``: the planner drew some of the labelled
+    samples, so they are no even part of all. Clusters are samples.
 
     Where every scored unit has a label, classical is there nevertheless, and ``reason`` says why the others are not.
     """
@@ -34,6 +34,7 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     samples = [unit[0] for unit, _ in chain(labelled, others)]
     number = {sample: place for place, sample in enumerate(dict.fromkeys(samples))}
     cluster = np.fromiter(map(number.__getitem__, samples), np.int64, len(samples))
+    chances = judged.reference.evidence.chances
     found = ppi_mean(
         [float(judged.reference.positive[unit]) for unit in judged.decided],
         score[:units],
@@ -47,7 +48,7 @@ def population_figures(judged: Judged) -> dict[str, Any]:
         "labelled": {"units": units, "samples": len(set(samples[:units]))},
         "unlabelled": {"units": len(others), "samples": len(set(samples[units:]))},
         "ties": len(judged.scores) - units if judged.reference.passing is not None else 0,
-        "drawn": bool(judged.reference.evidence.chances),
+        "drawn": any(sample in chances and chances[sample].stratum for sample in set(samples[:units])),
         "classical": _because(reason, found.classical),
         "tuned": _because(reason, found.tuned),
         "plain": _because(reason, found.plain),

@@ -129,7 +129,9 @@ def test_a_verdict_is_a_label_and_goes_before_the_votes():
 
 
 def test_a_drawn_batch_is_told():
-    assert figures(half_labelled(chances={"s000": Chance(0.5, 1)}))["drawn"] is True
+    """Stratum 0 is of samples labelled before the draw, and s100 has no label."""
+    for sample, chance, told in (("s000", Chance(0.5, 1), True), ("s000", Chance(1, 0), False), ("s100", Chance(0.5, 1), False)):
+        assert figures(half_labelled(chances={sample: chance}))["drawn"] is told
 
 
 def test_why_there_is_none():
