@@ -21,6 +21,7 @@ from alignment.figures.noise import judge_behind_noise
 from alignment.figures.people import beside_people
 from alignment.figures.per_sample import per_sample_figures
 from alignment.figures.planned import planning_figures
+from alignment.figures.population import population_figures
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.slices import judge_slices
 from alignment.figures.steadiness import judge_steadiness
@@ -86,6 +87,7 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[
         "histogram": score_histogram(one.judged),
         "calibration": probability_figures(one.judged),
         "grades": grade_figures(one.judged),
+        "population": population_figures(one.judged),
         "people": people,
         "values": judge_values(reference, one),
         "slices": judge_slices(reference, one),

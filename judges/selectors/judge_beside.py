@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from annotate.text_tables import UNDEFINED, figure
-from judges.selectors.shown import Shown, number, percent, shown
+from judges.selectors.shown import Shown, number, shown, shown_share, spelt
 
 VERDICTS = {
     "at or above the ceiling": "At the human ceiling: the judge agrees with people about as well as one of them does.",
@@ -164,8 +164,8 @@ def _slice_in_words(part: Mapping[str, Any]) -> str:
 def _weeks(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "reason": found["reason"],
-        "error": _share(found["error"]),
-        "rows": [{**week, "error": _share(week["error"])} for week in found["weeks"]],
+        "error": shown_share(found["error"]),
+        "rows": [{**week, "error": shown_share(week["error"])} for week in found["weeks"]],
         "left_out": found["left_out"],
         "undated": found["undated"],
     }
@@ -175,8 +175,8 @@ def _steadiness(found: Mapping[str, Any]) -> dict[str, Any]:
     scores = found["scores"]
     return {
         **found,
-        "agreement": _share(found["agreement"]),
-        "flip_rate": _share(found["flip_rate"]),
+        "agreement": shown_share(found["agreement"]),
+        "flip_rate": shown_share(found["flip_rate"]),
         "moved": None if found["moved"] is None else _numbers(found["moved"]),
         "scores": None if scores is None else f"{number(scores[0])} to {number(scores[1])}",
     }
@@ -186,11 +186,11 @@ def _noise(found: Mapping[str, Any]) -> dict[str, Any]:
     names = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
     return {
         "reason": found["reason"],
-        "observed": _share(found["observed"]),
+        "observed": shown_share(found["observed"]),
         "lines": [
             {
                 "one_rate": line["model"] == "one rate",
-                **{name: _share(line[name]) for name in names},
+                **{name: shown_share(line[name]) for name in names},
                 "why": line["accuracy"]["reason"] if line["accuracy"]["value"] is None else "",
             }
             for line in found["lines"]
@@ -204,18 +204,6 @@ def _p(value: float | None) -> str:
     return "< 0.001" if value < 0.001 else figure(value, 3)
 
 
-def _share(estimate: Mapping[str, Any]) -> Shown:
-    """An estimate of a share, as percentages."""
-    return _spelt(estimate, percent)
-
-
 def _numbers(estimate: Mapping[str, Any]) -> Shown:
     """An estimate in points of a scale that may be of any size."""
-    return _spelt(estimate, lambda value: UNDEFINED if value is None else f"{value:.2g}")
-
-
-def _spelt(estimate: Mapping[str, Any], spell: Callable[[float | None], str]) -> Shown:
-    low, high = estimate["low"], estimate["high"]
-    interval = "" if low is None else f"{spell(low)} to {spell(high)}"
-    why = estimate["reason"] or ""
-    return Shown(spell(estimate["value"]), interval, why, estimate["n"], estimate["clusters"])
+    return spelt(estimate, lambda value: UNDEFINED if value is None else f"{value:.2g}")

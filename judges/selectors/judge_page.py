@@ -9,6 +9,7 @@ from annotate.text_tables import figure
 from annotate.units import unit_title
 from judges.models import AlignmentReport
 from judges.selectors.judge_beside import beside_context
+from judges.selectors.judge_population import population_context
 from judges.selectors.shown import Links, number, percent, shown
 
 # Rows of the table beside a sweep plot.
@@ -60,6 +61,7 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         "histogram": _histogram(row["histogram"], plots.get(f"histogram-{place + 1}")),
         "calibration": _calibration(row, plots.get(f"reliability-{place + 1}", "")),
         "grades": _grades(row["grades"]),
+        "population": population_context(row["population"]),
         "disagreements": [_disagreement(row, at, links) for at in range(len(row["disagreements"]))],
         **beside_context(row, plots, place),
     }

@@ -55,3 +55,15 @@ def number(value: float | None) -> str:
 
 def percent(share: float | None) -> str:
     return UNDEFINED if share is None else f"{share:.1%}"
+
+
+def shown_share(estimate: Mapping[str, Any]) -> Shown:
+    """An estimate of a share, as percentages."""
+    return spelt(estimate, percent)
+
+
+def spelt(estimate: Mapping[str, Any], spell: Callable[[float | None], str]) -> Shown:
+    low, high = estimate["low"], estimate["high"]
+    interval = "" if low is None else f"{spell(low)} to {spell(high)}"
+    why = estimate["reason"] or ""
+    return Shown(spell(estimate["value"]), interval, why, estimate["n"], estimate["clusters"])
