@@ -384,7 +384,7 @@ def test_a_unit_with_a_verdict_and_no_label() -> None:
 
 def test_a_sample_without_a_side_is_not_read_out() -> None:
     """Split in half, it lies on neither side yet; settled later it may come to test."""
-    project, samples = graded_project()
+    project, _ = graded_project()
     grade = grade_of(project)
     tied = add_samples(project, ["t00", "t01"])
     add_labels(
@@ -395,7 +395,7 @@ def test_a_sample_without_a_side_is_not_read_out() -> None:
     judged(project, tied, lambda place: float(place % 2))
     result = build_report(criterion=grade).result
     shown = {one["external_id"] for one in result["judges"][0]["disagreements"]}
-    assert result["reference"]["ties"] == 2
+    assert result["reference"]["ties"] == 3  # with one of Ben's grades that falls on the other side
     assert shown
     assert not shown & {"t00", "t01"}
 
