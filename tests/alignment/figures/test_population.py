@@ -130,7 +130,11 @@ def test_a_verdict_is_a_label_and_goes_before_the_votes():
 
 def test_a_drawn_batch_is_told():
     """Stratum 0 is of samples labelled before the draw, and s100 has no label."""
-    for sample, chance, told in (("s000", Chance(0.5, 1), True), ("s000", Chance(1, 0), False), ("s100", Chance(0.5, 1), False)):
+    for sample, chance, told in (
+        ("s000", Chance(0.5, 1), True),
+        ("s000", Chance(1, 0), False),
+        ("s100", Chance(0.5, 1), False),
+    ):
         assert figures(half_labelled(chances={sample: chance}))["drawn"] is told
 
 
