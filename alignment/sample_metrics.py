@@ -71,8 +71,7 @@ def context_precision(relevant: ArrayLike) -> Estimate:
     True
     """
     hit = verdicts(relevant, "relevant")
-    at_rank = hit.cumsum() / np.arange(1, hit.size + 1)
-    return _metric(float(at_rank[hit].mean()) if hit.any() else 0.0, hit.size, "context precision", NO_CONTEXTS)
+    return _metric(float(context_precisions(hit[None])[0]), hit.size, "context precision", NO_CONTEXTS)
 
 
 def precision_at_k(relevant: ArrayLike, k: int) -> Estimate:
@@ -84,7 +83,7 @@ def precision_at_k(relevant: ArrayLike, k: int) -> Estimate:
     0.4
     """
     hit = verdicts(relevant, "relevant")
-    return _metric(float(hit[: _rank(k)].sum() / k), hit.size, f"precision@{k}", NO_CONTEXTS)
+    return _metric(float(precisions_at_k(hit[None], k)[0]), hit.size, f"precision@{k}", NO_CONTEXTS)
 
 
 def recall_at_k(ranked: Sequence[Hashable], relevant: Collection[Hashable], k: int) -> Estimate:
@@ -107,7 +106,7 @@ def reciprocal_rank(relevant: ArrayLike) -> Estimate:
     True
     """
     hit = verdicts(relevant, "relevant")
-    return _metric(1 / (int(hit.argmax()) + 1) if hit.any() else 0.0, hit.size, "reciprocal rank", NO_CONTEXTS)
+    return _metric(float(reciprocal_ranks(hit[None])[0]), hit.size, "reciprocal rank", NO_CONTEXTS)
 
 
 def ndcg_at_k(grades: ArrayLike, k: int) -> Estimate:
@@ -124,8 +123,38 @@ def ndcg_at_k(grades: ArrayLike, k: int) -> Estimate:
     gain = finite(grades, "grade")
     if (gain < 0).any():
         raise ValueError(f"grades are not negative, but one is {gain.min()}")
-    best = _dcg(np.sort(gain)[::-1], _rank(k))
-    return _metric(_dcg(gain, k) / best if best else 0.0, gain.size, f"nDCG@{k}", NO_CONTEXTS)
+    return _metric(float(ndcgs_at_k(gain[None], k)[0]), gain.size, f"nDCG@{k}", NO_CONTEXTS)
+
+
+def context_precisions(relevant: Bools) -> Floats:
+    """``context_precision`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are False."""
+    at_rank = relevant.cumsum(axis=1) / np.arange(1, relevant.shape[1] + 1)
+    means: Floats = (at_rank * relevant).sum(axis=1) / np.maximum(relevant.sum(axis=1), 1)
+    return means
+
+
+def precisions_at_k(relevant: Bools, k: int) -> Floats:
+    """``precision_at_k`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are False."""
+    shares: Floats = relevant[:, : _rank(k)].sum(axis=1) / k
+    return shares
+
+
+def reciprocal_ranks(relevant: Bools) -> Floats:
+    """``reciprocal_rank`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are False."""
+    if not relevant.shape[1]:
+        return np.zeros(relevant.shape[0])
+    ranks: Floats = relevant.any(axis=1) / (relevant.argmax(axis=1) + 1)
+    return ranks
+
+
+def ndcgs_at_k(grades: Floats, k: int) -> Floats:
+    """``ndcg_at_k`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are 0.
+
+    Grades are not negative.
+    """
+    best = _dcgs(-np.sort(-grades, axis=1), _rank(k))
+    shares: Floats = _dcgs(grades, k) / np.where(best > 0, best, 1.0)
+    return shares
 
 
 def mean_over_samples(
@@ -175,9 +204,10 @@ def _share(counted: Bools, name: str, undefined: str) -> Estimate:
     return _metric(float(counted.mean()) if counted.size else 0.0, counted.size, name, undefined)
 
 
-def _dcg(gain: Floats, k: int) -> float:
-    first = gain[:k]
-    return float((first / np.log2(np.arange(2, first.size + 2))).sum())
+def _dcgs(gain: Floats, k: int) -> Floats:
+    first = gain[:, :k]
+    sums: Floats = (first / np.log2(np.arange(2, first.shape[1] + 2))).sum(axis=1)
+    return sums
 
 
 def _rank(k: int) -> int:

@@ -68,21 +68,21 @@ def trust_verdict(
     *,
     kappa: Estimate,
     calibrated: Estimate | None,
-    auc: Estimate,
+    auc: Estimate | None,
     ceiling: Estimate | None,
     labels: int,
     clusters: int,
     more: Planner | None = None,
-    part: str = "test",
+    part: str = "on test",
     share: float = 1.0,
 ) -> Trust:
-    """The verdict on a judge. All estimates are of one part, dev or test; the first rule that fits decides.
+    """The verdict on a judge. All estimates are of one part; the first rule that fits decides.
 
     1. fewer than 30 ``clusters`` (samples of the part): not enough labels
     2. ``ceiling`` (kappa of judge less kappa of person, both with the rest's majority) surely above -0.05, and
        ``kappa`` (the judge as it is used today) surely above 0: at the human ceiling
     3. ``kappa`` or ``calibrated`` (kappa after calibration on dev) surely 0.4 or more: useful once calibrated
-    4. ``auc`` surely below 0.6: no signal
+    4. ``auc`` surely below 0.6: no signal; ``auc`` is None where nothing passes or fails
     5. ``ceiling`` surely below 0: below the ceiling
     6. else: not enough labels
 
@@ -106,19 +106,19 @@ def trust_verdict(
     if calibrated is not None and _low(calibrated) >= low:
         best, called = calibrated, "Kappa once calibrated"
     if clusters < FEWEST_CLUSTERS:
-        reason = f"{clusters} samples with {labels} labels on {part} are few: intervals want {FEWEST_CLUSTERS} samples."
+        reason = f"{clusters} samples with {labels} labels {part} are few: intervals want {FEWEST_CLUSTERS} samples."
         return _trust("not enough labels", reason, _of_all(FEWEST_CLUSTERS - clusters, share))
     if ceiling is not None and ceiling_low > -CEILING_MARGIN and low > 0:
         reason = f"Less a person's, the judge's kappa is {_words(ceiling)}: surely above -{CEILING_MARGIN:.2f}"
         return _trust("at the human ceiling", f"{reason}; its own is {_words(kappa)}.")
     if _low(best) >= USEFUL_KAPPA:
         return _trust("useful once calibrated", f"{called} is {_words(best)}: surely {USEFUL_KAPPA:.2f} or more.")
-    if _high(auc) < WEAK_AUC:
+    if auc is not None and _high(auc) < WEAK_AUC:
         turned = "; if lower scores are better, say so" if _high(auc) < 0.5 else ""
         return _trust("no signal", f"ROC AUC is {_words(auc)}: surely below {WEAK_AUC:.2f}{turned}.")
     if ceiling is not None and _high(ceiling) < 0:
         return _trust("below the ceiling", f"Less a person's, the judge's kappa is {_words(ceiling)}: surely below 0.")
-    if (ceiling is None or ceiling.value is None) and _low(auc) > 0.5 and _high(best) < USEFUL_KAPPA:
+    if (ceiling is None or ceiling.value is None) and (auc is None or _low(auc) > 0.5) and _high(best) < USEFUL_KAPPA:
         reason = f"{called} is {_words(best)}: surely below {USEFUL_KAPPA:.2f}; and {_unknown(ceiling)}"
         return _trust("not enough labels", f"{reason}: labels by more people on the same samples are missing.")
     reason, unsettled, half_width = _open(kappa, best, called, auc, ceiling)
@@ -132,10 +132,10 @@ def _of_all(missing: int | None, share: float) -> int | None:
 
 
 def _open(
-    kappa: Estimate, best: Estimate, called: str, auc: Estimate, ceiling: Estimate | None
+    kappa: Estimate, best: Estimate, called: str, auc: Estimate | None, ceiling: Estimate | None
 ) -> tuple[str, Estimate | None, float]:
     """What is not settled, and the figure with the half-width that would settle it."""
-    if _low(auc) <= 0.5:
+    if auc is not None and _low(auc) <= 0.5:
         return f"ROC AUC is {_words(auc)}: not surely above 0.5.", *_to_settle(auc, 0.5)
     if ceiling is not None and ceiling.value is not None:
         if _low(ceiling) > -CEILING_MARGIN:

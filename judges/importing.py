@@ -34,7 +34,7 @@ from annotate.importing.sources import NumberedRow
 from annotate.models import Criterion, Project, Sample
 from annotate.selectors.samples import of_samples
 from annotate.units import LISTED_KINDS
-from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus
+from judges.models import LARGEST_SCORE, Judge, JudgeVersion, Run, Score, ScoreStatus
 
 SCORE_FIELDS = Fields(
     spellings={
@@ -552,7 +552,7 @@ def _said(raw: object, field: str, status: str | None, rationale: str, criterion
             if criterion and criterion.levels
             else ""
         )
-        raise RowError("not_a_number", f"A score is a finite number{options}.", field=field, excerpt=raw)
+        raise RowError("not_a_number", f"A score is a number from -1e100 to 1e100{options}.", field=field, excerpt=raw)
     return ScoreStatus.OK.value, number, None, rationale
 
 
@@ -563,11 +563,11 @@ def _is_option(text: str, criterion: Criterion | None) -> bool:
 def _number(value: object) -> float | None:
     """true and false are 1 and 0; a number in a text counts too."""
     if isinstance(value, str):
-        return _TRUTH.get(value.strip().lower(), number_in(value))
-    if isinstance(value, bool | int | float):
-        number = float(value)
-        return number if number - number == 0 else None
-    return None
+        value = _TRUTH.get(value.strip().lower(), number_in(value))
+    # By comparison, since an integer of a thousand digits has no float; NaN is between no two numbers.
+    if not isinstance(value, bool | int | float) or not -LARGEST_SCORE <= value <= LARGEST_SCORE:
+        return None
+    return float(value)
 
 
 def with_scored_claims(sample_ids: set[int]) -> set[int]:

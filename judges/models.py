@@ -77,6 +77,10 @@ class ScoreStatus(models.TextChoices):
     ERROR = "error", "Failed"
 
 
+# Of a score, either way: squares and products of larger ones have no floating-point number.
+LARGEST_SCORE = 1e100
+
+
 class Score(models.Model):
     """The value a judge version gave a unit. `dimension` is a criterion's key, or the judge's own name for what it
     measures (`overall`), which can be held against any criterion on the same kind of unit.

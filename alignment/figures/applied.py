@@ -9,6 +9,7 @@ import numpy as np
 from alignment.arrays import Bools, Floats, Ints
 from alignment.binary import FN, FP, TN, TP
 from alignment.calibrators import Calibrator
+from alignment.caveats import interval_caveat, rarer_samples
 from alignment.corrected_rate import CorrectedRate, corrected_rate
 from alignment.region import far_from
 from alignment.threshold import decide
@@ -21,13 +22,14 @@ _PEOPLE = {TN: False, FP: False, FN: True, TP: True}
 @dataclass(frozen=True, eq=False, slots=True)
 class Applied:
     """Arrays of shape (scores,). probability and grade (a position among the criterion's levels) are None where the
-    certificate has no calibrator for them; in_region where it has no region."""
+    certificate has no calibrator for them; in_region where it has no region. caveat: what to say beside the rate."""
 
     verdict: Bools
     probability: Floats | None
     grade: Ints | None
     in_region: Bools | None
     rate: CorrectedRate
+    caveat: str | None
 
 
 def applied(
@@ -65,7 +67,15 @@ def applied(
         grade=None if cuts is None else cuts.verdict(given),
         in_region=None if distance is None else far_from(given, threshold, distance),
         rate=_rate(verdict, samples, test, level, rng),
+        caveat=_caveat(test),
     )
+
+
+def _caveat(test: Mapping[str, Sequence[int]]) -> str | None:
+    """For the corrected rate: by the samples on test, and those that hold the rarer of people's verdicts."""
+    cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
+    rarer = rarer_samples([_PEOPLE[cell] for _, cell in cells], [sample for sample, _ in cells])
+    return interval_caveat(clusters=len(test), rarer=rarer)
 
 
 def _fitted(stored: Mapping[str, Any] | None) -> Calibrator | None:

@@ -14,6 +14,20 @@ def caveat_of(judged: Judged, units: list[UnitKey]) -> str | None:
     return interval_caveat(clusters=len(set(samples)), rarer=rarer_samples(positive, samples))
 
 
+def caveat_of_judge(judged: Judged) -> str | None:
+    """For the day-to-day figures: on dev; where there is no pass and fail, of a judge's labels by those people gave."""
+    if judged.reference.passing is not None:
+        return caveat_of(judged, judged.dev)
+    human = judged.reference.labels()
+    units = [unit for unit in judged.labels if unit in human]
+    if not units:
+        return None
+    samples, codes = [sample for sample, _ in units], {value: code for code, value in enumerate(set(human.values()))}
+    return interval_caveat(
+        clusters=len(set(samples)), rarer=rarer_samples([codes[human[unit]] for unit in units], samples)
+    )
+
+
 def caveat_of_people(reference: Reference) -> str | None:
     """For people's agreement with each other, on all values."""
     ratings = reference.ratings

@@ -123,8 +123,10 @@ def _best(judged: Judged) -> dict[str, Any]:
 def _label_agreement(judged: Judged) -> dict[str, Any] | None:
     if not judged.answers_labels:
         return None
-    human = judged.reference.labels()
-    units = [unit for unit in judged.labels if unit in human]
+    human, sides = judged.reference.labels(), judged.reference.evidence.is_dev
+    # Without pass or fail there are no halves; with them, labels on test are as locked as decisions.
+    halves = judged.reference.passing is not None
+    units = [unit for unit in judged.labels if unit in human and (not halves or sides.get(unit[0], False))]
     found = judge_label_kappa(
         [human[unit] for unit in units],
         [judged.labels[unit] for unit in units],

@@ -89,6 +89,10 @@ class Evidence:
     labels, the values that may name a slice. ``chances``: of every sample of the latest finished draw, labelled or
     skipped, and of every sample labelled before it; who came later is stood for by the draw. Empty when nothing was
     drawn. ``seed``: the project's.
+
+    ``sizes``: of each sample with labels, how many units of the criterion's kind it has; empty where it has one of
+    them. ``whole``: what judges gave such samples as a whole (unit "answer"), of each judge its latest version.
+    ``measures``: which metric a dimension of these names; a dimension that names none is held against each.
     """
 
     criterion: Criterion
@@ -105,6 +109,9 @@ class Evidence:
     earlier: Sequence[JudgeScores] = ()
     metadata: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     chances: Mapping[str, Chance] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    whole: Sequence[JudgeScores] = ()
+    measures: Mapping[str, str] = field(default_factory=dict)
 
     def ratings(self) -> Ratings:
         """The labels on the criterion's own scale; the cluster is the sample."""

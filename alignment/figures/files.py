@@ -38,6 +38,9 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
         },
         "judges": [_said(one) for one in evidence.judges],
         "earlier": [_said(one) for one in evidence.earlier],
+        "sizes": dict(evidence.sizes),
+        "whole": [_said(one) for one in evidence.whole],
+        "measures": dict(evidence.measures),
     }
 
 
@@ -64,6 +67,9 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         earlier=[_scores(one) for one in found["earlier"]],
         metadata=found["metadata"],
         chances=_chances(found["chances"]),
+        sizes=found["sizes"],
+        whole=[_scores(one) for one in found["whole"]],
+        measures=found["measures"],
     )
 
 

@@ -198,7 +198,7 @@ def _trust(judged: Judged, row: dict[str, Any], auc: Estimate, ceiling: Estimate
         labels=sum(unit in units for unit in judged.reference.evidence.units),
         clusters=row["kappa"]["clusters"],
         more=more_samples,
-        part="test",
+        part="on test",
         share=share_of(judged.reference, dev=False),
     )
     return trust_as_dict(found, "test")

@@ -11,8 +11,6 @@ from alignment.figures.seeds import generator
 from alignment.human_rates import Model
 from alignment.noise import JudgeUnderNoise, judge_under_noise
 
-ALL_SPLIT = "the labels of all units that the judge decided are split in half"
-
 MODELS: tuple[Model, ...] = ("one rate", "two rates")
 
 

@@ -9,7 +9,7 @@ from alignment.estimate import Estimate
 from alignment.figures.agreement import agreement_figures
 from alignment.figures.annotators import annotator_figures
 from alignment.figures.calibration import grade_figures, probability_figures
-from alignment.figures.caveat import caveat_of, caveat_of_people
+from alignment.figures.caveat import caveat_of_judge, caveat_of_people
 from alignment.figures.compared import compared_figures
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.disagreements import Distant, furthest
@@ -19,6 +19,7 @@ from alignment.figures.histogram import score_histogram
 from alignment.figures.matrix import kappa_matrix, people_among_themselves
 from alignment.figures.noise import judge_behind_noise
 from alignment.figures.people import beside_people
+from alignment.figures.per_sample import per_sample_figures
 from alignment.figures.planned import planning_figures
 from alignment.figures.population import population_figures
 from alignment.figures.reference import Reference, reference_of
@@ -68,6 +69,7 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
         "compared": compared_figures(reference, comparisons, titles),
         "planning": planning_figures(reference, comparisons, titles, people),
         "drawn": drawn_figures(reference, comparisons, titles),
+        "per_sample": per_sample_figures(reference, comparisons, titles),
     }
 
 
@@ -80,7 +82,7 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[
         "kappa": kappa,
         "trust": trust_on_dev(reference, one, Estimate(**kappa), Estimate(**people["difference"])),
         "note": one.note,
-        "caveat": caveat_of(one.judged, one.judged.dev),
+        "caveat": caveat_of_judge(one.judged),
         "sweep": None if one.curve is None else _curve(one.curve),
         "histogram": score_histogram(one.judged),
         "calibration": probability_figures(one.judged),

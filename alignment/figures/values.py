@@ -53,8 +53,8 @@ def _pr_auc(reference: Reference, one: Comparison) -> dict[str, Any]:
 
 def _distance(reference: Reference, one: Comparison) -> dict[str, Any]:
     """`ends`: the scale that the judge's scores were read on, None when they stand as they are, on people's own."""
-    levels = _levels(reference)
-    placed, ends, reason = _placed(reference, one, levels)
+    levels = scale_of(reference)
+    placed, ends, reason = scores_on_scale(reference, one, levels)
     found: dict[str, Any] = {
         "reason": reason,
         "ends": ends,
@@ -77,12 +77,13 @@ def _distance(reference: Reference, one: Comparison) -> dict[str, Any]:
     }
 
 
-def _levels(reference: Reference) -> list[float] | None:
+def scale_of(reference: Reference) -> list[float] | None:
+    """The levels as numbers, ascending; None where there are none, or they are no numbers."""
     numbers = reference.ratings.level_numbers
     return None if numbers is None else sorted(numbers.tolist())
 
 
-def _placed(
+def scores_on_scale(
     reference: Reference, one: Comparison, levels: list[float] | None
 ) -> tuple[dict[UnitKey, float], list[float] | None, str | None]:
     """The judge's scores on people's scale; the ends of its own, where another; why there are none.

@@ -11,12 +11,14 @@ from annotate.models import Criterion
 from annotate.selectors.draws import chances_of
 from annotate.selectors.metadata import metadata_of
 from annotate.selectors.ratings import labels_before, rating_columns, verdict_values
+from annotate.selectors.unit_counts import unit_counts
 
 
 def evidence_of(criterion: Criterion) -> Evidence:
     """What people said: labels that count, and verdicts that hold. Judges and the split are for those who have them."""
     columns = rating_columns(criterion)
     verdicts = verdict_values(criterion)
+    samples = {sample for sample, _ in (*columns.units, *verdicts)}
     return Evidence(
         criterion=asked(criterion),
         seed=criterion.project.seed,
@@ -27,8 +29,9 @@ def evidence_of(criterion: Criterion) -> Evidence:
         days=columns.days,
         seconds=columns.seconds,
         before=[Before(*row) for row in labels_before(criterion)],
-        metadata=metadata_of(criterion.project, {sample for sample, _ in (*columns.units, *verdicts)}),
+        metadata=metadata_of(criterion.project, samples),
         chances={name: Chance(*chance) for name, chance in chances_of(criterion).items()},
+        sizes=unit_counts(criterion, samples),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotate.models import Sample
-from annotate.selectors.projects import one_criterion
+from annotate.selectors.projects import current_criteria
 from frontend.views.base import ProjectPage
 from frontend.views.report_parts import disagreement_url, judge_url
 from judges.selectors.judge_page import outcome
@@ -30,14 +30,14 @@ class Walk:
 def walk(page: ProjectPage, sample: Sample) -> Walk | None:
     """The way through the disagreements that the address names, in the report that the judge's page shows.
 
-    None when it names none, or one that is no longer there: reports are made anew. Http404 for a criterion that the
-    project doesn't have.
+    None when it names none, or one that is no longer there: reports are made anew.
     """
     asked = page.request.GET
     number, key = asked.get("disagreement", ""), asked.get("criterion", "")
     if not page.may("reports.read") or not (number.isdecimal() and len(number) <= MOST_DIGITS):
         return None
-    report = report_state(one_criterion(page.project, key)).report
+    criterion = current_criteria(page.project).filter(key=key).first()
+    report = None if criterion is None else report_state(criterion).report
     judges = [] if report is None else report.result["judges"]
     name, measures = asked.get("judge"), asked.get("measures")
     judge = next((row for row in judges if (row["judge"], row["dimension"]) == (name, measures)), None)

@@ -112,7 +112,7 @@ def download(page: ProjectPage, key: str, number: int, form: str) -> HttpRespons
     found = one_report(page.project, number)
     if found.criterion.key != key or form not in DOWNLOADS:
         raise Http404(_("There is no such report."))
-    if form == "html" and not is_shown(found):
+    if form != "json" and not is_shown(found):
         messages.error(
             page.request, _("An earlier version of Touchstone made that report; it can still be had as JSON.")
         )

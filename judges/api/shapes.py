@@ -92,6 +92,7 @@ class Applied(s.Serializer):
     tpr = Estimate()
     tnr = Estimate()
     signal = Estimate(help_text="TPR + TNR - 1; when its interval holds 0, nothing can be corrected.")
+    caveat = s.CharField(allow_null=True, help_text="What to know about intervals from so few samples.")
     probability = ProbabilitiesUsed()
     grade = GradesUsed()
     region = RegionUsed()

@@ -8,6 +8,7 @@ from typing import Any
 from judges.models import AlignmentReport
 from judges.selectors.judge_page import judge_summary
 from judges.selectors.matrix_table import matrix_context
+from judges.selectors.per_sample import per_sample_context
 from judges.selectors.planner_page import drawn_context, planning_context
 from judges.selectors.shown import Links, percent, shown
 
@@ -44,6 +45,7 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "matrix": matrix_context(result["matrix"]),
         "planning": planning_context(report),
         "drawn": drawn_context(report),
+        "per_sample": per_sample_context(result["per_sample"]),
     }
 
 

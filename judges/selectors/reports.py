@@ -16,7 +16,7 @@ from annotate.models import Criterion, Label, Project, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.selectors.draws import finished_draw
 from judges.models import AlignmentReport, Judge
-from judges.selectors.scores import scores_against
+from judges.selectors.scores import scores_that_count
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
 FIGURES_VERSION = 4
@@ -130,7 +130,7 @@ def data_version(criterion: Criterion) -> str:
         Count("pk"), Max("submitted_at")
     )
     verdicts = Verdict.objects.filter(criterion=criterion).aggregate(Count("pk"), Sum("revision"), Max("updated_at"))
-    scores = scores_against(criterion).aggregate(Count("pk"), Max("pk"))
+    scores = scores_that_count(criterion).aggregate(Count("pk"), Max("pk"))
     counts = [value for counted in (labels, tasks, verdicts, scores) for value in counted.values()]
     draw = finished_draw(criterion)
     lower = Judge.objects.filter(project_id=criterion.project_id, higher_is_better=False).order_by("pk")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, Q, QuerySet
 from django.db.models.functions import Collate
 
 from annotate.errors import Invalid
@@ -20,6 +21,44 @@ if TYPE_CHECKING:
 
 NO_OPTION = "not an option"
 MOST_NAMED = 10_000
+# The unit of a score of the sample as a whole.
+_WHOLE = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class _Metrics:
+    """What the labels of a kind of parts add up to: the built-in criterion that asks for it, and of each usual name of
+    a metric the key that it has in alignment.figures."""
+
+    built_in: str
+    names: Mapping[str, str]
+
+
+_METRICS = {
+    "claim": _Metrics("support", {"faithfulness": "faithfulness"}),
+    "context": _Metrics(
+        "relevance",
+        {
+            "context_precision": "context_precision",
+            "llm_context_precision_with_reference": "context_precision",
+            "llm_context_precision_without_reference": "context_precision",
+            "non_llm_context_precision_with_reference": "context_precision",
+            "precision@5": "precision_at_k",
+            "precision_at_5": "precision_at_k",
+            "reciprocal_rank": "reciprocal_rank",
+            "mrr": "reciprocal_rank",
+            "ndcg@5": "ndcg_at_k",
+            "ndcg_at_5": "ndcg_at_k",
+        },
+    ),
+    "fact": _Metrics(
+        "fact_in_context", {"context_recall": "context_recall", "non_llm_context_recall": "context_recall"}
+    ),
+    "entity": _Metrics(
+        "entity_in_context",
+        {"context_entity_recall": "context_entity_recall", "entity_recall": "context_entity_recall"},
+    ),
+}
 
 
 def judge_scores(criterion: Criterion, judge_name: str | None = None) -> tuple[list[JudgeScores], list[JudgeScores]]:
@@ -51,6 +90,33 @@ def judge_scores(criterion: Criterion, judge_name: str | None = None) -> tuple[l
         current += [load_scores(criterion, version, dimension) for version, dimension in now]
         earlier += [load_scores(criterion, version, dimension) for version, dimension in before]
     return current, earlier
+
+
+def whole_scores(criterion: Criterion, judge_name: str | None = None) -> list[JudgeScores]:
+    """What judges gave the samples as a whole, where the criterion asks about their parts: of each judge, or the one
+    named, its latest version with such scores, one series for each name it has for them."""
+    offered = _on_whole(criterion).filter(repeat=0)
+    if judge_name is not None:
+        offered = offered.filter(version__judge__name=judge_name)
+    pairs = set(offered.order_by().values_list("version_id", "dimension").distinct())
+    versions = JudgeVersion.objects.filter(pk__in={version for version, _ in pairs}).select_related("judge")
+    latest = {version.judge_id: version for version in versions.order_by("judge__name", "number")}
+    return [
+        load_scores(criterion, version, dimension, kind=_WHOLE)
+        for version in latest.values()
+        for dimension in sorted(dimension for pk, dimension in pairs if pk == version.pk)
+    ]
+
+
+def measured_by(criterion: Criterion, whole: Iterable[JudgeScores]) -> dict[str, str]:
+    """Which metric each of these series names, where its name is not the criterion's own."""
+    names = _METRICS[criterion.unit].names if criterion.unit in _METRICS else {}
+    return {one.dimension: names[one.dimension] for one in whole if one.dimension != criterion.key}
+
+
+def scores_that_count(criterion: Criterion) -> QuerySet[Score]:
+    """Every score that a report on the criterion could rest on."""
+    return scores_against(criterion) | _on_whole(criterion)
 
 
 def scores_against(criterion: Criterion) -> QuerySet[Score]:
@@ -85,6 +151,23 @@ def among(samples: Collection[int]) -> Q:
     return Q(sample__in=samples) if len(samples) <= MOST_NAMED else Q()
 
 
+def _on_whole(criterion: Criterion) -> QuerySet[Score]:
+    """Scores of whole samples under the criterion's key, or under a usual name of the metric that its labels add up to.
+
+    A usual name is of the built-in criterion that asks for this metric, or else of the project's only criterion on this
+    kind of unit: what people say of whether claims are supported is faithfulness, of whether they are correct it isn't.
+    """
+    if criterion.unit not in _METRICS:
+        return Score.objects.none()
+    others = Criterion.objects.filter(project_id=criterion.project_id).exclude(key=criterion.key)
+    usual = Q(dimension__in=_METRICS[criterion.unit].names) & ~Q(dimension__in=others.values("key"))
+    if criterion.key != _METRICS[criterion.unit].built_in:
+        usual &= Q(~Exists(others.filter(unit=criterion.unit, is_current=True)))
+    return Score.objects.filter(
+        Q(dimension=criterion.key) | usual, unit=_WHOLE, version__judge__project_id=criterion.project_id
+    )
+
+
 def _refuse_stranger(project: Project, judge_name: str) -> None:
     names: Sequence[str] = list(Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True))
     if judge_name not in names:
@@ -102,10 +185,15 @@ def _on_kind(kind: str) -> Q:
 
 
 def load_scores(
-    criterion: Criterion, version: JudgeVersion, dimension: str, samples: Collection[int] | None = None
+    criterion: Criterion,
+    version: JudgeVersion,
+    dimension: str,
+    samples: Collection[int] | None = None,
+    *,
+    kind: str | None = None,
 ) -> JudgeScores:
-    """What the version said under this name about the criterion's kind of units: of all samples, or, where that is
-    fewer, of those named by their primary keys."""
+    """What the version said under this name about the criterion's kind of units, or another: of all samples, or, where
+    that is fewer, of those named by their primary keys."""
     # Here, not above: the statistics take a second to load, and most processes never count anything.
     from alignment.figures import JudgeScores
 
@@ -114,7 +202,7 @@ def load_scores(
     failed: dict[UnitKey, str] = {}
     again: dict[UnitKey, list[Value]] = {}
     rows = (
-        Score.objects.filter(_on_kind(criterion.unit), version=version, dimension=dimension)
+        Score.objects.filter(_on_kind(kind or criterion.unit), version=version, dimension=dimension)
         .filter(Q() if samples is None else among(samples))
         .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")
         .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from annotate.errors import Conflict, Invalid
 from annotate.importing.limits import MAX_ID_CHARACTERS
 from annotate.models import Project
 from annotate.scales import Value, normalise
-from judges.models import Certificate, Look
+from judges.models import LARGEST_SCORE, Certificate, Look
 from judges.services.gate import standing
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ MAX_SCORES = 100_000
 SHOWN_PROBLEMS = 100
 # And so many are in the sentence.
 _IN_SENTENCE = 3
-_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +94,7 @@ def applied_as_dict(batch: AppliedBatch) -> dict[str, Any]:
         "tpr": rate.tpr.as_dict(),
         "tnr": rate.tnr.as_dict(),
         "signal": rate.signal.as_dict(),
+        "caveat": found.caveat,
         "probability": {"method": _method(look), "reason": look.result["calibrated"]["reason"]},
         "grade": {"reason": look.result["cutpoints"]["reason"]},
         "region": {
@@ -175,8 +174,8 @@ def _sample(row: Any, wanted: str) -> str | None:
 
 def _number(sample: str | None, value: Any) -> NewScore:
     # By comparison, since an integer of a thousand digits has no float; NaN is between no two numbers.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -_LARGEST <= value <= _LARGEST:
-        raise Invalid("bad_score", "score: a finite number.")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST_SCORE <= value <= LARGEST_SCORE:
+        raise Invalid("bad_score", "score: a number from -1e100 to 1e100.")
     return NewScore(sample, float(value), None, False)
 
 

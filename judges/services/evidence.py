@@ -7,7 +7,7 @@ from dataclasses import replace
 from alignment.figures import Evidence, reference_of
 from annotate.models import Criterion
 from annotate.selectors.evidence import evidence_of
-from judges.selectors.scores import judge_scores
+from judges.selectors.scores import judge_scores, measured_by, whole_scores
 from judges.services.split import divide
 
 
@@ -17,7 +17,10 @@ def full_evidence(criterion: Criterion, judge_name: str | None = None) -> Eviden
     Raises Invalid for a judge that the project doesn't have.
     """
     judges, earlier = judge_scores(criterion, judge_name)
+    whole = whole_scores(criterion, judge_name)
     people = evidence_of(criterion)
     strata = reference_of(people).strata()
     sides = divide(criterion, strata)
-    return replace(people, judges=judges, earlier=earlier, is_dev={name: sides[name] for name in strata})
+    is_dev = {name: sides[name] for name in strata}
+    measures = measured_by(criterion, whole)
+    return replace(people, judges=judges, earlier=earlier, whole=whole, measures=measures, is_dev=is_dev)

@@ -32,7 +32,9 @@ def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:
     add([tuple(row) for row in sorted(evidence.before, key=str)])
     add(sorted((sample, sorted(values.items())) for sample, values in evidence.metadata.items()))
     add([(name, *chance) for name, chance in sorted(evidence.chances.items())])
-    for judges in (evidence.judges, evidence.earlier):
+    add(sorted(evidence.sizes.items()))
+    add(sorted(evidence.measures.items()))
+    for judges in (evidence.judges, evidence.earlier, evidence.whole):
         add(len(judges))
         for judge in judges:
             add([*judge.name, judge.higher_is_better])

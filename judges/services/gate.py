@@ -9,7 +9,7 @@ from annotate.errors import Invalid
 from annotate.models import Criterion, Project
 from annotate.selectors.lookup import criterion_named
 from annotate.text_tables import UNDEFINED, figure, markdown_table
-from judges.models import Certificate, Judge, JudgeVersion
+from judges.models import Certificate, Judge, JudgeVersion, Look
 from judges.selectors.drift import Drift, drift_as_dict, drift_of, drift_sentence
 from judges.services.certificates import certificate_as_dict
 
@@ -92,11 +92,22 @@ def standing(*, project: Project, criterion_key: str, judge_name: str, dimension
     changed = _changed(criterion, judge, certificate)
     if changed is not None:
         return Standing(criterion, judge, certificate, None, changed)
+    later = _later_look(certificate)
+    if later is not None:
+        sentence = f"Look {later.number} at test came after certificate {certificate.number}: certify that one."
+        return Standing(criterion, judge, certificate, None, ("looked_since", sentence))
     drift = drift_of(certificate)
     if drift.alarm is None:
         return Standing(criterion, judge, certificate, drift, None)
     sentence = f"Certificate {certificate.number} no longer holds. {drift_sentence(drift)}"
     return Standing(criterion, judge, certificate, drift, ("drift", sentence))
+
+
+def _later_look(certificate: Certificate) -> Look | None:
+    """The judge's latest look at the same thing, if it isn't the one that was certified: it has shown more."""
+    look = certificate.look
+    looks = Look.objects.filter(criterion=look.criterion, judge=look.judge, dimension=look.dimension)
+    return looks.filter(number__gt=look.number).defer("samples").first()
 
 
 def gate_as_dict(found: Gate) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from typing import Any
 import orjson
 
 from alignment.figures import Evidence, differences, evidence_as_dict, evidence_from_dict, report_figures
+from annotate.errors import Conflict
 from judges.models import AlignmentReport
-from judges.selectors.reports import report_as_dict
+from judges.selectors.reports import is_shown, report_as_dict
 
 _SCRIPT = Path(__file__).with_name("recompute.py")
 # Words and keys of this installation, which are no figures.
@@ -53,6 +54,10 @@ def bundle(report: AlignmentReport) -> bytes:
 
 
 def _unpacked(report: AlignmentReport) -> Evidence:
+    if not is_shown(report):
+        raise Conflict(
+            "earlier_version", "An earlier version of Touchstone made this report; its JSON can still be read."
+        )
     return evidence_from_dict(orjson.loads(gzip.decompress(report.evidence)))
 
 

@@ -177,7 +177,7 @@ def test_how_many_more():
 def test_the_other_part_takes_its_share_of_further_samples():
     given = {"kappa": about(0.38, 0.1), "calibrated": None, "auc": about(0.8, 0.05), "ceiling": None, "labels": 9}
     assert trust_verdict(**given, clusters=200, more=lambda *_: 613, share=0.5).more == 1300
-    few = trust_verdict(**given, clusters=12, part="dev", share=0.4)
+    few = trust_verdict(**given, clusters=12, part="on dev", share=0.4)
     assert few.headline == "not enough labels (about 45 more samples)"
     assert few.reason == "12 samples with 9 labels on dev are few: intervals want 30 samples."
     assert trust_verdict(**given, clusters=12, share=0.0).more is None

@@ -124,6 +124,8 @@ def test_again_changes_nothing_and_another_score_needs_a_version(write: Write) -
         ({"judge": "x" * 300}, "too_long"),
         ({"score": "good"}, "not_a_number"),
         ({"score": "inf"}, "not_a_number"),
+        ({"score": 1e101}, "not_a_number"),
+        ({"score": "-1e101"}, "not_a_number"),
         ({"score": [1]}, "not_a_number"),
         ({"score": None, "status": "ok"}, "missing"),
         ({"status": "great"}, "unknown_status"),

@@ -179,6 +179,29 @@ def test_too_few_labels() -> None:
     assert found.sentence.startswith(f"Certificate 1 rests on {count} labelled test samples; at least 20")
 
 
+def test_a_look_since_the_certificate(project: Project, grade: Criterion) -> None:
+    """The judge has shown more, perhaps worse: what was certified before it is not the last word."""
+    issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
+    low = Certificate.objects.get().look.result["kappa"]["low"]
+    assert gate(project=project, criterion_key="grade", judge_name="good", min_kappa=low).passed
+    _one_label_says_otherwise(grade)
+    look_at_test(criterion=grade, judge_name="good")
+    found = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=low)
+    assert (found.code, found.sentence) == (
+        "looked_since",
+        "Look 2 at test came after certificate 1: certify that one.",
+    )
+    issue_certificate(look=Look.objects.get(number=2))
+    found = gate(project=project, criterion_key="grade", judge_name="good", min_kappa=-1)
+    assert (found.code, found.certificate and found.certificate.number) == ("passed", 2)
+
+
+def test_another_way_of_reckoning_costs_no_look(grade: Criterion, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = look_at_test(criterion=grade, judge_name="good")
+    monkeypatch.setattr("judges.selectors.reports.FIGURES_VERSION", 99)
+    assert look_at_test(criterion=grade, judge_name="good") == first
+
+
 def test_only_the_latest_look_can_be_certified(grade: Criterion) -> None:
     first = look_at_test(criterion=grade, judge_name="good")
     certificate = issue_certificate(look=first)

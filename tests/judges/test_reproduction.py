@@ -43,11 +43,11 @@ def report() -> AlignmentReport:
 def test_evidence_comes_back_from_json_as_it_was(report: AlignmentReport) -> None:
     evidence = _with_everything(full_evidence(report.criterion))
     back = evidence_from_dict(json.loads(json.dumps(evidence_as_dict(evidence))))
-    for name in ("criterion", "seed", "verdicts", "is_dev", "before", "metadata"):
+    for name in ("criterion", "seed", "verdicts", "is_dev", "before", "metadata", "sizes", "measures"):
         assert getattr(back, name) == getattr(evidence, name)
     for name in ("units", "raters", "values", "days", "seconds"):
         assert list(getattr(back, name)) == list(getattr(evidence, name))
-    for name in ("judges", "earlier"):
+    for name in ("judges", "earlier", "whole"):
         assert [asdict(one) for one in getattr(back, name)] == [asdict(one) for one in getattr(evidence, name)]
     assert (len(back.judges), len(back.earlier)) == (3, 1)
     with pytest.raises(ValueError, match="reads format 2"):
@@ -64,6 +64,9 @@ def _with_everything(evidence: Evidence) -> Evidence:
         before=[Before(unit, "ann", 1)],
         earlier=[replace(evidence.judges[0], version="0", again={unit: [0.5, 1.0]})],
         metadata={unit[0]: {"topic": "tax", "length": 3, "long": False}},
+        sizes={unit[0]: 3},
+        whole=[replace(evidence.judges[0], dimension="faithfulness")],
+        measures={"faithfulness": "faithfulness"},
     )
 
 

@@ -107,6 +107,8 @@ def _said(batch: AppliedBatch) -> str:
     else:
         why = f" ({corrected['reason']})" if corrected["low"] is None else ""
         lines.append(f"Corrected for its errors, people would pass {interval(corrected)}{why}.")
+        if found["caveat"] is not None:
+            lines.append(found["caveat"])
     if region["inside"] is None:
         lines.append("It may decide none alone: no region was certified.")
     else:

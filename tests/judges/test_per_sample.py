@@ -1,0 +1,92 @@
+"""Scores of whole samples beside the labels of their claims, from the database to the report's page."""
+
+from __future__ import annotations
+
+import pytest
+
+from alignment import faithfulness
+from annotate.models import Criterion
+from judges.selectors.reports import data_version
+from judges.selectors.scores import whole_scores
+from judges.services.report_file import report_html
+from judges.services.reports import freeze_report
+from judges.services.reproduction import reproduce
+from tests.judges.building import add_judge, add_labels, add_samples, make_project
+
+pytestmark = pytest.mark.django_db
+
+CLAIMS = 4
+
+
+@pytest.fixture
+def support() -> Criterion:
+    """60 samples of four claims, as many of them supported as place % 5; one label of s59 is missing."""
+    project = make_project()
+    samples = add_samples(project, [f"s{place:02}" for place in range(60)])
+    support = project.criteria.get(key="support")
+    rows = [
+        (name, f"claim:{claim}", "ann", "supported" if claim < place % 5 else "contradicted")
+        for place, name in enumerate(samples)
+        for claim in range(CLAIMS)
+    ]
+    add_labels(support, samples, rows[:-1])
+    scores = [(name, "answer", place % 5 / 5) for place, name in enumerate(samples)]
+    add_judge(project, "old", samples, [(name, "answer", 1.0) for name in samples], dimension="faithfulness")
+    add_judge(project, "old", samples, scores, dimension="faithfulness", label="new")
+    add_judge(project, "other", samples, scores, dimension="overall")
+    claims = [(name, unit, 0.9 if value == "supported" else 0.2) for name, unit, _, value in rows]
+    add_judge(project, "claims", samples, claims)
+    return support
+
+
+def test_a_faithfulness_judge_is_held_against_the_claims(support: Criterion) -> None:
+    report = freeze_report(criterion=support)
+    (metric,) = report.result["per_sample"]["metrics"]
+    shares = [faithfulness([claim < place % 5 for claim in range(CLAIMS)]).value for place in range(59)]
+    assert (metric["people"]["n"], metric["left_out"]) == (59, 1)
+    assert metric["people"]["value"] == pytest.approx(sum(share or 0.0 for share in shares) / 59)
+    claims, whole = metric["judges"]
+    # This judge separates the claims, so its decisions on dev are people's.
+    assert (claims["title"], claims["whole"], claims["on_dev"]) == ("claims", False, True)
+    assert claims["difference"]["value"] == 0
+    assert 0 < claims["people"]["n"] < 59
+    # Of the judge of whole samples the latest version; what is called by another name is none of faithfulness.
+    assert (whole["title"], whole["dimension"], whole["whole"], whole["people"]["n"]) == (
+        "old new",
+        "faithfulness",
+        True,
+        59,
+    )
+    assert whole["spearman"]["value"] == pytest.approx(1)
+    expected = sum(place % 5 / 5 - place % 5 / 4 for place in range(59)) / 59
+    assert whole["difference"]["value"] == pytest.approx(expected)
+    assert reproduce(report) == []
+    page = report_html(report)
+    assert "Sample by sample" in page
+    assert "1 more is left out, because part of the reference is missing" in page
+    assert "the sample, as <bdi>faithfulness</bdi>" in page
+
+
+def test_a_new_score_of_a_whole_sample_puts_the_report_out_of_date(support: Criterion) -> None:
+    before, first = data_version(support), freeze_report(criterion=support)
+    samples = {sample.external_id: sample for sample in support.project.samples.all()}
+    add_judge(support.project, "another", samples, [("s00", "answer", 0.5)], dimension="support")
+    assert data_version(support) != before
+    second = freeze_report(criterion=support)
+    assert second.fingerprint != first.fingerprint
+    titles = [row["title"] for row in second.result["per_sample"]["metrics"][0]["judges"]]
+    assert titles == ["claims", "another", "old new"]
+    assert [one.judge for one in whole_scores(support, "another")] == ["another"]
+
+
+def test_a_usual_name_is_of_the_criterion_that_asks_for_the_metric() -> None:
+    own = {"key": "true", "unit": "claim", "scale": "binary", "prompt": "?", "options": [{"value": 1}, {"value": 0}]}
+    for slug, criteria, expected in (
+        ("alone", [own], {"true": 1}),
+        ("both", [own, "support"], {"true": 0, "support": 1}),
+        ("named", ["support", {**own, "key": "faithfulness", "unit": "answer"}], {"support": 0, "faithfulness": 0}),
+    ):
+        project = make_project(slug, criteria=criteria)
+        samples = add_samples(project, ["s"])
+        add_judge(project, "judge", samples, [("s", "answer", 0.5)], dimension="faithfulness")
+        assert {one.key: len(whole_scores(one)) for one in project.criteria.all()} == expected
