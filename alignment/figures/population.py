@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     """The labelled units' mean alone (classical), PPI++ (tuned, with its weight) and PPI with weight 1, as plain JSON.
 
     Of all scored units, dev and test alike: no threshold is chosen, so nothing of the test half is given away. Numbers
-    count as they are, turned round where lower is better; labels as pass (1) and fail (0). ``ties``: scored units whose
-    labels are split in half, which are in neither part. ``drawn``: the planner drew some of the labelled
-    samples, so they are no even part of all. Clusters are samples.
+    count as they are, turned round where lower is better; labels as pass (1) and fail (0). Clusters are samples.
+
+    ``ties``: scored units whose labels are split in half, which are in neither part. ``drawn``: the planner drew some
+    of the labelled samples, so these are no even part of all.
 
     Where every scored unit has a label, classical is there nevertheless, and ``reason`` says why the others are not.
     """
@@ -32,9 +33,8 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     reason = judged.refusal() or (None if others else ALL_LABELLED)
     score, units = _numbers(judged, [value for _, value in chain(labelled, others)]), len(labelled)
     samples = [unit[0] for unit, _ in chain(labelled, others)]
-    number = {sample: place for place, sample in enumerate(dict.fromkeys(samples))}
+    number = dict(zip(dict.fromkeys(samples), count(), strict=False))
     cluster = np.fromiter(map(number.__getitem__, samples), np.int64, len(samples))
-    chances = judged.reference.evidence.chances
     found = ppi_mean(
         [float(judged.reference.positive[unit]) for unit in judged.decided],
         score[:units],
@@ -43,12 +43,14 @@ def population_figures(judged: Judged) -> dict[str, Any]:
         cluster[units:],
         interval="influence",
     )
+    # Samples are numbered as they come, those with labelled units first.
+    known, chances = found.classical.clusters, judged.reference.evidence.chances.items()
     return {
         "reason": reason,
-        "labelled": {"units": units, "samples": len(set(samples[:units]))},
-        "unlabelled": {"units": len(others), "samples": len(set(samples[units:]))},
+        "labelled": {"units": units, "samples": known},
+        "unlabelled": {"units": len(others), "samples": int(np.count_nonzero(np.bincount(cluster[units:])))},
         "ties": len(judged.scores) - units if judged.reference.passing is not None else 0,
-        "drawn": any(sample in chances and chances[sample].stratum for sample in set(samples[:units])),
+        "drawn": any(chance.stratum and number.get(sample, known) < known for sample, chance in chances),
         "classical": _because(reason, found.classical),
         "tuned": _because(reason, found.tuned),
         "plain": _because(reason, found.plain),
