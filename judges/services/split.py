@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from alignment import dev_test_split
 from annotate.models import Criterion
@@ -17,8 +18,9 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
     """Whether each sample is dev, by its own id. Samples that have no side yet get one now, and keep it: what a
     threshold was chosen on must not become what it is measured on, whatever is labelled later.
 
-    The first division is stratified; those who come later are drawn one by one, by their own id and the project's seed,
-    so that neither order nor company decides.
+    The first division is stratified. Those who come later are taken in an order drawn by the project's seed, and each
+    goes to the side that has too few of its stratum; where neither has, a draw decides. So a report that was opened
+    when there was one label doesn't cost the stratification of all that follow.
 
     strata: the sample's own id -> whether most of its units pass. By that id the same data are divided the same way in
     another installation.
@@ -29,7 +31,7 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
         return sides
     seed = abs(criterion.project.seed)
     if sides:
-        chosen = [_drawn(seed, name) for name in new]
+        chosen = _balanced(seed, new, sides, strata)
     else:
         chosen = dev_test_split(new, [strata[name] for name in new], seed=seed, dev_share=DEV_SHARE).tolist()
     _store(criterion, dict(zip(new, chosen, strict=True)))
@@ -46,9 +48,24 @@ def _store(criterion: Criterion, sides: Mapping[str, bool]) -> None:
     )
 
 
-def _drawn(seed: int, name: str) -> bool:
-    digest = hashlib.blake2b(f"{seed}\x1f{name}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest) / 2**64 < DEV_SHARE
+def _balanced(seed: int, new: Sequence[str], sides: Mapping[str, bool], strata: Mapping[str, bool]) -> list[bool]:
+    """The sides of the new samples, in their order."""
+    count = Counter((strata[name], is_dev) for name, is_dev in sides.items() if name in strata)
+    chosen = {}
+    for name in sorted(new, key=lambda name: _drawn(seed, name)):
+        dev, test = count[strata[name], True], count[strata[name], False]
+        due = DEV_SHARE * (dev + test + 1)
+        # What is due lies between two whole numbers, and the draw takes one of them in proportion.
+        is_dev = dev + _drawn(seed, name, "side") < due
+        chosen[name] = is_dev
+        count[strata[name], is_dev] += 1
+    return [chosen[name] for name in new]
+
+
+def _drawn(seed: int, name: str, what: str = "order") -> float:
+    """Between 0 and 1, the same in every installation."""
+    digest = hashlib.blake2b(f"{seed}\x1f{what}\x1f{name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) / 2**64
 
 
 def sides_of(criterion: Criterion) -> dict[str, bool]:

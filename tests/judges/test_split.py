@@ -44,13 +44,30 @@ def test_later_samples_and_changed_verdicts_move_nobody(project: Project) -> Non
     assert 60 <= sum(is_dev for sample, is_dev in later.items() if sample not in sides) <= 130
 
 
-def test_who_comes_later_is_drawn_whatever_the_company(project: Project) -> None:
+def test_who_comes_later_fills_up_its_stratum(project: Project) -> None:
+    """A report that was opened when there was one label must not cost the stratification of all that follow."""
     criterion = Criterion.objects.get(project=project)
-    names = _samples(project, 0, 30)
-    first, late = names[:10], names[10:]
-    divide(criterion, dict.fromkeys(first, True))
-    together = divide(criterion, dict.fromkeys(names, True))
-    SplitMember.objects.filter(sample__external_id__in=late).delete()
-    for sample in reversed(late):
-        divide(criterion, {sample: True})
-    assert divide(criterion, {}) == together
+    names = _samples(project, 0, 120)
+    strata = {name: place % 4 == 0 for place, name in enumerate(names)}
+    found = []
+    for _ in range(2):
+        SplitMember.objects.all().delete()
+        divide(criterion, {names[0]: strata[names[0]]})
+        for upto in (40, 41, 42, 120):
+            sides = divide(criterion, {name: strata[name] for name in names[:upto]})
+        found.append(sides)
+    assert found[0] == found[1]
+    for passes in (True, False):
+        of_stratum = [sides[name] for name in names if strata[name] is passes]
+        assert abs(sum(of_stratum) - len(of_stratum) / 2) <= 1
+
+
+def test_who_comes_alone_is_drawn_by_its_own_id(project: Project) -> None:
+    """Even chances for each: of 400 first comers to strata of their own, about half come to dev."""
+    criterion = Criterion.objects.get(project=project)
+    names = _samples(project, 0, 401)
+    divide(criterion, {names[0]: True})
+    for name in names[1:]:
+        divide(criterion, {name: True})
+    late = SplitMember.objects.exclude(sample__external_id=names[0])
+    assert 150 <= late.filter(is_dev=True).count() <= 250
