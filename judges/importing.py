@@ -108,6 +108,7 @@ class _Read:
 
 class ScoreImporter(Importer):
     fields = SCORE_FIELDS
+    fills = (Score,)
 
     def __init__(self, importing: Importing) -> None:
         self._importing = importing

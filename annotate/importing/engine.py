@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from django.db import transaction
+from django.db.models import Model
 from django.utils.module_loading import import_string
 
 from annotate.importing.limits import Limits
@@ -49,9 +50,10 @@ class Importing:
 
 
 class Importer(ABC):
-    """Takes the rows of one kind of file. Reports bad rows to `importing` and goes on."""
+    """Takes the rows of one kind of file. Reports bad rows to `importing` and goes on. `fills`: where they end up."""
 
     fields: ClassVar[Fields]
+    fills: ClassVar[tuple[type[Model], ...]]
 
     @abstractmethod
     def __init__(self, importing: Importing) -> None: ...

@@ -84,6 +84,7 @@ class _Ready:
 
 class LabelImporter(Importer):
     fields = LABEL_FIELDS
+    fills = (Label, LabelEvent)
 
     def __init__(self, importing: Importing) -> None:
         self._importing = importing

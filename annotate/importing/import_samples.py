@@ -16,6 +16,7 @@ from annotate.models import Sample
 
 class SampleImporter(Importer):
     fields = SAMPLE_FIELDS
+    fills = (Sample,)
 
     def __init__(self, importing: Importing) -> None:
         self._importing = importing

@@ -54,6 +54,15 @@ def test_preview_then_start_with_a_mapping(api: APIClient) -> None:
     assert api.post(f"{URL}{shown['id']}/start/", {}, format="json").status_code == 409
 
 
+def test_after_a_large_import_postgresql_knows_how_large_the_tables_are(api: APIClient) -> None:
+    """Else the next statements go by plans made for a small one, until PostgreSQL measures by itself."""
+    rows = b"".join(b'{"id": "s%d", "question": "what?", "answer": "x"}\n' % n for n in range(imports.MANY_ROWS))
+    assert api.post(URL, {"file": upload(rows), "kind": "samples"}, format="multipart").status_code == 201
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE relname = 'annotate_sample'")
+        assert cursor.fetchone()[0] == Sample.objects.count() == imports.MANY_ROWS
+
+
 def test_failed_import_can_be_started_with_another_mapping(api: APIClient) -> None:
     failed = api.post(URL, {"file": upload(), "kind": "samples"}, format="multipart")
     assert failed.status_code == 422
