@@ -50,7 +50,14 @@ _REDIS_NUMBER = int(_XDIST_WORKER.removeprefix("gw")) + 1 if _XDIST_WORKER else 
 os.environ["REDIS_URL"] = embedded.redis_url(_DATA).replace("db=0", f"db={_REDIS_NUMBER}")
 
 import django  # noqa: E402
+import hypothesis  # noqa: E402
 from django.conf import settings  # noqa: E402
+
+# The same examples in every run, and no opinion on how fast a busy machine makes them.
+hypothesis.settings.register_profile(
+    "touchstone", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("touchstone")
 
 # Slow on purpose, which tests that make users have no use for.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
