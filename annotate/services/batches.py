@@ -91,7 +91,14 @@ def create_batch(
         )
         BatchSample.objects.bulk_create(
             (
-                BatchSample(batch=batch, sample_id=pk, position=position, probability=probability, stratum=stratum)
+                BatchSample(
+                    batch=batch,
+                    sample_id=pk,
+                    position=position,
+                    overlap=overlap,
+                    probability=probability,
+                    stratum=stratum,
+                )
                 for position, pk in enumerate(chosen)
                 for probability, stratum in [by_sample.get(pk, (None, None))]
             ),
@@ -209,7 +216,11 @@ def _check_people(project: Project, annotators: Sequence[User], overlap: int) ->
         raise Invalid(
             "too_few_annotators", f"An overlap of {overlap} needs at least {overlap} people; {len(annotators)} chosen."
         )
-    members = set(Membership.objects.filter(project=project, user__is_active=True).values_list("user_id", flat=True))
+    members = set(
+        Membership.objects.filter(project=project, is_active=True, user__is_active=True).values_list(
+            "user_id", flat=True
+        )
+    )
     for user in annotators:
         if user.pk not in members:
             raise Invalid("not_a_member", f"{user.name} is not an active member of this project.")

@@ -53,6 +53,8 @@ class TaskRow:
     batch_id: int
     batch_name: str
     batch_status: str
+    purpose: str
+    # How many people label the sample.
     overlap: int
     rater_id: int
     unit_counts: dict[str, int]
@@ -65,7 +67,7 @@ class TaskRow:
 
 
 _READ_TASK = """
-    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, b.overlap, r.id,
+    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, bs.overlap, r.id,
            jsonb_array_length(s.claims), jsonb_array_length(s.contexts),
            jsonb_array_length(s.key_facts), jsonb_array_length(s.entities),
            CASE WHEN %(with_contexts)s THEN s.contexts END,
@@ -81,7 +83,9 @@ _READ_TASK = """
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_sample s ON s.id = t.sample_id
-      JOIN annotate_membership m ON m.project_id = b.project_id AND m.user_id = t.annotator_id
+      JOIN annotate_batchsample bs ON bs.batch_id = t.batch_id AND bs.sample_id = t.sample_id
+      JOIN annotate_membership m
+        ON m.project_id = b.project_id AND m.user_id = t.annotator_id AND m.is_active
       JOIN annotate_rater r ON r.project_id = b.project_id AND r.user_id = t.annotator_id
      WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s AND b.status <> %(draft)s
 """
@@ -113,8 +117,8 @@ def read_task(
         row = cursor.fetchone()
     if row is None:
         return None
-    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[12:])
-    _, status, sample_id, batch_id, batch_name, batch_status, overlap, rater_id = row[:8]
+    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[13:])
+    _, status, sample_id, batch_id, batch_name, batch_status, purpose, overlap, rater_id = row[:9]
     return TaskRow(
         id=task_id,
         status=status,
@@ -122,9 +126,10 @@ def read_task(
         batch_id=batch_id,
         batch_name=batch_name,
         batch_status=batch_status,
+        purpose=purpose,
         overlap=overlap,
         rater_id=rater_id,
-        unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[8:12], strict=True)),
+        unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[9:13], strict=True)),
         contexts=contexts,
         criteria=[AskedCriterion(*fields) for fields in criteria or []],
         given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
@@ -222,7 +227,7 @@ _FINISH = """
        AND EXISTS (SELECT FROM annotate_batch b WHERE b.id = t.batch_id AND b.status = %(batch_open)s)
     RETURNING (SELECT count(*) FROM annotate_task o
                 WHERE o.batch_id = t.batch_id AND o.sample_id = t.sample_id AND o.id <> t.id
-                  AND o.status = ANY(%(open)s))
+                  AND o.purpose = 'label' AND o.status = ANY(%(open)s))
 """
 
 
