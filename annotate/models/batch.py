@@ -226,6 +226,12 @@ class Task(models.Model):
                 condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]),
                 name="task_open_by_annotator",
             ),
+            # Reader: "my next task" too: what a reviewer sent back comes first.
+            models.Index(
+                fields=["annotator", "batch", "position"],
+                condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]) & ~Q(return_message=""),
+                name="task_returned_by_annotator",
+            ),
             # Reader: the pull queue (services.queue): the first free task of a tag, and those whose lease has run out.
             models.Index(
                 fields=["batch", "tag", "position"],

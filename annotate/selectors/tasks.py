@@ -18,6 +18,10 @@ from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
 _PAYLOAD = """
     SELECT json_build_object(
       'id', t.id, 'status', t.status, 'position', t.position, 'active_seconds', t.active_seconds,
+      'return_message', t.return_message,
+      'returned_by', (SELECT coalesce(nullif(u.display_name, ''), u.username) FROM annotate_user u
+                        JOIN annotate_project p ON p.id = b.project_id AND p.show_names
+                       WHERE u.id = t.returned_by_id AND t.return_message <> ''),
       'batch', json_build_object('number', b.number, 'name', b.name, 'due_date', b.due_date),
       'sample', json_build_object(
         'question', s.question, 'answer', s.answer, 'answer_b', s.answer_b, 'reference', s.reference,
@@ -30,28 +34,35 @@ _PAYLOAD = """
       'criteria', (
         SELECT json_agg(json_build_object(
                  'key', c.key, 'name', c.name, 'unit', c.unit, 'scale', c.scale, 'prompt', c.prompt, 'help', c.help,
-                 'required', c.required, 'options', c.options) ORDER BY bc.position)
+                 'required', c.required, 'cant_tell', c.cant_tell, 'options', c.options) ORDER BY bc.position)
           FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
          WHERE bc.batch_id = b.id),
       'labels', (
         SELECT coalesce(json_agg(json_build_object(
-                 'unit', l.unit, 'criterion', c.key, 'value', l.value, 'comment', l.comment,
-                 'evidence', l.evidence, 'revision', l.revision) ORDER BY l.id), '[]')
+                 'unit', l.unit, 'criterion', c.key, 'value', l.value, 'cant_tell', l.cant_tell,
+                 'comment', l.comment, 'evidence', l.evidence, 'active_ms', l.active_ms, 'revision', l.revision)
+                 ORDER BY l.id), '[]')
           FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
          WHERE l.task_id = t.id))::text
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_sample s ON s.id = t.sample_id
 """
-# The order of work: earlier batches first, each in its own order.
+# The order of work: what a reviewer sent back, then earlier batches first, each in its own order. Two questions, since
+# one that sorts by both reads all open tasks of a person to find the first.
 _NEXT = (
     _PAYLOAD
     + """
-     WHERE t.id = (
-        SELECT o.id FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
+     WHERE t.id = coalesce(
+       (SELECT o.id FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
+         WHERE o.annotator_id = %(annotator)s AND o.status IN ('pending', 'in_progress', 'returned')
+           AND NOT o.return_message = ''
+           AND ob.status = 'open' AND NOT o.id = ANY(%(exclude)s) AND {scope}
+         ORDER BY o.batch_id, o.position, o.id LIMIT 1),
+       (SELECT o.id FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
          WHERE o.annotator_id = %(annotator)s AND o.status IN ('pending', 'in_progress', 'returned')
            AND ob.status = 'open' AND NOT o.id = ANY(%(exclude)s) AND {scope}
-         ORDER BY o.batch_id, o.position, o.id LIMIT 1)
+         ORDER BY o.batch_id, o.position, o.id LIMIT 1))
 """
 )
 _OWN = (
