@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from annotate.errors import Refusal
 from annotate.selectors.own_work import finished_tasks, is_own_task, may_change
 from annotate.services.reopening import reopen_task
-from frontend.forms.samples import SampleSearch
+from frontend.forms.samples import WorkSearch
 from frontend.views.base import ProjectPage, project_view
 
 PAGE_SIZE = 50
@@ -18,7 +18,7 @@ PAGE_SIZE = 50
 
 @project_view("label", get="work.label")
 def done(page: ProjectPage) -> HttpResponse:
-    form = SampleSearch(page.request.GET)
+    form = WorkSearch(page.request.GET)
     words = form.cleaned_data["q"] if form.is_valid() else ""
     pages = Paginator(finished_tasks(user=page.user, project=page.project, words=words), PAGE_SIZE)
     rows = pages.get_page(page.request.GET.get("page"))

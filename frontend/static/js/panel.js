@@ -1,6 +1,7 @@
 /** The guidelines beside the work: they stay open while one labels, until one closes them. */
 
 const panel = document.getElementById("guidelines-panel");
+const text = panel.querySelector(".prose");
 const button = document.getElementById("guidelines");
 
 export function toggleGuidelines() {
@@ -8,9 +9,12 @@ export function toggleGuidelines() {
   const hadFocus = panel.contains(document.activeElement);
   panel.hidden = !opens;
   button.setAttribute("aria-expanded", String(opens));
-  if (opens) panel.focus({ preventScroll: true });
+  if (opens) text.focus({ preventScroll: true });
   else if (hadFocus) button.focus();
 }
+
+/** The guidelines, while one is in them: keys that scroll mean them then. @returns {HTMLElement|null} */
+export const guidelinesInHand = () => (panel.contains(document.activeElement) ? text : null);
 
 /** Called once. */
 export function bindGuidelines() {

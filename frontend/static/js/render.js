@@ -176,6 +176,7 @@ export function drawStepState(step, labels) {
 
 /** @param {Task} task @param {Step} step @param {Label|undefined} label */
 export function drawStep(task, step, label) {
+  if (!byId("hint").hidden) hint("");
   setText("unit-name", `${say(`unit_${step.kind}_of`, { n: step.number, of: step.of })} · ${step.criterion.name}`);
   const text = unitText(task.sample, step);
   fill("unit-text", bdi(text));
@@ -316,6 +317,18 @@ export function drawProgress(steps, labels, progress) {
 export function explain(text, title) {
   setText("complete", text);
   announce(`${text} ${title}`);
+}
+
+const HINT_MS = 8_000;
+
+/** A word on what just happened; it goes by itself, or with the next step. @param {string} text */
+export function hint(text) {
+  const box = byId("hint");
+  box.textContent = text;
+  box.hidden = !text;
+  clearTimeout(hint.later);
+  hint.later = setTimeout(() => (box.hidden = true), HINT_MS);
+  if (text) announce(text);
 }
 
 /** @param {string} state */

@@ -10,7 +10,7 @@ import { startHeartbeat } from "./heartbeat.js";
 import { changedPart, History, saidOf } from "./history.js";
 import { bindKeys, switchShortcuts } from "./keys.js";
 import { Outbox } from "./outbox.js";
-import { bindGuidelines, toggleGuidelines } from "./panel.js";
+import { bindGuidelines, guidelinesInHand, toggleGuidelines } from "./panel.js";
 import * as page from "./render.js";
 import { firstMissing, isDone, neighbourUnit, nextOpen, stepKey, stepOfUnit, stepsOf } from "./steps.js";
 
@@ -308,7 +308,7 @@ class Workspace {
   replay(move, side) {
     if (!this.task) return;
     const deed = this.history[move]((key) => saidOf(this.labels.get(key)));
-    if (!deed) return page.explain(page.say(`nothing_to_${move}`), "");
+    if (!deed) return page.hint(page.say(`nothing_to_${move}`));
     const at = this.steps.findIndex((step) => step.key === deed.key);
     const step = this.steps[at];
     this.say(step, deed[side], false);
@@ -316,7 +316,7 @@ class Workspace {
     this.drawStep();
     const part = changedPart(deed);
     const what = ["value", "cant_tell"].includes(part) ? page.saidName(step.criterion, deed[side]) : page.say(`part_${part}`);
-    page.explain(page.say(`done_${move}`, { title: page.stepTitle(step), what }), "");
+    page.hint(page.say(`done_${move}`, { title: page.stepTitle(step), what }));
   }
 
   /** What was said, with the revision that the server last told. */
@@ -366,7 +366,7 @@ class Workspace {
   async sendFlag(id, reason) {
     const reply = await this.api.flag(id, reason);
     this.outbox.heard(reply);
-    if (reply.outcome === "ok") return page.explain(page.say("flagged"), "");
+    if (reply.outcome === "ok") return page.hint(page.say("flagged"));
     const again = { label: page.say("try_again"), act: () => void this.sendFlag(id, reason) };
     page.notify(page.say("not_flagged", { reason, message: reply.message }), again);
   }
@@ -391,7 +391,7 @@ class Workspace {
     this.at = 0;
     this.drawStep();
     byId("back").hidden = !this.finishes.any;
-    page.explain(page.say("taken_back"), "");
+    page.hint(page.say("taken_back"));
   }
 
   /** Others have it now: says what was chosen, so that nothing is lost silently. */
@@ -494,6 +494,9 @@ class Workspace {
   }
 }
 
+/** What scrolls the contexts: their column, or on smaller windows the texts as a whole. */
+const scrollable = (column) => (getComputedStyle(column).overflowY === "auto" ? column : column.parentElement);
+
 /** @param {Workspace} workspace */
 function bind(workspace) {
   const options = byId("options");
@@ -503,7 +506,10 @@ function bind(workspace) {
   const next = () => workspace.goUnit(1);
   const previous = () => workspace.goUnit(-1);
   const comment = () => byId("comment").focus();
-  const scroll = (direction) => byId("contexts-column").scrollBy(0, direction * 0.8 * byId("contexts-column").clientHeight);
+  const scroll = (direction) => {
+    const area = guidelinesInHand() ?? scrollable(byId("contexts-column"));
+    area.scrollBy(0, direction * 0.8 * area.clientHeight);
+  };
 
   const typeNumber = (key) => {
     const field = (all() && form.formNumber(workspace.step)) || byId("number");
