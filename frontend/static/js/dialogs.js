@@ -42,6 +42,8 @@ function prepareReasons(name) {
     const reason = reasons[Number(event.key) - 1];
     if (!reason && event.key !== String(reasons.length + 1)) return;
     event.preventDefault();
+    // The dialog is closed when the page hears of the key, which would take it for an option's.
+    event.stopPropagation();
     if (reason) reason.click();
     else field.focus();
   });
