@@ -25,6 +25,9 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "batches.read": _STAFF,
     "batches.change": _ADMIN,
     "work.label": _ALL,  # one's own tasks only: services.labelling
+    "flags.raise": _ALL,  # about the sample of one's own task
+    "flags.read": _STAFF,
+    "flags.resolve": _ADMIN,
     "adjudication.read": _STAFF,
     "adjudication.decide": _STAFF,
     "reports.read": _STAFF,

@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from annotate.api import adjudication, batches, imports, projects, releases, tokens, work
+from annotate.api import adjudication, batches, flags, imports, me, projects, releases, tokens, work
 
 P = "projects/<slug:slug>/"
 
@@ -9,7 +9,10 @@ urlpatterns = [
     path("tasks/<int:task_id>/labels/", work.TaskLabelsView.as_view()),
     path("tasks/<int:task_id>/submit/", work.TaskSubmitView.as_view()),
     path("tasks/<int:task_id>/skip/", work.TaskSkipView.as_view()),
+    path("tasks/<int:task_id>/reopen/", work.TaskReopenView.as_view()),
+    path("tasks/<int:task_id>/flag/", flags.TaskFlagView.as_view()),
     path("tasks/<int:task_id>/", work.TaskView.as_view()),
+    path("me/", me.MeView.as_view()),
     path("tokens/", tokens.TokensView.as_view()),
     path("tokens/<str:token_id>/", tokens.TokenView.as_view()),
     path("projects/", projects.ProjectsView.as_view()),
@@ -26,6 +29,8 @@ urlpatterns = [
         r"^projects/(?P<slug>[-\w]+)/batches/(?P<number>[0-9]{1,9})/(?P<step>open|adjudicate|close|reopen)/$",
         batches.BatchStepView.as_view(),
     ),
+    path(P + "flags/", flags.FlagsView.as_view()),
+    path(P + "flags/<int:flag_id>/resolve/", flags.FlagResolveView.as_view()),
     path(P + "disputes/", adjudication.DisputesView.as_view()),
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
     path(P + "work/", work.WorkView.as_view()),

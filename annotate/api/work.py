@@ -15,10 +15,11 @@ from annotate.errors import Invalid
 from annotate.models import User
 from annotate.selectors.tasks import following_task, next_task, own_task, work_progress
 from annotate.services.labelling import Finished, LabelInput, known_task_ids, save_label, skip_task, submit_task
+from annotate.services.reopening import reopen_task
 
 
 class WorkView(ProjectAPIView):
-    actions = {"GET": "work.label"}
+    actions = {"GET": "work.label", "POST": "work.label"}
     params = frozenset({"batch", "exclude"})
 
     @shape.describes(
@@ -37,7 +38,21 @@ class WorkView(ProjectAPIView):
         batch = request.query_params.get("batch")
         number = whole_number(batch, "batch", low=1) if batch else None
         exclude = [whole_number(part, "exclude") for part in request.query_params.get("exclude", "").split(",") if part]
-        task = next_task(user=self.user, project=self.project, batch_number=number, exclude=known_task_ids(exclude))
+        return self._work(number, known_task_ids(exclude))
+
+    @shape.describes(shape.Work, request=shape.WorkAsking)
+    def post(self, request: Request, slug: str) -> Response:
+        """Asks for your next open task.
+
+        As GET, which only looks. `task` is null when nothing is left.
+        """
+        data = body(request, {"batch", "exclude"})
+        batch = data.get("batch")
+        number = None if batch is None else whole_number(batch, "batch", low=1)
+        return self._work(number, known_task_ids(data.get("exclude", [])))
+
+    def _work(self, number: int | None, exclude: Collection[int]) -> Response:
+        task = next_task(user=self.user, project=self.project, batch_number=number, exclude=exclude)
         progress = work_progress(user=self.user, project=self.project, batch_number=number)
         return Response({"task": task, "progress": progress})
 
@@ -61,7 +76,7 @@ class TaskLabelsView(StrictAPIView):
         the reply's `ETag` the new one. With a revision that is not the present one nothing is stored and both versions
         come back (412). Repeating the request with its `Idempotency-Key` gives the same reply.
         """
-        known = {"unit", "criterion", "value", "comment", "evidence", "active_seconds"}
+        known = {"unit", "criterion", "value", "cant_tell", "comment", "evidence", "active_seconds", "active_ms"}
         data = body(request, known, required={"unit", "criterion", "value"})
         evidence = data.get("evidence", [])
         if not isinstance(evidence, list):
@@ -73,6 +88,8 @@ class TaskLabelsView(StrictAPIView):
             comment=data.get("comment", ""),
             evidence=evidence,
             active_seconds=data.get("active_seconds"),
+            cant_tell=data.get("cant_tell", ""),
+            active_ms=data.get("active_ms"),
         )
         saved = save_label(
             actor=self.user,
@@ -91,6 +108,7 @@ class TaskSubmitView(StrictAPIView):
 
         Refused (422, with the list in `missing`) while a required label is missing. Repeating it changes nothing.
         `next` is the task to fetch in advance: the first open one of the same batch that is not in `exclude`.
+        `feedback` holds known answers, where the batch shows them.
         """
         data = body(request, {"active_seconds", "exclude"})
         held = known_task_ids(data.get("exclude", []))
@@ -113,6 +131,18 @@ class TaskSkipView(StrictAPIView):
         return Response(_finished(self.user, task, held))
 
 
+class TaskReopenView(StrictAPIView):
+    @shape.describes(shape.OneTask, conflict=True)
+    def post(self, request: Request, task_id: int) -> Response:
+        """Takes a submission back, to change an answer.
+
+        A submitted or skipped task of an open batch is in progress again, with its labels as they were; they count
+        again once it is submitted again. Repeating it changes nothing. There is no body.
+        """
+        reopen_task(actor=self.user, task_id=task_id)
+        return Response({"task": own_task(user=self.user, task_id=task_id)})
+
+
 def _finished(user: User, task: Finished, held: Collection[int]) -> dict[str, Any]:
     following = following_task(user=user, batch_id=task.batch_id, exclude=held)
-    return {"task_id": task.id, "status": task.status, "next": following}
+    return {"task_id": task.id, "status": task.status, "next": following, "feedback": []}

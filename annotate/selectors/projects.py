@@ -85,6 +85,7 @@ def criterion_as_dict(criterion: Criterion) -> dict[str, Any]:
         "options": criterion.options,
         "pass": criterion.passes,
         "required": criterion.required,
+        "cant_tell": criterion.cant_tell,
     }
 
 
