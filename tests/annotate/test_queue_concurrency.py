@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import pytest
-from django.http import Http404
 
-from annotate.errors import Conflict, Stale
-from annotate.models import Label, LabelEvent, Sample, Task, User
-from annotate.services.batches import pause_batch
-from annotate.services.labelling import Finished, skip_task, submit_task
+from annotate.models import Sample, Task, User
+from annotate.services.labelling import submit_task
 from annotate.services.projects import set_member
 from annotate.services.queue import take_following
-from annotate.services.tasks import hand_on_tasks, reassign_task, return_task
 from tests.annotate.factories import (
     World,
     at_once,
-    finish,
-    label_all,
-    make_samples,
     make_world,
-    must_take,
-    run_out,
-    say,
-    take,
 )
-from tests.annotate.test_concurrency import while_holding
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
