@@ -301,14 +301,36 @@ class BatchCreation(s.Serializer):
     selection = Selection(required=False)
     seed = s.IntegerField(required=False)
     due_date = s.DateField(required=False, allow_null=True, help_text="Today or later (UTC).")
+    strategy = s.ChoiceField(["balanced", "pull"], required=False, help_text="Shared out when it opens, or a queue.")
+    tag_key = s.CharField(
+        required=False, help_text="A metadata key: samples that have it go to people with its value among their tags."
+    )
+    overlap_share = s.FloatField(required=False, help_text="The share of samples that `overlap` people label.")
+    gold_share = s.FloatField(required=False, help_text="Tasks with known answers, per task of a person's own.")
+    repeat_share = s.FloatField(required=False, help_text="Own tasks a second time, per task of a person's own.")
+    gold_feedback = s.BooleanField(required=False, help_text="Whether known answers are shown after submitting.")
+    lease_minutes = s.IntegerField(required=False, help_text="How long a task taken from the queue is kept.")
+    consensus = s.ChoiceField(["majority", "unanimous"], required=False)
+
+
+class BatchSelection(Selection):
+    extensions = s.ListField(child=FreeObject(), required=False, help_text="What was chosen later, the same way.")
 
 
 class Batch(s.Serializer):
     number = s.IntegerField()
     name = s.CharField()
-    status = s.CharField(help_text="draft, open, adjudicating or closed")
+    status = s.CharField(help_text="draft, open, paused, adjudicating or closed")
     overlap = s.IntegerField()
-    selection = Selection()
+    overlap_share = s.FloatField()
+    strategy = s.CharField(help_text="balanced or pull")
+    tag_key = s.CharField()
+    gold_share = s.FloatField()
+    repeat_share = s.FloatField()
+    gold_feedback = s.BooleanField()
+    lease_minutes = s.IntegerField()
+    consensus = s.CharField(help_text="majority or unanimous")
+    selection = BatchSelection()
     seed = s.IntegerField()
     due_date = s.DateField(allow_null=True)
     samples = s.IntegerField()
@@ -336,6 +358,7 @@ class CriterionProgress(s.Serializer):
 
 
 class BatchProgress(s.Serializer):
+    free = s.IntegerField(help_text="Tasks that wait in the queue.")
     annotators = AnnotatorProgress(many=True)
     criteria = CriterionProgress(many=True)
 
@@ -408,6 +431,7 @@ class Task(s.Serializer):
     position = s.IntegerField()
     batch = TaskBatch()
     active_seconds = s.IntegerField()
+    leased = s.BooleanField(help_text="Taken from a queue: send heartbeats while the page is open.")
     sample = TaskSample()
     criteria = AskedCriterion(many=True)
     labels = TaskLabel(many=True, help_text="Your own.")
@@ -451,6 +475,11 @@ class KnownAnswer(s.Serializer):
     yours = Value(allow_null=True)
     answer = Value()
     reason = s.CharField()
+
+
+class Lease(s.Serializer):
+    task_id = s.IntegerField()
+    lease_expires_at = s.DateTimeField(allow_null=True)
 
 
 class Finished(s.Serializer):

@@ -13,8 +13,11 @@ from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, StrictAPIView, body, expected_revision, idempotency_key, whole_number
 from annotate.errors import Invalid
 from annotate.models import User
-from annotate.selectors.tasks import following_task, next_task, own_task, work_progress
+from annotate.selectors.gold import feedback_after
+from annotate.selectors.tasks import next_task, own_task, work_progress
+from annotate.services.keeping import keep_task
 from annotate.services.labelling import Finished, LabelInput, known_task_ids, save_label, skip_task, submit_task
+from annotate.services.queue import take_following, take_task
 from annotate.services.reopening import reopen_task
 
 
@@ -32,27 +35,31 @@ class WorkView(ProjectAPIView):
     def get(self, request: Request, slug: str) -> Response:
         """Your next open task, and how much of your work is done.
 
-        `task` is null when nothing is left. Name the tasks that you hold already in `exclude`, so that the one after
-        them comes. Another person's labels and judges' scores are never part of it.
+        Only looks: of a pull queue it shows what you have taken. `task` is null when nothing is left. Name the tasks
+        that you hold already in `exclude`, so that the one after them comes. Another person's labels and judges' scores
+        are never part of it.
         """
         batch = request.query_params.get("batch")
         number = whole_number(batch, "batch", low=1) if batch else None
         exclude = [whole_number(part, "exclude") for part in request.query_params.get("exclude", "").split(",") if part]
-        return self._work(number, known_task_ids(exclude))
+        held = known_task_ids(exclude)
+        task = next_task(user=self.user, project=self.project, batch_number=number, exclude=held)
+        return self._work(task, number)
 
-    @shape.describes(shape.Work, request=shape.WorkAsking)
+    @shape.describes(shape.Work, request=shape.WorkAsking, conflict=True)
     def post(self, request: Request, slug: str) -> Response:
-        """Asks for your next open task.
+        """Asks for your next task, and takes one from a queue when you hold none.
 
-        As GET, which only looks. `task` is null when nothing is left.
+        As GET otherwise. What you took is yours while its lease holds (`leased`): saving renews it, and so does the
+        heartbeat. Asking again gives the same task until it is finished, or named in `exclude`.
         """
         data = body(request, {"batch", "exclude"})
         batch = data.get("batch")
         number = None if batch is None else whole_number(batch, "batch", low=1)
-        return self._work(number, known_task_ids(data.get("exclude", [])))
+        held = known_task_ids(data.get("exclude", []))
+        return self._work(take_task(user=self.user, project=self.project, batch_number=number, exclude=held), number)
 
-    def _work(self, number: int | None, exclude: Collection[int]) -> Response:
-        task = next_task(user=self.user, project=self.project, batch_number=number, exclude=exclude)
+    def _work(self, task: dict[str, Any] | None, number: int | None) -> Response:
         progress = work_progress(user=self.user, project=self.project, batch_number=number)
         return Response({"task": task, "progress": progress})
 
@@ -107,7 +114,8 @@ class TaskSubmitView(StrictAPIView):
         """Submits a complete task.
 
         Refused (422, with the list in `missing`) while a required label is missing. Repeating it changes nothing.
-        `next` is the task to fetch in advance: the first open one of the same batch that is not in `exclude`.
+        `next` is the task to fetch in advance: the first open one of the same batch that is not in `exclude`, taken
+        from its queue if need be.
         `feedback` holds known answers, where the batch shows them.
         """
         data = body(request, {"active_seconds", "exclude"})
@@ -131,6 +139,17 @@ class TaskSkipView(StrictAPIView):
         return Response(_finished(self.user, task, held))
 
 
+class TaskHeartbeatView(StrictAPIView):
+    @shape.describes(shape.Lease, conflict=True)
+    def post(self, request: Request, task_id: int) -> Response:
+        """Says that you are still at a task.
+
+        Renews its lease; send it every few minutes while the page is open. `lease_expires_at` is null for a task that
+        nobody else can take. Refused (404, 409) when the task isn't yours, or isn't open, any more. There is no body.
+        """
+        return Response({"task_id": task_id, "lease_expires_at": keep_task(actor=self.user, task_id=task_id)})
+
+
 class TaskReopenView(StrictAPIView):
     @shape.describes(shape.OneTask, conflict=True)
     def post(self, request: Request, task_id: int) -> Response:
@@ -144,5 +163,6 @@ class TaskReopenView(StrictAPIView):
 
 
 def _finished(user: User, task: Finished, held: Collection[int]) -> dict[str, Any]:
-    following = following_task(user=user, batch_id=task.batch_id, exclude=held)
-    return {"task_id": task.id, "status": task.status, "next": following, "feedback": []}
+    following = take_following(user=user, batch_id=task.batch_id, exclude=held)
+    feedback = feedback_after(user=user, task_id=task.id) if task.answers_shown else []
+    return {"task_id": task.id, "status": task.status, "next": following, "feedback": feedback}

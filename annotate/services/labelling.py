@@ -14,10 +14,11 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid, Stale
 from annotate.models import LabelEvent, User
-from annotate.models.batch import BatchStatus, Purpose, TaskStatus
+from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.scales import normalise
 from annotate.services.consensus import settle_sample
 from annotate.services.loop_rows import AskedCriterion, TaskRow, finish_task, read_task, write_label
+from annotate.services.queue import put_back
 from annotate.spans import check_evidence
 from annotate.texts import is_storable
 from annotate.units import LISTED_KINDS, parse_unit
@@ -57,6 +58,8 @@ class Finished:
     id: int
     batch_id: int
     status: str
+    # Whether the annotator may see the known answers now.
+    answers_shown: bool = False
 
 
 def save_label(
@@ -97,7 +100,7 @@ def save_label(
         if expected_revision != (task.label.revision if task.label else 0):
             return _repeated_or_stale(task, saved, idempotency_key)
         # Only now: a repeated request gets its first reply even when the task was submitted since.
-        _require_open(task)
+        require_open(task)
         if key_known:
             raise _key_reused()
         try:
@@ -164,14 +167,15 @@ def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None)
     seconds = _check_active_seconds(active_seconds)
     for _attempt in range(_TRIES):
         task = own_row(actor, task_id, with_given=True)
+        shown = task.purpose == Purpose.GOLD and task.gold_feedback
         if task.status == TaskStatus.SUBMITTED:
-            return Finished(task.id, task.batch_id, task.status)
-        _require_open(task)
+            return Finished(task.id, task.batch_id, task.status, shown)
+        require_open(task)
         missing = _missing(task)
         if missing:
             raise Invalid("incomplete", _missing_sentence(len(missing)), missing=missing)
-        if _finish(task, TaskStatus.SUBMITTED, seconds):
-            return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED)
+        if _finish(actor, task, TaskStatus.SUBMITTED, seconds):
+            return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED, shown)
     raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
 
 
@@ -185,22 +189,25 @@ def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | N
         task = own_row(actor, task_id)
         if task.status == TaskStatus.SKIPPED:
             return Finished(task.id, task.batch_id, task.status)
-        _require_open(task)
-        if _finish(task, TaskStatus.SKIPPED, seconds, reason):
+        require_open(task)
+        if _finish(actor, task, TaskStatus.SKIPPED, seconds, reason):
             return Finished(task.id, task.batch_id, TaskStatus.SKIPPED)
     raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
 
 
-def _finish(task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
+def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
     """Ends the task and, when it was the sample's last, works out the verdicts. False: it changed since it was read."""
     with transaction.atomic():
         others_at_work = finish_task(
             task=task,
+            actor_id=actor.pk,
             status=status,
             skip_reason=skip_reason,
             active_seconds=active_seconds,
             given=len(task.given) if task.given is not None else None,
         )
+        if others_at_work is not None and status == TaskStatus.SKIPPED and task.strategy == Strategy.PULL:
+            others_at_work += put_back(task.id)
         if others_at_work == 0 and task.purpose == Purpose.LABEL:
             settle_sample(
                 sample_id=task.sample_id,
@@ -227,7 +234,7 @@ def _key_reused() -> Invalid:
     return Invalid("key_reused", "This Idempotency-Key was used for another change.")
 
 
-def _require_open(task: TaskRow) -> None:
+def require_open(task: TaskRow) -> None:
     if task.status == TaskStatus.SUBMITTED:
         raise Conflict("task_submitted", "This task was submitted already; nothing was changed.")
     if task.status == TaskStatus.SKIPPED:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
@@ -57,7 +58,8 @@ class TaskRow:
     batch_status: str
     purpose: str
     gold_feedback: bool
-    # How many people label the sample.
+    strategy: str
+    # How many people label the sample; 1 for one that isn't the batch's own (gold).
     overlap: int
     rater_id: int
     unit_counts: dict[str, int]
@@ -74,7 +76,8 @@ class TaskRow:
 ANSWERED = "(l.value IS NOT NULL OR l.cant_tell <> '')"
 
 _READ_TASK = f"""
-    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, b.gold_feedback, bs.overlap, r.id,
+    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, b.gold_feedback,
+           b.strategy, coalesce(bs.overlap, 1), r.id,
            jsonb_array_length(s.claims), jsonb_array_length(s.contexts),
            jsonb_array_length(s.key_facts), jsonb_array_length(s.entities),
            CASE WHEN %(with_contexts)s THEN s.contexts END,
@@ -91,7 +94,7 @@ _READ_TASK = f"""
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_sample s ON s.id = t.sample_id
-      JOIN annotate_batchsample bs ON bs.batch_id = t.batch_id AND bs.sample_id = t.sample_id
+      LEFT JOIN annotate_batchsample bs ON bs.batch_id = t.batch_id AND bs.sample_id = t.sample_id
       JOIN annotate_membership m
         ON m.project_id = b.project_id AND m.user_id = t.annotator_id AND m.is_active
       JOIN annotate_rater r ON r.project_id = b.project_id AND r.user_id = t.annotator_id
@@ -125,8 +128,9 @@ def read_task(
         row = cursor.fetchone()
     if row is None:
         return None
-    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[14:])
-    _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, overlap, rater_id = row[:10]
+    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[15:])
+    _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, strategy = row[:9]
+    overlap, rater_id = row[9:11]
     return TaskRow(
         id=task_id,
         status=status,
@@ -136,9 +140,10 @@ def read_task(
         batch_status=batch_status,
         purpose=purpose,
         gold_feedback=gold_feedback,
+        strategy=strategy,
         overlap=overlap,
         rater_id=rater_id,
-        unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[10:14], strict=True)),
+        unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[11:15], strict=True)),
         contexts=contexts,
         criteria=[AskedCriterion(*fields) for fields in criteria or []],
         given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
@@ -146,19 +151,23 @@ def read_task(
     )
 
 
-# `open_task` holds the row lock that makes the guard true until the end of the statement.
+# `open_task` holds the row lock that makes the guard true until the end of the statement. Whose task it is belongs to
+# the guard: the task may have changed hands since it was read. A save renews the lease.
 _WRITE_LABEL = """
     WITH open_task AS (
-        SELECT t.id FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
-         WHERE t.id = %(task)s AND t.status = ANY(%(open)s) AND b.status = %(batch_open)s
+        SELECT t.id, now() + make_interval(mins => b.lease_minutes) AS lease
+          FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
+         WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
+           AND b.status = %(batch_open)s
            FOR UPDATE OF t
     ), saved AS (
         {save}
         RETURNING id, revision
     ), noted AS (
-        UPDATE annotate_task SET status = %(in_progress)s, started_at = coalesce(started_at, now()),
-               active_seconds = greatest(active_seconds, %(active_seconds)s)
-         WHERE id IN (SELECT id FROM open_task) AND EXISTS (SELECT FROM saved)
+        UPDATE annotate_task t SET status = %(in_progress)s, started_at = coalesce(started_at, now()),
+               active_seconds = greatest(active_seconds, %(active_seconds)s),
+               lease_expires_at = CASE WHEN lease_expires_at IS NOT NULL THEN o.lease END
+          FROM open_task o WHERE t.id = o.id AND EXISTS (SELECT FROM saved)
     )
     INSERT INTO annotate_labelevent
            (label_id, revision, value, cant_tell, comment, evidence, actor_id, idempotency_key, created_at)
@@ -241,7 +250,7 @@ _FINISH = f"""
            returned_by_id = CASE WHEN %(status)s::text = 'submitted' THEN NULL ELSE t.returned_by_id END,
            submitted_at = CASE WHEN %(status)s::text = 'submitted' THEN now() END,
            active_seconds = greatest(active_seconds, %(active_seconds)s)
-     WHERE t.id = %(task)s AND t.status = ANY(%(open)s)
+     WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
        AND (%(given)s::bigint IS NULL OR %(given)s::bigint = (
              SELECT count(*) FROM annotate_label l WHERE l.task_id = t.id AND {ANSWERED}))
        AND EXISTS (SELECT FROM annotate_batch b WHERE b.id = t.batch_id AND b.status = %(batch_open)s)
@@ -252,7 +261,7 @@ _FINISH = f"""
 
 
 def finish_task(
-    *, task: TaskRow, status: TaskStatus, skip_reason: str = "", active_seconds: int, given: int | None
+    *, task: TaskRow, actor_id: int, status: TaskStatus, skip_reason: str = "", active_seconds: int, given: int | None
 ) -> int | None:
     """Submits or skips, inside the caller's transaction. Returns how many others are still at work on the sample.
 
@@ -264,6 +273,7 @@ def finish_task(
             _FINISH,
             {
                 "task": task.id,
+                "actor": actor_id,
                 "status": status.value,
                 "reason": skip_reason,
                 "active_seconds": active_seconds,
@@ -272,5 +282,22 @@ def finish_task(
                 "batch_open": BatchStatus.OPEN.value,
             },
         )
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+_RENEW = """
+    UPDATE annotate_task t SET lease_expires_at = now() + make_interval(mins => b.lease_minutes)
+      FROM annotate_batch b
+     WHERE b.id = t.batch_id AND t.id = %s AND t.annotator_id = %s AND t.lease_expires_at IS NOT NULL
+       AND t.status = ANY(%s)
+    RETURNING t.lease_expires_at
+"""
+
+
+def renew_lease(*, task_id: int, annotator_id: int) -> datetime | None:
+    """Until when the open task from the queue is the annotator's now; None: it isn't theirs, or has no lease."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RENEW, [task_id, annotator_id, _OPEN])
         row = cursor.fetchone()
     return row[0] if row else None
