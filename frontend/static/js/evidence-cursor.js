@@ -4,7 +4,7 @@
  */
 
 import { paint } from "./highlights.js";
-import { inSight, rangeOf, reveal } from "./places.js";
+import { firstInSight, inSight, rangeOf, reveal } from "./places.js";
 import { announce, say, unitName } from "./render.js";
 import { Sentences } from "./sentences.js";
 
@@ -77,24 +77,9 @@ export class EvidenceCursor {
     const { search, evidence } = this.texts;
     const first = search.place ?? this.#left ?? evidence.places(evidence.spans)[0];
     if (first) return this.#goTo(first.context, this.#sentences(first.context).at(first.start));
-    const seen = this.texts.contexts.findIndex(({ element, text }) => text && inSight(rangeOf(element, 0, text.length)));
-    for (let context = Math.max(0, seen); context < this.texts.contexts.length; context += 1) {
-      if (this.#goTo(context, this.#firstInSight(context))) return true;
-    }
-    return false;
-  }
-
-  #firstInSight(context) {
-    const { element, text, begins } = this.texts.contexts[context];
-    const pieces = [...element.children];
-    const piece = pieces.findIndex((one, i) => inSight(rangeOf(element, begins[i], begins[i + 1] ?? text.length)));
-    const sentences = this.#sentences(context);
-    let sentence = sentences.at(begins[Math.max(0, piece)] ?? 0);
-    for (let next = sentence; next && piece >= 0; next = sentences.after(next.end)) {
-      if (begins[piece + 1] !== undefined && next.start >= begins[piece + 1]) break;
-      if (inSight(rangeOf(element, next.start, next.end))) return next;
-    }
-    return sentence;
+    const seen = Math.max(0, this.texts.contexts.findIndex(({ element, text }) => text && inSight(element)));
+    const offset = firstInSight(this.texts.contexts[seen].element) ?? 0;
+    return this.#goTo(seen, this.#sentences(seen).at(offset)) || this.#enterContext(0, 1);
   }
 
   #goTo(context, sentence) {

@@ -21,8 +21,12 @@ const JOINED = `(?<!${PICTURE})\\u200d|\\u200d(?!\\p{Extended_Pictographic})`;
 const REST = [...NAMES.keys()].filter((point) => point !== 0x200d).map((point) => `\\u{${point.toString(16)}}`).join("");
 const UNSEEN = new RegExp(`[${REST}\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f]|${JOINED}|(?<!${FLAG})[\\u{e0000}-\\u{e007f}]`, "gu");
 
-// What may deceive a reader: of no width, or changing the direction of what follows. Joiners between letters are spelling.
+// What may deceive a reader: of no width, or changing the direction of what follows.
 const SUSPECT = /^(?:ZWSP|WJ|BOM|MVS|ALM|LRM|RLM|LRE|RLE|PDF|LRO|RLO|LRI|RLI|FSI|PDI|FN\(\)|×|INVSEP|\+|TAG.*)$/;
+
+// Joiners are spelling in scripts whose letters join; in others nobody types them.
+const JOINERS = new Set(["ZWNJ", "ZWJ"]);
+const UNJOINED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Han}\p{N}\s]$/u;
 
 /** @param {string} character @returns {string} what it is called */
 export function unseenName(character) {
@@ -40,9 +44,10 @@ export function unseenIn(text) {
 export function suspectsIn(texts) {
   const counts = new Map();
   for (const text of texts) {
-    for (const { name } of unseenIn(text)) {
+    for (const { index, name } of unseenIn(text)) {
+      const odd = SUSPECT.test(name) || (JOINERS.has(name) && UNJOINED.test(text.slice(Math.max(0, index - 2), index)));
       const group = name.startsWith("TAG") ? "TAG" : name;
-      if (SUSPECT.test(name)) counts.set(group, (counts.get(group) ?? 0) + 1);
+      if (odd) counts.set(group, (counts.get(group) ?? 0) + 1);
     }
   }
   return counts;

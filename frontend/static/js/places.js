@@ -141,9 +141,19 @@ function bringIntoSight(range) {
   return true;
 }
 
-/** Whether any of these words is in sight. @param {Range} range */
-export function inSight(range) {
-  const sight = sightOf(scrollerOf(elementOf(range.startContainer)));
-  const place = range.getBoundingClientRect();
+/** Whether any of an element is in sight. Asks for its box only: its words may not be laid out. @param {Element} element */
+export function inSight(element) {
+  const sight = sightOf(scrollerOf(element));
+  const place = element.getBoundingClientRect();
   return place.bottom > sight.top && place.top < sight.bottom;
+}
+
+/** The offset of the first words of an element that are in sight, or null. @param {Element} element */
+export function firstInSight(element) {
+  const sight = sightOf(scrollerOf(element));
+  const place = element.getBoundingClientRect();
+  const top = Math.max(sight.top, place.top);
+  const rightToLeft = getComputedStyle(element).direction === "rtl";
+  const found = caretAt(rightToLeft ? place.right - 2 : place.left + 2, top + 4);
+  return found && element.contains(found.node) ? offsetIn(element, found.node, found.offset) : null;
 }
