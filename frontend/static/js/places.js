@@ -118,9 +118,26 @@ export function nearby(elements) {
   });
 }
 
-/** Scrolls words into sight, if they aren't; texts far away are laid out only when one comes there, hence the second look. @param {Range} range */
+/** What is being scrolled to. @type {Range|null} */
+let awaited = null;
+const SETTLES = 8;
+
+/**
+ * Scrolls words into sight, if they aren't. What is far away is laid out only when one comes there, and then takes another
+ * height than was thought; hence the looks at the next frames.
+ * @param {Range} range
+ */
 export function reveal(range) {
-  if (bringIntoSight(range)) requestAnimationFrame(() => requestAnimationFrame(() => bringIntoSight(range)));
+  awaited = bringIntoSight(range) ? range : null;
+  if (awaited) follow(range, SETTLES);
+}
+
+function follow(range, frames) {
+  requestAnimationFrame(() => {
+    if (awaited !== range) return;
+    bringIntoSight(range);
+    if (frames > 1) follow(range, frames - 1);
+  });
 }
 
 function bringIntoSight(range) {
@@ -153,7 +170,8 @@ export function firstInSight(element) {
   const sight = sightOf(scrollerOf(element));
   const place = element.getBoundingClientRect();
   const top = Math.max(sight.top, place.top);
-  const rightToLeft = getComputedStyle(element).direction === "rtl";
-  const found = caretAt(rightToLeft ? place.right - 2 : place.left + 2, top + 4);
-  return found && element.contains(found.node) ? offsetIn(element, found.node, found.offset) : null;
+  // A line begins at its left or at its right.
+  const edges = [place.left + 2, place.right - 2].map((x) => caretAt(x, top + 4));
+  const offsets = edges.flatMap((found) => (found && element.contains(found.node) ? [offsetIn(element, found.node, found.offset)] : []));
+  return offsets.length ? Math.min(...offsets) : null;
 }

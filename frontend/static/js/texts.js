@@ -124,7 +124,8 @@ export class Texts {
   }
 
   #hint(sample) {
-    const texts = [sample.question, sample.answer, sample.answer_b, sample.reference, ...sample.contexts.map(({ text }) => text), ...sample.claims.map(({ text }) => text), ...sample.key_facts, ...sample.entities];
+    const listed = [...sample.contexts, ...sample.claims.filter(({ start }) => start === null)].map(({ text }) => text);
+    const texts = [sample.question, sample.answer, sample.answer_b, sample.reference, ...listed, ...sample.key_facts, ...sample.entities];
     const found = suspectsIn(texts.filter(Boolean));
     byId("hint").hidden = !found.size;
     byId("hint-names").textContent = Array.from(found, ([name, n]) => (n > 1 ? `${name} ×${n}` : name)).join(", ");
