@@ -65,7 +65,10 @@ def test_a_citation_of_no_context_says_so_and_leads_nowhere(cited: Table) -> Non
     assert "?" in broken.evaluate("(link) => getComputedStyle(link, '::after').content")
     broken.click(force=True)
     assert page.locator("#announce").inner_text() == "7 cites context 7; there are 2"
+    broken.focus()
+    page.keyboard.press("Enter")
     assert page.locator(".cited").count() == 0
+    assert page.locator("#complete").inner_text() == "Still open: 4"  # and not an attempt to submit
 
 
 def test_claims_and_citations_overlap_and_the_answer_stays_what_it_is(cited: Table) -> None:

@@ -25,7 +25,8 @@ export class EvidenceCursor {
     this.texts = texts;
     this.bar = byId("evidence-cursor");
     this.bar.addEventListener("keydown", (event) => this.#onKey(event));
-    this.bar.addEventListener("focusout", () => this.leave());
+    // Another window in front is no reason to leave.
+    this.bar.addEventListener("focusout", () => document.hasFocus() && this.leave());
   }
 
   get isOut() {

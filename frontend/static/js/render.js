@@ -165,6 +165,7 @@ export function drawStepState(step, labels) {
     isDone(label) ? bdi(valueName(step.criterion, label.value)) : element("span", { className: "visually-hidden", text: say("open") }),
   );
   button.classList.toggle("has-comment", Boolean(label?.comment));
+  button.classList.toggle("has-evidence", Boolean(label?.evidence.length));
 }
 
 // --- the step in hand -----------------------------------------------------------------------------------------------

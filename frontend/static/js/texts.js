@@ -38,7 +38,11 @@ export class Texts {
     this.linked = new Linked(this);
     const clicks = { "search-open": () => this.search.open(), "evidence-start": () => this.startEvidence(), "show-unseen": () => this.toggleUnseen(), "hint-show": () => this.toggleUnseen() };
     for (const [id, act] of Object.entries(clicks)) byId(id).addEventListener("click", act);
-    for (const id of ["answer", "answer-b"]) byId(id).addEventListener("click", (event) => this.#onCitation(event));
+    for (const id of ["answer", "answer-b"]) {
+      byId(id).addEventListener("click", (event) => this.#onCitation(event));
+      // One that leads nowhere is no link to the browser, and Enter would be the workspace's.
+      byId(id).addEventListener("keydown", (event) => event.key === "Enter" && event.target.matches(".cite-missing") && this.#onCitation(event));
+    }
   }
 
   /** Another task is on the screen. @param {import("./steps.js").Task} task */
