@@ -256,7 +256,9 @@ def test_evidence_survives_a_server_that_is_away(table: Table) -> None:
 
 
 def test_without_shortcuts_a_button_does_it(table: Table) -> None:
-    table.page.evaluate("localStorage.setItem('touchstone.shortcuts', 'off')")
+    table.page.keyboard.press("?")
+    table.page.locator("#shortcuts").uncheck()
+    table.page.keyboard.press("Escape")
     table.page.keyboard.press("e")
     assert table.page.locator("#evidence-cursor").is_hidden()
     table.page.get_by_role("button", name="Evidence").focus()

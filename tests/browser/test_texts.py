@@ -224,7 +224,7 @@ def names(page: Page, where: str) -> list[str]:
 
 def test_a_hint_names_what_deceives_and_a_key_shows_it(tricky: Table) -> None:
     page = tricky.page
-    assert page.locator("#hint-names").inner_text() == "ZWSP ×2, RLO, PDF"
+    assert page.locator("#unseen-names").inner_text() == "ZWSP ×2, RLO, PDF"
     assert names(page, "#work") == []
     page.keyboard.press("v")
     assert names(page, "#contexts") == ["ZWSP", "NBSP", "RLO", "PDF"]
@@ -263,7 +263,7 @@ def test_offsets_are_right_while_marks_are_shown(tricky: Table) -> None:
 
 
 def test_a_sample_that_hides_nothing_has_no_hint(searched: Table) -> None:
-    assert searched.page.locator("#hint").is_hidden()
+    assert searched.page.locator("#unseen-hint").is_hidden()
 
 
 # --- right to left ---

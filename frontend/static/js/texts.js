@@ -36,13 +36,18 @@ export class Texts {
     this.search = new Search({ opened: () => this.arrangeBar(), closed: () => this.arrangeBar() });
     this.selected = new Selected(this);
     this.linked = new Linked(this);
-    const clicks = { "search-open": () => this.search.open(), "evidence-start": () => this.startEvidence(), "show-unseen": () => this.toggleUnseen(), "hint-show": () => this.toggleUnseen() };
+    const clicks = { "search-open": this.actions.search, "evidence-start": this.actions.evidence, "show-unseen": this.actions.markers, "unseen-show": this.actions.markers };
     for (const [id, act] of Object.entries(clicks)) byId(id).addEventListener("click", act);
     for (const id of ["answer", "answer-b"]) {
       byId(id).addEventListener("click", (event) => this.#onCitation(event));
       // One that leads nowhere is no link to the browser, and Enter would be the workspace's.
       byId(id).addEventListener("keydown", (event) => event.key === "Enter" && event.target.matches(".cite-missing") && this.#onCitation(event));
     }
+  }
+
+  /** What keys do here, by the name of the action. */
+  get actions() {
+    return { evidence: () => this.startEvidence(), search: () => this.workspace.task && this.search.open(), markers: () => this.toggleUnseen() };
   }
 
   /** Another task is on the screen. @param {import("./steps.js").Task} task */
@@ -109,7 +114,7 @@ export class Texts {
     remember(this.#showsUnseen ? "shown" : "hidden");
     if (this.#showsUnseen) this.#markAll();
     else if (WORDS.filter((id) => unmarkUnseen(byId(id))).length) this.#redraw();
-    byId("show-unseen").ariaPressed = byId("hint-show").ariaPressed = String(this.#showsUnseen);
+    byId("show-unseen").ariaPressed = byId("unseen-show").ariaPressed = String(this.#showsUnseen);
     announce(say(this.#showsUnseen ? "unseen_shown" : "unseen_hidden"));
   }
 
@@ -131,9 +136,9 @@ export class Texts {
     const listed = [...sample.contexts, ...sample.claims.filter(({ start }) => start === null)].map(({ text }) => text);
     const texts = [sample.question, sample.answer, sample.answer_b, sample.reference, ...listed, ...sample.key_facts, ...sample.entities];
     const found = suspectsIn(texts.filter(Boolean));
-    byId("hint").hidden = !found.size;
-    byId("hint-names").textContent = Array.from(found, ([name, n]) => (n > 1 ? `${name} ×${n}` : name)).join(", ");
-    byId("show-unseen").ariaPressed = byId("hint-show").ariaPressed = String(this.#showsUnseen);
+    byId("unseen-hint").hidden = !found.size;
+    byId("unseen-names").textContent = Array.from(found, ([name, n]) => (n > 1 ? `${name} ×${n}` : name)).join(", ");
+    byId("show-unseen").ariaPressed = byId("unseen-show").ariaPressed = String(this.#showsUnseen);
   }
 }
 

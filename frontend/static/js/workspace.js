@@ -350,6 +350,8 @@ function bind(workspace) {
   const comment = () => byId("comment").focus();
   const scroll = (direction) => byId("contexts-column").scrollBy(0, direction * 0.8 * byId("contexts-column").clientHeight);
 
+  const texts = workspace.texts.actions;
+
   const typeNumber = (key) => {
     byId("number").value = key;
     byId("number").focus();
@@ -368,7 +370,7 @@ function bind(workspace) {
       ".": () => workspace.goStep(1), ",": () => workspace.goStep(-1),
       u: () => workspace.clear(), c: comment, s: () => void workspace.skip(), g: showGuidelines, "?": showHelp,
       PageDown: () => scroll(1), PageUp: () => scroll(-1),
-      e: () => workspace.texts.startEvidence(), v: () => workspace.texts.toggleUnseen(), "/": () => workspace.task && workspace.texts.search.open(),
+      e: texts.evidence, "/": texts.search, v: texts.markers,
       Enter: () => workspace.texts.selected.attach() || workspace.submit(),
     },
   });
