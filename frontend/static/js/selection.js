@@ -58,7 +58,7 @@ export class Selected {
     const { width, height } = this.button.getBoundingClientRect();
     const below = last.bottom + GAP + height <= innerHeight ? last.bottom + GAP : lines[0].top - GAP - height;
     this.button.style.top = `${Math.max(GAP, below)}px`;
-    this.button.style.left = `${Math.max(GAP, Math.min(last.right - width / 2, innerWidth - width - GAP))}px`;
+    this.button.style.left = `${Math.max(GAP, Math.min(last.right - width / 2, Math.min(innerWidth, column.right) - width - GAP))}px`;
   }
 
   #read() {
