@@ -98,7 +98,7 @@ class BatchView(ProjectAPIView):
 
         One that carries some is refused (409, with their number in `labels`); close it instead.
         """
-        delete_batch(batch=one_batch(self.project, number))
+        delete_batch(batch=one_batch(self.project, number), actor=self.user)
         return Response(status=204)
 
 
@@ -113,7 +113,7 @@ class BatchStepView(ProjectAPIView):
         disputed waits for the reviewers. `close` ends both. `reopen` lets the labelling go on. A step that doesn't fit
         the batch's state is refused (409). There is no body.
         """
-        return Response(batch_as_dict(STEPS[step](batch=one_batch(self.project, number))))
+        return Response(batch_as_dict(STEPS[step](batch=one_batch(self.project, number), actor=self.user)))
 
 
 class SettleView(ProjectAPIView):
@@ -129,7 +129,9 @@ class SettleView(ProjectAPIView):
         """
         data = body(request, {"needed"}, required={"needed"})
         criterion = one_criterion(self.project, key)
-        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"])
+        count = settle_imported(
+            project=self.project, criterion=criterion, needed=data["needed"], actor=self.user
+        )
         return Response({"criterion": key, "written": count})
 
 

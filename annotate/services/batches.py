@@ -17,6 +17,7 @@ from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Membe
 from annotate.models.batch import BatchStatus
 from annotate.models.label import Label
 from annotate.selectors.samples import samples_keyed, samples_named
+from annotate.services.audit import note
 from annotate.texts import check_json, is_storable
 from annotate.units import LISTED_KINDS
 
@@ -105,6 +106,7 @@ def create_batch(
             batch_size=5000,
         )
         batch.annotators.set(annotators)
+        _note(batch, "created", created_by, samples=len(chosen), people=[user.username for user in annotators])
     return batch
 
 
@@ -226,7 +228,7 @@ def _check_people(project: Project, annotators: Sequence[User], overlap: int) ->
             raise Invalid("not_a_member", f"{user.name} is not an active member of this project.")
 
 
-def open_batch(*, batch: Batch) -> Batch:
+def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
     """Makes the tasks: each sample goes to `overlap` people, nobody twice, loads equal to within one task."""
     with transaction.atomic():
         batch = _locked(batch, BatchStatus.DRAFT, "opened")
@@ -247,6 +249,7 @@ def open_batch(*, batch: Batch) -> Batch:
         batch.status = BatchStatus.OPEN
         batch.opened_at = timezone.now()
         batch.save(update_fields=["status", "opened_at"])
+        _note(batch, "opened", actor, tasks=len(tasks))
     return batch
 
 
@@ -278,16 +281,17 @@ def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
             )
 
 
-def start_adjudication(*, batch: Batch) -> Batch:
+def start_adjudication(*, batch: Batch, actor: User | None = None) -> Batch:
     """No more labelling; what is disputed goes on to the reviewers. Tasks not finished stay as they are."""
     with transaction.atomic():
         batch = _locked(batch, BatchStatus.OPEN, "closed for labelling")
         batch.status = BatchStatus.ADJUDICATING
         batch.save(update_fields=["status"])
+        _note(batch, "adjudicating", actor)
     return batch
 
 
-def close_batch(*, batch: Batch) -> Batch:
+def close_batch(*, batch: Batch, actor: User | None = None) -> Batch:
     with transaction.atomic():
         batch = _found(Batch.objects.select_for_update(), batch)
         if batch.status not in (BatchStatus.OPEN, BatchStatus.ADJUDICATING):
@@ -295,10 +299,11 @@ def close_batch(*, batch: Batch) -> Batch:
         batch.status = BatchStatus.CLOSED
         batch.closed_at = timezone.now()
         batch.save(update_fields=["status", "closed_at"])
+        _note(batch, "closed", actor)
     return batch
 
 
-def reopen_batch(*, batch: Batch) -> Batch:
+def reopen_batch(*, batch: Batch, actor: User | None = None) -> Batch:
     """Labelling goes on in a batch that was closed or handed to the reviewers too early."""
     with transaction.atomic():
         batch = _found(Batch.objects.select_for_update(), batch)
@@ -307,10 +312,11 @@ def reopen_batch(*, batch: Batch) -> Batch:
         batch.status = BatchStatus.OPEN
         batch.closed_at = None
         batch.save(update_fields=["status", "closed_at"])
+        _note(batch, "reopened", actor)
     return batch
 
 
-def delete_batch(*, batch: Batch) -> None:
+def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
     """Only a batch that carries no labels can go; a draft always can."""
     with transaction.atomic():
         # Not FOR UPDATE: a submission holds its task and refers to the batch, and we are about to want the task.
@@ -326,6 +332,18 @@ def delete_batch(*, batch: Batch) -> None:
             )
         batch.tasks.all().delete()
         batch.delete()
+        _note(batch, "deleted", actor)
+
+
+def _note(batch: Batch, what: str, actor: User | None, **details: Any) -> None:
+    note(
+        actor=actor,
+        action=f"batch.{what}",
+        subject=batch.name,
+        project=batch.project,
+        number=batch.number,
+        **details,
+    )
 
 
 def _found(batches: QuerySet[Batch], batch: Batch) -> Batch:

@@ -48,7 +48,9 @@ def add(page: ProjectPage) -> HttpResponse:
     if sent and used.is_valid():
         given = used.cleaned_data["file" if from_file else "criteria"]
         try:
-            added = add_criteria(project=page.project, specs=given if isinstance(given, list) else [given])
+            added = add_criteria(
+                project=page.project, specs=given if isinstance(given, list) else [given], actor=page.user
+            )
         except Refusal as refusal:
             status = refuse(used, refusal)
         else:
