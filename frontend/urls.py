@@ -6,6 +6,7 @@ from django.urls import include, path
 from frontend.views import (
     account,
     adjudication,
+    audit,
     batches,
     criteria,
     exports,
@@ -61,6 +62,8 @@ project_patterns = [
     path("export/", exports.exports, name="export"),
     path("export/settle/", exports.settle, name="export-settle"),
     path("export/<int:number>/", exports.download, name="release"),
+    path("audit/", audit.audit, name="audit"),
+    path("audit/trail.csv", audit.audit_csv, name="audit-csv"),
     path("members/", members.members, name="members"),
     path("members/new-account/", members.new_account, name="member-account"),
     path("members/<str:username>/role/", members.change_role, name="member-role"),

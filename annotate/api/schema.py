@@ -486,6 +486,19 @@ class Decision(s.Serializer):
     reason = s.CharField()
 
 
+class Happening(s.Serializer):
+    at = s.DateTimeField()
+    actor = s.CharField(allow_null=True, help_text="User name; null: a rule, or the command line.")
+    action = s.CharField(help_text="label.saved, verdict.settled, member.added …")
+    subject = s.CharField(help_text="What it was done to: a sample's own id, a user name, a key …")
+    details = s.DictField()
+
+
+class Trail(s.Serializer):
+    results = Happening(many=True)
+    next = s.CharField(allow_null=True, help_text="The cursor of the next page; null: there is none.")
+
+
 class TokenListed(s.Serializer):
     id = s.CharField(help_text="The beginning of the token, for deleting it.")
     created = s.DateTimeField()

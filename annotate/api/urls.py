@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from annotate.api import adjudication, batches, imports, projects, releases, tokens, work
+from annotate.api import adjudication, audit, batches, imports, projects, releases, tokens, work
 
 P = "projects/<slug:slug>/"
 
@@ -29,6 +29,7 @@ urlpatterns = [
     path(P + "disputes/", adjudication.DisputesView.as_view()),
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
     path(P + "work/", work.WorkView.as_view()),
+    *audit.urlpatterns,
     *imports.urlpatterns,
     *releases.urlpatterns,
 ]
