@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404
 
 from annotate.models import Label, Project, Verdict
@@ -14,9 +14,17 @@ from annotate.units import unit_text
 
 
 def queue(project: Project, criterion_key: str | None = None) -> QuerySet[Verdict]:
-    """Disputed and reopened units, those of one sample together."""
+    """Disputed and reopened units, those of one sample together. Where the unit has a verdict on a later version of the
+    criterion, the earlier one needs nobody any more."""
+    later = Verdict.objects.filter(
+        sample=OuterRef("sample"),
+        unit=OuterRef("unit"),
+        criterion__project=project,
+        criterion__key=OuterRef("criterion__key"),
+        criterion__version__gt=OuterRef("criterion__version"),
+    )
     verdicts = Verdict.objects.filter(
-        criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED]
+        ~Exists(later), criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED]
     )
     if criterion_key:
         verdicts = verdicts.filter(criterion__key=criterion_key)

@@ -56,7 +56,7 @@ def create_batch(
     if not name or len(name) > 200 or not is_storable(name):
         raise Invalid("bad_name", "Give the batch a name of up to 200 characters.")
     _check_people(project, annotators, overlap)
-    _check_due_date(due_date)
+    check_due_date(due_date)
     if not criteria:
         raise Invalid("no_criteria", "Choose at least one criterion to ask.")
     for criterion in criteria:
@@ -182,7 +182,7 @@ def earliest_due_date() -> date:
     return timezone.localdate()
 
 
-def _check_due_date(due_date: date | None) -> None:
+def check_due_date(due_date: date | None) -> None:
     today = earliest_due_date()
     if due_date is not None and due_date < today:
         raise Invalid(
