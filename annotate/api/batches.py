@@ -129,9 +129,7 @@ class SettleView(ProjectAPIView):
         """
         data = body(request, {"needed"}, required={"needed"})
         criterion = one_criterion(self.project, key)
-        count = settle_imported(
-            project=self.project, criterion=criterion, needed=data["needed"], actor=self.user
-        )
+        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"], actor=self.user)
         return Response({"criterion": key, "written": count})
 
 

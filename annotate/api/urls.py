@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from annotate.api import adjudication, audit, batches, imports, projects, releases, tokens, work
+from annotate.api import adjudication, audit, batches, criterion_change, imports, projects, releases, tokens, work
 
 P = "projects/<slug:slug>/"
 
@@ -30,6 +30,7 @@ urlpatterns = [
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
     path(P + "work/", work.WorkView.as_view()),
     *audit.urlpatterns,
+    *criterion_change.urlpatterns,
     *imports.urlpatterns,
     *releases.urlpatterns,
 ]

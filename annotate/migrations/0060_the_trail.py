@@ -77,12 +77,8 @@ class Migration(migrations.Migration):
                 "annotate.label", on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
             ),
         ),
-        migrations.AddIndex(
-            "labelevent", models.Index(fields=["-created_at", "-id"], name="label_event_by_time")
-        ),
-        migrations.AddIndex(
-            "verdictevent", models.Index(fields=["-created_at", "-id"], name="verdict_event_by_time")
-        ),
+        migrations.AddIndex("labelevent", models.Index(fields=["-created_at", "-id"], name="label_event_by_time")),
+        migrations.AddIndex("verdictevent", models.Index(fields=["-created_at", "-id"], name="verdict_event_by_time")),
         migrations.RemoveIndex("auditentry", "audit_by_project"),
         migrations.AddIndex(
             "auditentry",

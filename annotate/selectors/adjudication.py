@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
 
 from annotate.models import Label, Project, Verdict
 from annotate.models.verdict import VerdictState
+from annotate.selectors.versions import latest_of_unit
 from annotate.services.adjudication import verdict_as_dict
 from annotate.units import unit_text
 
@@ -16,15 +17,8 @@ from annotate.units import unit_text
 def queue(project: Project, criterion_key: str | None = None) -> QuerySet[Verdict]:
     """Disputed and reopened units, those of one sample together. Where the unit has a verdict on a later version of the
     criterion, the earlier one needs nobody any more."""
-    later = Verdict.objects.filter(
-        sample=OuterRef("sample"),
-        unit=OuterRef("unit"),
-        criterion__project=project,
-        criterion__key=OuterRef("criterion__key"),
-        criterion__version__gt=OuterRef("criterion__version"),
-    )
-    verdicts = Verdict.objects.filter(
-        ~Exists(later), criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED]
+    verdicts = latest_of_unit(
+        Verdict.objects.filter(criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED])
     )
     if criterion_key:
         verdicts = verdicts.filter(criterion__key=criterion_key)

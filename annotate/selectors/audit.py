@@ -79,8 +79,7 @@ _OF_SAMPLE = {
 # What belongs to no project (tokens) is part of the trail of each project that the person is a member of.
 _ENTRIES = (
     "e.project_id = %(project)s",
-    "e.project_id IS NULL AND e.actor_id IN"
-    " (SELECT user_id FROM annotate_membership WHERE project_id = %(project)s)",
+    "e.project_id IS NULL AND e.actor_id IN (SELECT user_id FROM annotate_membership WHERE project_id = %(project)s)",
 )
 
 
@@ -181,9 +180,7 @@ def _happenings(keys: list[_Key]) -> list[Happening]:
 
 def _entries(ids: list[int]) -> list[Happening]:
     rows = AuditEntry.objects.filter(pk__in=ids).select_related("actor")
-    return [
-        Happening(row.created_at, "entry", row.pk, row.actor, row.action, row.subject, row.details) for row in rows
-    ]
+    return [Happening(row.created_at, "entry", row.pk, row.actor, row.action, row.subject, row.details) for row in rows]
 
 
 def _claims(ids: list[int]) -> list[Happening]:

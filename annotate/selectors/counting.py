@@ -14,9 +14,7 @@ from annotate.models import Label
 from annotate.models.batch import Purpose, TaskStatus
 
 # Of `annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id`.
-_GIVEN = (
-    f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}')"
-)
+_GIVEN = f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}')"
 COUNTING = f"l.value IS NOT NULL AND {_GIVEN}"
 # As well those that answer by saying that nobody can tell.
 ANSWERED = f"(l.value IS NOT NULL OR l.cant_tell <> '') AND {_GIVEN}"

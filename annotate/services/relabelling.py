@@ -139,9 +139,7 @@ def _people(project: Project, hand_to: Mapping[int, User]) -> dict[int, int]:
     )
     for user in hand_to.values():
         if user.pk not in members:
-            raise Invalid(
-                "not_a_member", _("%(name)s is not an active member of this project.") % {"name": user.name}
-            )
+            raise Invalid("not_a_member", _("%(name)s is not an active member of this project.") % {"name": user.name})
     return {rater: user.pk for rater, user in hand_to.items()}
 
 
@@ -275,9 +273,7 @@ _CARRY = """
 
 
 def _carry(cursor: Any, new: Criterion, batch: Batch | None, actor: User | None) -> int:
-    cursor.execute(
-        _CARRY, {"new": new.pk, "batch": batch.pk if batch else None, "actor": actor.pk if actor else None}
-    )
+    cursor.execute(_CARRY, {"new": new.pk, "batch": batch.pk if batch else None, "actor": actor.pk if actor else None})
     return int(cursor.rowcount)
 
 

@@ -34,9 +34,7 @@ class ChangeForm(forms.Form):
     maybe_new = forms.MultipleChoiceField(
         label=_("Those that say"), required=False, widget=forms.CheckboxSelectMultiple
     )
-    due_date = forms.DateField(
-        label=_("New labels due"), required=False, widget=forms.DateInput({"type": "date"})
-    )
+    due_date = forms.DateField(label=_("New labels due"), required=False, widget=forms.DateInput({"type": "date"}))
 
     def __init__(self, project: Project, shown: Impact, *args: Any, **kwargs: Any) -> None:
         """shown: the change without any choice, which says what there is to choose."""
@@ -77,4 +75,3 @@ class ChangeForm(forms.Form):
     def hand_to(self) -> dict[int, User]:
         chosen = {person.rater_id: self.cleaned_data[f"hand_to_{person.rater_id}"] for person in self.left_behind}
         return {rater: self._people[name] for rater, name in chosen.items() if name}
-

@@ -90,9 +90,7 @@ def _lines(page: ProjectPage, asked: TrailFilter) -> Iterator[str]:
 
 def _shown(page: ProjectPage, rows: list[Happening]) -> list[dict[str, Any]]:
     names = {row.details["sample"] for row in rows if "sample" in row.details}
-    samples = dict(
-        Sample.objects.filter(project=page.project, external_id__in=names).values_list("external_id", "pk")
-    )
+    samples = dict(Sample.objects.filter(project=page.project, external_id__in=names).values_list("external_id", "pk"))
     return [
         {
             "at": row.at,

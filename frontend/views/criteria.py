@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Refusal
 from annotate.models import Criterion
-from annotate.selectors.projects import current_criteria, one_criterion
 from annotate.selectors.criterion_history import version_uses, versions_of
+from annotate.selectors.projects import current_criteria, one_criterion
 from annotate.services.criteria import add_criteria, check_spec
 from frontend.forms.criteria import (
     BuiltinForm,

@@ -154,5 +154,6 @@ def _option_words(option: Mapping[str, Any]) -> str:
 def changes_between(versions: list[Criterion]) -> list[list[dict[str, Any]]]:
     """Of each version, latest first, what it changed of the one before."""
     before = [*versions[1:], None]
-    return [[] if old is None else change_lines(change_between(old, new)) for new, old in zip(versions, before, strict=True)]
-
+    return [
+        [] if old is None else change_lines(change_between(old, new)) for new, old in zip(versions, before, strict=True)
+    ]

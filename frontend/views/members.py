@@ -26,9 +26,7 @@ def members(page: ProjectPage) -> HttpResponse:
     status = status_of(form)
     if form.is_valid():
         try:
-            member = set_member(
-                project=page.project, user=form.user, role=form.cleaned_data["role"], actor=page.user
-            )
+            member = set_member(project=page.project, user=form.user, role=form.cleaned_data["role"], actor=page.user)
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:

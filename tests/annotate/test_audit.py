@@ -146,14 +146,22 @@ def test_projects_criteria_batches_and_tokens_are_noted(world: World) -> None:
 def test_a_log_can_not_be_rewritten(disputed: World, table: str, statement: str) -> None:
     sample = disputed.project.samples.get()
     ClaimEdit.objects.create(sample=sample, revision=2, change={}, claims=[], actor=disputed.rita)
-    with pytest.raises(IntegrityError, match=f"on annotate_{table} is refused"), transaction.atomic(), connection.cursor() as cursor:
+    with (
+        pytest.raises(IntegrityError, match=f"on annotate_{table} is refused"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute(statement.format(table))
 
 
 @pytest.mark.parametrize("table", ["label", "verdict", "release"])
 def test_what_was_said_and_sent_out_does_not_vanish(disputed: World, table: str) -> None:
     Release.objects.create(project=disputed.project, number=1, file_format="jsonl", stored_as="x")
-    with pytest.raises(IntegrityError, match=f"DELETE on annotate_{table} is refused"), transaction.atomic(), connection.cursor() as cursor:
+    with (
+        pytest.raises(IntegrityError, match=f"DELETE on annotate_{table} is refused"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute(f"DELETE FROM annotate_{table}")
 
 

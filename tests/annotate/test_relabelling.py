@@ -86,7 +86,9 @@ def touches(world: World, spec: dict[str, Any], choices: Choices | None = None) 
         (changed(options=[{**TRISTATE["options"][0], "hotkey": "y"}, *TRISTATE["options"][1:]]), None, set()),
     ],
 )
-def test_what_a_change_touches(labelled: World, spec: dict[str, Any], choices: Choices | None, touched: set[Any]) -> None:
+def test_what_a_change_touches(
+    labelled: World, spec: dict[str, Any], choices: Choices | None, touched: set[Any]
+) -> None:
     found = touches(labelled, spec, choices)
     assert {value for value, hit in found.items() if hit} == touched
     assert set(found) == {"yes", "no", "unsure"}
@@ -263,7 +265,9 @@ def test_a_decision_on_an_untouched_unit_is_carried(labelled: World) -> None:
     )  # fmt: skip
     assert carried.reason == "Page 4. (carried from version 1)"
     assert {vote["label"] for vote in carried.votes} == set(
-        Label.objects.filter(criterion__version=2, sample=carried.sample, unit=carried.unit).values_list("pk", flat=True)
+        Label.objects.filter(criterion__version=2, sample=carried.sample, unit=carried.unit).values_list(
+            "pk", flat=True
+        )
     )
     # The same rule finds the same votes: nothing is written again, nothing reopened.
     assert settle_imported(project=labelled.project, criterion=support(labelled, 2), needed=2) == 0

@@ -41,6 +41,7 @@ READ = {
     "criteria/new/": ADMIN,
     "criteria/add/": ADMIN,
     "criteria/edit/support/": ADMIN,
+    "criteria/support/": ALL,
 }
 WRITE = {
     "settings/": ADMIN,

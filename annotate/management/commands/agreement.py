@@ -37,7 +37,7 @@ class Command(OneLineCommand):
 
 def as_table(found: dict[str, Any]) -> str:
     head = (
-        f"{found['criterion']} ({found['scale']}): {found['ratings']} ratings of {found['units']} units "
+        f"{found['criterion']} version {found['version']} ({found['scale']}): {found['ratings']} ratings of {found['units']} units "
         f"by {len(found['raters'])} raters"
     )
     estimates = text_table(
