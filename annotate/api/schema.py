@@ -521,10 +521,12 @@ class RelabelAsked(ChangeChoices):
 
 class ValueTouched(s.Serializer):
     value = Value(allow_null=True)
-    label = s.CharField()
     labels = s.IntegerField()
     verdicts = s.IntegerField()
     touched = s.BooleanField()
+
+    def get_fields(self) -> dict[str, s.Field]:
+        return {**super().get_fields(), "label": s.CharField()}  # a name that serializers have themselves
 
 
 class BatchTouched(s.Serializer):

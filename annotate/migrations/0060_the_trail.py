@@ -55,12 +55,13 @@ _LOGS = ("labelevent", "verdictevent", "auditentry", "claimedit")
 _KEPT = ("label", "verdict", "release")
 
 
+_STAYS = (
+    "CREATE TRIGGER {0}_stays BEFORE {1} ON annotate_{0} FOR EACH ROW EXECUTE FUNCTION annotate_refuse_rewriting();"
+)
+
+
 def _trigger(table: str, what: str) -> tuple[str, str]:
-    return (
-        f"CREATE TRIGGER {table}_stays BEFORE {what} ON annotate_{table} "
-        "FOR EACH ROW EXECUTE FUNCTION annotate_refuse_rewriting();",
-        f"DROP TRIGGER {table}_stays ON annotate_{table};",
-    )
+    return _STAYS.format(table, what), f"DROP TRIGGER {table}_stays ON annotate_{table};"
 
 
 _TRIGGERS = [_trigger(table, "UPDATE OR DELETE") for table in _LOGS] + [_trigger(table, "DELETE") for table in _KEPT]

@@ -86,8 +86,8 @@ def batch_skips(batch: Batch) -> list[Task]:
     return list(skipped.order_by("sample_id", "annotator__username"))
 
 
-# Each unit as often as people label its sample; where labels are given anew, as often as somebody is asked to. The units
-# of a listed kind are the entries of a JSON array of the sample; the others exist once a sample.
+# Each unit as often as people label its sample; where labels are given anew, as often as somebody is asked to. The
+# units of a listed kind are the entries of a JSON array of the sample; the others exist once a sample.
 _EXPECTED = """
     WITH asked AS (
         SELECT b.sample_id, CASE WHEN whole.relabels_id IS NULL THEN b.overlap ELSE (

@@ -122,14 +122,14 @@ def change_lines(change: Change) -> list[dict[str, Any]]:
         {"what": names[name], "before": _words(before), "after": _words(after)}
         for name, (before, after) in change.fields.items()
     ]
-    for option in change.options:
-        lines.append(
-            {
-                "what": _("Option %(value)s") % {"value": option.value},
-                "before": option.before and _option_words(option.before),
-                "after": option.after and _option_words(option.after),
-            }
-        )
+    lines += [
+        {
+            "what": _("Option %(value)s") % {"value": option.value},
+            "before": option.before and _option_words(option.before),
+            "after": option.after and _option_words(option.after),
+        }
+        for option in change.options
+    ]
     if change.reordered:
         lines.append({"what": _("Order of the options"), "before": _("as it was"), "after": _("another one")})
     if change.passes is not None:

@@ -44,8 +44,8 @@ def report_part(
     criterion: Criterion | None = None,
 ) -> HttpResponse:
     """One page of the latest report, or, where there is none yet, the message that it is being made: a first visit asks
-    for it. `context_of` gives the page's own context; Http404 from it is passed on. criterion: an earlier version, whose
-    report is only shown."""
+    for it. `context_of` gives the page's own context; Http404 from it is passed on. criterion: an earlier version,
+    whose report is only shown."""
     current = one_criterion(page.project, key)
     criterion = criterion or current
     state = report_state(criterion)
