@@ -91,7 +91,7 @@ def batch_skips(batch: Batch) -> list[Task]:
 _EXPECTED = """
     WITH asked AS (
         SELECT b.sample_id, CASE WHEN whole.relabels_id IS NULL THEN b.overlap ELSE (
-                   SELECT count(*) FROM annotate_task t WHERE t.batch_id = b.batch_id AND t.sample_id = b.sample_id
+                   SELECT count(*)::int FROM annotate_task t WHERE t.batch_id = b.batch_id AND t.sample_id = b.sample_id
                       AND t.purpose = 'label' AND t.status <> 'released') END AS people
           FROM annotate_batchsample b JOIN annotate_batch whole ON whole.id = b.batch_id WHERE b.batch_id = %s
     )
