@@ -30,6 +30,8 @@ _NOTED = {
     "batch.closed": gettext_noop("closed batch %(number)s, “%(subject)s”."),
     "batch.reopened": gettext_noop("reopened batch %(number)s, “%(subject)s”."),
     "batch.deleted": gettext_noop("deleted batch %(number)s, “%(subject)s”."),
+    "batch.paused": gettext_noop("paused batch %(number)s, “%(subject)s”."),
+    "batch.resumed": gettext_noop("let batch %(number)s, “%(subject)s”, go on."),
     "import.done": gettext_noop("imported %(kind)s from %(subject)s: %(rows)s rows."),
     "import.failed": gettext_noop("tried to import %(kind)s from %(subject)s: refused, %(errors)s errors."),
     "verdicts.settled": gettext_noop(

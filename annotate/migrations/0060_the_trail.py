@@ -68,7 +68,7 @@ _TRIGGERS = [_trigger(table, "UPDATE OR DELETE") for table in _LOGS] + [_trigger
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotate", "0005_batch_sample_overlap")]
+    dependencies = [("annotate", "0020_queue_indexes")]
 
     operations = [
         migrations.AddField(

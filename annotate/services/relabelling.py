@@ -21,7 +21,8 @@ from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Membe
 from annotate.models.batch import BatchStatus
 from annotate.selectors.criterion_change import LATEST, Choices, Touched, change_between, given, touched_by
 from annotate.services.audit import note
-from annotate.services.batches import MAX_SEED, check_due_date
+from annotate.services.batch_checks import check_due_date
+from annotate.services.batches import MAX_SEED
 from annotate.services.criteria import add_criteria
 
 
