@@ -33,8 +33,9 @@ STEPS = {
     "adjudicate": start_adjudication,
     "close": close_batch,
     "reopen": reopen_batch,
+    "pause": pause_batch,
+    "resume": resume_batch,
 }
-SWITCHES = {"pause": pause_batch, "resume": resume_batch}
 # What `create_batch` takes as it comes: it checks each.
 _OPTIONS = {
     "strategy",
@@ -115,7 +116,7 @@ class BatchView(ProjectAPIView):
 
         One that carries some is refused (409, with their number in `labels`); close it instead.
         """
-        delete_batch(batch=one_batch(self.project, number))
+        delete_batch(batch=one_batch(self.project, number), actor=self.user)
         return Response(status=204)
 
 
@@ -132,9 +133,7 @@ class BatchStepView(ProjectAPIView):
         the batch's state is refused (409). There is no body.
         """
         batch = one_batch(self.project, number)
-        if step in SWITCHES:
-            return Response(batch_as_dict(SWITCHES[step](actor=self.user, batch=batch)))
-        return Response(batch_as_dict(STEPS[step](batch=batch)))
+        return Response(batch_as_dict(STEPS[step](batch=batch, actor=self.user)))
 
 
 class BatchExtendView(ProjectAPIView):
@@ -172,7 +171,7 @@ class SettleView(ProjectAPIView):
         """
         data = body(request, {"needed"}, required={"needed"})
         criterion = one_criterion(self.project, key)
-        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"])
+        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"], actor=self.user)
         return Response({"criterion": key, "written": count})
 
 
