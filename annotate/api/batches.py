@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import date
 from typing import Any
@@ -12,7 +13,7 @@ from annotate.api import campaign_shapes as shapes
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body
 from annotate.errors import Invalid
-from annotate.models import Criterion, Project, User
+from annotate.models import Batch, Criterion, Project, User
 from annotate.selectors.progress import batch_annotators, batch_criteria, free_tasks
 from annotate.selectors.projects import batch_as_dict, batches_of, current_criteria, one_batch, one_criterion
 from annotate.services.batches import (
@@ -28,7 +29,7 @@ from annotate.services.batches import (
 )
 from annotate.services.consensus import settle_imported
 
-STEPS = {
+STEPS: dict[str, Callable[..., Batch]] = {
     "open": open_batch,
     "adjudicate": start_adjudication,
     "close": close_batch,
