@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from annotate.api import adjudication, batches, imports, projects, releases, tokens, work
+from annotate.api import adjudication, batches, claims, imports, projects, releases, tokens, work
 
 P = "projects/<slug:slug>/"
 
@@ -20,6 +20,7 @@ urlpatterns = [
     path(P + "members/<str:username>/", projects.MemberView.as_view()),
     path(P + "samples/", projects.SamplesView.as_view()),
     path(P + "samples/<int:sample_id>/", projects.SampleView.as_view()),
+    path(P + "samples/<int:sample_id>/claims/", claims.ClaimsView.as_view()),
     path(P + "batches/", batches.BatchesView.as_view()),
     path(P + "batches/<int:number>/", batches.BatchView.as_view()),
     re_path(

@@ -10,6 +10,7 @@ from django.db.models import Count, Q, Sum
 from annotate.models import Batch, BatchCriterion, BatchSample, Label, Task, Verdict
 from annotate.models.batch import Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
+from annotate.unit_sql import count_sql
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,12 @@ def batch_skips(batch: Batch) -> list[Task]:
     return list(skipped.order_by("sample_id", "annotator__username"))
 
 
-# Each unit as often as people label its sample. The units of a listed kind are the entries of a JSON array of the
-# sample; the others exist once a sample.
-_EXPECTED = """
-    SELECT coalesce(sum(b.overlap * jsonb_array_length(s.claims)), 0),
-           coalesce(sum(b.overlap * jsonb_array_length(s.contexts)), 0),
-           coalesce(sum(b.overlap * jsonb_array_length(s.key_facts)), 0),
-           coalesce(sum(b.overlap * jsonb_array_length(s.entities)), 0),
+# Each unit as often as people label its sample.
+_EXPECTED = f"""
+    SELECT coalesce(sum(b.overlap * {count_sql("claim")}), 0),
+           coalesce(sum(b.overlap * {count_sql("context")}), 0),
+           coalesce(sum(b.overlap * {count_sql("fact")}), 0),
+           coalesce(sum(b.overlap * {count_sql("entity")}), 0),
            coalesce(sum(b.overlap), 0)
     FROM annotate_batchsample b JOIN annotate_sample s ON s.id = b.sample_id WHERE b.batch_id = %s
 """

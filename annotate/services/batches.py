@@ -18,6 +18,7 @@ from annotate.models.batch import BatchStatus
 from annotate.models.label import Label
 from annotate.selectors.samples import samples_keyed, samples_named
 from annotate.texts import check_json, is_storable
+from annotate.unit_sql import UnitCount
 from annotate.units import LISTED_KINDS
 
 SELECTION_METHODS = ("all", "filter", "random", "list")
@@ -269,8 +270,8 @@ def assign(samples: int, annotators: Sequence[int], overlap: int, rng: random.Ra
 def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
     """Every criterion must find something to ask about; a batch that asks about nothing is a mistake."""
     for criterion in batch.criteria.all():
-        field = LISTED_KINDS.get(criterion.unit)
-        if field and not samples_keyed(samples).exclude(**{field: []}).exists():
+        listed = criterion.unit in LISTED_KINDS
+        if listed and not samples_keyed(samples).alias(units=UnitCount(criterion.unit)).filter(units__gt=0).exists():
             raise Conflict(
                 "nothing_to_ask",
                 f"“{criterion.key}” asks about each {criterion.get_unit_display().lower()}, "
