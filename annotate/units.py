@@ -97,8 +97,9 @@ def unit_number(sample: Sample, unit: str) -> int:
     return order.index(index) + 1 if index in order else (index or 0) + 1
 
 
-def unit_title(unit: str, sample: Sample | None = None) -> str:
-    """What people call the unit. Without its sample a claim has the number that it had when it was imported."""
+def unit_title(unit: str, number: int | None = None) -> str:
+    """What people call the unit: `Claim 2`. number: its `unit_number`; when it isn't known, of claims that nobody has
+    edited, it follows from the index."""
     kind, index = parse_unit(unit)
     if kind == "answer":
         return _("Answer")
@@ -110,7 +111,7 @@ def unit_title(unit: str, sample: Sample | None = None) -> str:
         "fact": _("Key fact %(n)d"),
         "entity": _("Entity %(n)d"),
     }
-    return titles[kind] % {"n": unit_number(sample, unit) if sample else (index or 0) + 1}
+    return titles[kind] % {"n": (index or 0) + 1 if number is None else number}
 
 
 def unit_anchor(unit: str) -> str:

@@ -145,7 +145,8 @@ class Walk:
 
 def walk_through(batch: Batch, sample_id: int | None = None) -> Walk | None:
     """None when the batch doesn't have the sample. Without a sample: from the beginning."""
-    rows = [(row.sample_id, row.is_checked) for row in batch_claims(batch).select_related(None).only("sample_id")]
+    ordered = batch.batch_samples.annotate(is_checked=_is_checked()).order_by("position", "id")
+    rows = list(ordered.values_list("sample_id", "is_checked"))
     ids = [sample for sample, _checked in rows]
     if sample_id is not None and sample_id not in ids:
         return None

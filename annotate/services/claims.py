@@ -24,7 +24,7 @@ from annotate.selectors.claims import (
 )
 from annotate.services.audit import note
 from annotate.texts import check_json
-from annotate.units import is_dropped, unit_title
+from annotate.units import is_dropped, unit_number, unit_title
 
 _PATIENCE = "3s"
 
@@ -143,7 +143,7 @@ def _require_untouched(sample: Sample, before: Sequence[Claim], after: Sequence[
     said = said_about_claims(sample)
     for index, claim in enumerate(before):
         if index in said and _meaning(claim) != _meaning(after[index]):
-            title = unit_title(f"claim:{index}", sample)
+            title = unit_title(f"claim:{index}", unit_number(sample, f"claim:{index}"))
             raise Conflict(
                 "claim_in_use",
                 _("%(claim)s carries %(counts)s, so it stays as it is. Others can be changed, and new ones added.")
