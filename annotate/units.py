@@ -44,7 +44,7 @@ def reading_order(claims: Sequence[Mapping[str, Any]]) -> list[int]:
     """Indices of the claims that are there, as they stand in the answer; those without a place come last. Mirrored by
     claimOrder of frontend/static/js/steps.js."""
     there = [index for index, claim in enumerate(claims) if not is_dropped(claim)]
-    return sorted(there, key=lambda index: (claims[index]["start"] is None, claims[index]["start"] or 0, index))
+    return sorted(there, key=lambda index: (claims[index].get("start") is None, claims[index].get("start") or 0, index))
 
 
 def unit_indices(sample: Sample, kind: str) -> Sequence[int]:
@@ -75,7 +75,7 @@ def has_unit(sample: Sample, unit: str) -> bool:
 def live_claims(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The claims that are there, each with its index: what a client is sent."""
     return [
-        {"index": index, "text": claim["text"], "start": claim["start"], "end": claim["end"]}
+        {"index": index, "text": claim["text"], "start": claim.get("start"), "end": claim.get("end")}
         for index, claim in enumerate(claims)
         if not is_dropped(claim)
     ]

@@ -126,7 +126,7 @@ def _is_checked() -> Exists:
     )
 
 
-def batch_claims(batch: Batch) -> QuerySet[BatchSample]:
+def batch_claims(batch: Batch) -> QuerySet[Any]:
     """The batch's samples in their order, each with whether somebody has checked its claims as they are now."""
     return batch.batch_samples.select_related("sample").annotate(is_checked=_is_checked()).order_by("position", "id")
 

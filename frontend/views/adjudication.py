@@ -36,7 +36,14 @@ def disputes(page: ProjectPage) -> HttpResponse:
         .annotate(n=Count("id"))
     )
     rows = Paginator(queue(page.project, key), PAGE_SIZE).get_page(page.request.GET.get("page"))
-    listed = [{"verdict": row, "title": unit_title(row.unit, unit_number(row.sample, row.unit)), "text": unit_text(row.sample, row.unit)} for row in rows]
+    listed = [
+        {
+            "verdict": row,
+            "title": unit_title(row.unit, unit_number(row.sample, row.unit)),
+            "text": unit_text(row.sample, row.unit),
+        }
+        for row in rows
+    ]
     context = {"groups": list(groups), "criterion": key, "rows": rows, "listed": listed, "query": _query(key)}
     return page.render("frontend/disputes.html", context)
 

@@ -44,5 +44,6 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
         ],
         "metadata": sorted(found.metadata.items()),
         "walk": walk(page, found),
+        "may_edit_claims": page.may("claims.change"),
     }
     return page.render("frontend/sample.html", context)

@@ -1,0 +1,368 @@
+/** The claims of one sample, edited before people label them. Every change is saved at once, one after the other. */
+
+import { createRequest } from "./api.js";
+import { freePassage, passageMode, splitMode, textMode } from "./claims-modes.js";
+import * as view from "./claims-view.js";
+import { replay } from "./claims-words.js";
+import { bindKeys } from "./keys.js";
+import { toUtf16 } from "./spans.js";
+
+const RETRY_MS = 3_000;
+const byId = (id) => document.getElementById(id);
+
+class Editor {
+  /** The claim in hand, by index. @type {number|null} */ current = null;
+  /** @type {import("./claims-modes.js").Mode|null} */ mode = null;
+  /** What a pointer selected in the answer, UTF-16. @type {{start: number, end: number}|null} */ selected = null;
+  /** Changes wait here for those before them. */ line = Promise.resolve();
+  sending = false;
+
+  constructor(data) {
+    this.data = data;
+    this.answer = data.answer;
+    this.request = createRequest(data);
+    this.take(data.state);
+    this.current = this.claims[0]?.index ?? null;
+    this.draw();
+  }
+
+  // --- what there is ---
+
+  take(state) {
+    this.state = state;
+    this.claims = view.inOrder(state.claims);
+  }
+
+  get fixed() {
+    return this.state.fixed !== "";
+  }
+
+  get claim() {
+    return this.claims.find((claim) => claim.index === this.current) ?? null;
+  }
+
+  /** The claim's passage in UTF-16, or null. */
+  passageOf(claim) {
+    if (claim?.start == null) return null;
+    const [start, end] = toUtf16(this.answer, [claim.start, claim.end]);
+    return { start, end };
+  }
+
+  draw() {
+    const inRow = this.mode?.kind === "split" || (this.mode?.kind === "text" && this.claim && !this.mode.adds);
+    view.drawAnswer(this.answer, this.claims, this.current, this.mode?.picked ?? null);
+    view.drawClaims(this.claims, this.current, this.fixed, inRow ? this.mode.draw() : null);
+    view.drawDropped(this.state.claims, this.fixed);
+    view.drawHistory(this.state.history);
+    this.drawTools(inRow);
+  }
+
+  drawTools(inRow) {
+    const picking = Boolean(this.mode?.picked);
+    const { past, future } = replay(this.state.history);
+    byId("fixed").hidden = !this.fixed;
+    view.setText("fixed-text", this.state.fixed);
+    byId("tools").hidden = this.fixed || picking;
+    byId("undo").disabled = !past.length;
+    byId("redo").disabled = !future.length;
+    byId("passage-tools").hidden = !picking;
+    byId("write-instead").hidden = this.mode?.kind !== "add";
+    byId("adding").replaceChildren(...(this.mode?.kind === "text" && !inRow ? [this.mode.draw()] : []));
+    byId("add-selected").hidden = this.fixed || picking || !this.selected;
+    byId("checked").hidden = !this.state.checked;
+  }
+
+  /** Where the keyboard is: in the field that was opened, at the passage, or on the claim in hand. */
+  focus() {
+    const target = this.mode?.picked ? byId("passage-tools") : byId("claim-text") ?? byId("claims").querySelector("[aria-current]");
+    (target ?? byId("claims-column")).focus();
+  }
+
+  // --- moving ---
+
+  go(index) {
+    if (index === undefined || index === null) return;
+    this.current = index;
+    this.mode = null;
+    this.draw();
+    this.focus();
+  }
+
+  step(by) {
+    const at = this.claims.findIndex((claim) => claim.index === this.current);
+    this.go(this.claims[Math.min(this.claims.length - 1, Math.max(0, at + by))]?.index);
+  }
+
+  /** @param {import("./claims-modes.js").Mode|null} mode */
+  enter(mode) {
+    this.mode = mode;
+    this.draw();
+    this.focus();
+    if (mode?.hint) view.announce(mode.hint);
+  }
+
+  leave() {
+    this.enter(null);
+  }
+
+  pressed(key) {
+    this.mode.keys[key]();
+    this.draw();
+    this.focus();
+    view.announce(this.mode.hint);
+  }
+
+  confirm() {
+    const change = this.mode.value();
+    if (!change) return view.notify(view.say("empty"));
+    this.mode = null;
+    this.act(() => change);
+  }
+
+  // --- changing ---
+
+  /** Whether the claim in hand may be changed; says why not. */
+  mayChange() {
+    if (this.fixed || !this.claim) return false;
+    if (this.claim.carries) view.notify(view.say("carried", { what: this.claim.carries }));
+    return !this.claim.carries;
+  }
+
+  split() {
+    if (!this.mayChange()) return;
+    const mode = splitMode(this.claim);
+    if (mode) this.enter(mode);
+    else view.notify(view.say("one_word"));
+  }
+
+  edit() {
+    if (!this.mayChange()) return;
+    const { index, text } = this.claim;
+    this.enter(textMode(text, (written) => ({ op: "edit", claim: index, text: written })));
+  }
+
+  move() {
+    if (!this.mayChange()) return;
+    const { index } = this.claim;
+    const picked = this.passageOf(this.claim) ?? freePassage(this.answer, []);
+    if (picked) this.enter(passageMode("move", this.answer, picked, (start, end) => ({ op: "move", claim: index, start, end })));
+  }
+
+  /** From what is selected in the answer; else asks which passage it is. */
+  add() {
+    if (this.fixed) return;
+    const made = (start, end) => ({ op: "add", start, end });
+    const picked = this.selected ?? freePassage(this.answer, this.claims.map((claim) => this.passageOf(claim)).filter(Boolean));
+    if (!picked) return this.write();
+    const mode = passageMode("add", this.answer, picked, made);
+    if (!this.selected) return this.enter(mode);
+    this.selected = null;
+    getSelection().removeAllRanges();
+    this.act(() => mode.value());
+  }
+
+  write() {
+    if (this.fixed) return;
+    this.enter({ ...textMode("", (text) => ({ op: "add", text })), adds: true });
+  }
+
+  merge() {
+    this.act(() => {
+      const at = this.claims.findIndex((claim) => claim.index === this.current);
+      const next = this.claims[at + 1];
+      if (!next) view.notify(view.say("no_next"));
+      return next ? { op: "merge", claims: [this.current, next.index] } : null;
+    });
+  }
+
+  drop() {
+    this.act(() => (this.claim ? { op: "drop", claim: this.current } : null));
+  }
+
+  toDropped() {
+    byId("dropped-box").open = true;
+    byId("dropped").querySelector("button")?.focus();
+  }
+
+  back(which) {
+    this.act(() => {
+      const revision = replay(this.state.history)[which].at(-1);
+      if (!revision) view.notify(view.say(which === "past" ? "no_undo" : "no_redo"));
+      return revision ? { op: "restore_revision", revision } : null;
+    });
+  }
+
+  done() {
+    const onwards = () => {
+      if (this.data.next_url) location.assign(this.data.next_url);
+      else view.announce(view.say("checked"));
+    };
+    if (this.fixed || this.state.checked) return onwards();
+    this.act(() => ({ op: "checked" }), onwards);
+  }
+
+  /** @param {() => object|null} make  asked when the changes before it are saved, so that it fits what there is then */
+  act(make, then = () => {}) {
+    if (this.fixed) return;
+    this.line = this.line.then(async () => {
+      view.notify("");
+      const change = make();
+      if (!change) return;
+      const before = this.claims;
+      if (await this.send(change)) {
+        this.current = this.after(change, before);
+        then();
+      }
+      this.draw();
+      this.focus();
+    });
+  }
+
+  /** Which claim is in hand after a change. */
+  after(change, before) {
+    const known = new Set(before.map((claim) => claim.index));
+    const fresh = this.claims.find((claim) => !known.has(claim.index));
+    if (fresh && change.op !== "split_again") return fresh.index;
+    if (this.claim) return this.current;
+    const at = before.findIndex((claim) => claim.index === this.current);
+    return (this.claims[at] ?? this.claims.at(-1))?.index ?? null;
+  }
+
+  /** Until the server has answered. @returns {Promise<boolean>} whether it was made */
+  async send(change) {
+    this.sending = true;
+    for (;;) {
+      view.drawSaveState("saving");
+      const reply = await this.request("PATCH", this.data.api, change, { "If-Match": `"${this.state.revision}"` });
+      if (reply.outcome === "away" || reply.outcome === "logged-out") {
+        view.drawSaveState(reply.outcome === "away" ? "waiting" : "logged_out");
+        await later();
+        continue;
+      }
+      this.sending = false;
+      view.drawSaveState("saved");
+      if (reply.outcome === "ok") {
+        this.take(reply.data);
+        view.announce(view.say(`did_${change.op}`));
+        return true;
+      }
+      await this.refused(reply);
+      return false;
+    }
+  }
+
+  async refused(reply) {
+    if (reply.outcome === "stale") {
+      this.take(reply.data.current);
+      const who = this.state.history[0]?.who ?? "";
+      return view.notify(view.say("conflict", { who }));
+    }
+    view.notify(reply.message);
+    if (reply.status !== 409) return;
+    const now = await this.request("GET", this.data.api);
+    if (now.outcome === "ok") this.take(now.data);
+  }
+}
+
+/** A moment later, or as soon as somebody is back. */
+function later() {
+  return new Promise((resolve) => {
+    setTimeout(resolve, RETRY_MS);
+    window.addEventListener("online", resolve, { once: true });
+    window.addEventListener("focus", resolve, { once: true });
+  });
+}
+
+/** @param {Editor} editor */
+function bind(editor) {
+  const acts = {
+    split: () => editor.split(), merge: () => editor.merge(), edit: () => editor.edit(), move: () => editor.move(),
+    drop: () => editor.drop(), add: () => editor.add(), write: () => editor.write(), dropped: () => editor.toDropped(),
+    undo: () => editor.back("past"), redo: () => editor.back("future"), done: () => editor.done(),
+    split_again: () => editor.act(() => ({ op: "split_again" })),
+    cancel: () => editor.leave(), confirm: () => editor.confirm(),
+    help: () => byId("keys").showModal(),
+    restore: (button) => {
+      const claim = Number(button.dataset.index);
+      editor.act(() => ({ op: "restore", claim }));
+    },
+  };
+  bindKeys({
+    option: () => undefined,
+    actions: {
+      j: () => editor.step(1), ArrowDown: () => editor.step(1), k: () => editor.step(-1), ArrowUp: () => editor.step(-1),
+      s: acts.split, m: acts.merge, e: acts.edit, b: acts.move, d: acts.drop, a: acts.add, r: acts.dropped,
+      z: acts.undo, y: acts.redo, Enter: acts.done, "?": acts.help,
+    },
+  });
+  // Before the keys above: while something is being chosen, keys choose.
+  document.addEventListener("keydown", (event) => {
+    if (!editor.mode || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const key = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
+    const onButton = event.target.matches("button");
+    const act =
+      key === "Escape" ? acts.cancel
+      : key === "Enter" && !event.shiftKey && !onButton ? acts.confirm
+      : editor.mode.keys[key] ? () => editor.pressed(key)
+      : editor.mode.kind === "add" && key === "w" ? acts.write
+      : null;
+    if (!act && (event.target.matches("textarea") || key === "Tab" || onButton)) return event.stopPropagation();
+    event.stopPropagation();
+    if (!act) return undefined;
+    event.preventDefault();
+    act();
+    return undefined;
+  }, { capture: true });
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-act], [data-key]");
+    if (button?.dataset.key) return editor.pressed(button.dataset.key);
+    if (button) return acts[button.dataset.act](button);
+    const cut = event.target.closest("[data-cut]");
+    if (cut && editor.mode?.kind === "split") {
+      editor.mode.at = Number(cut.dataset.cut);
+      return editor.draw();
+    }
+    if (editor.mode) return undefined;
+    const mark = getSelection().isCollapsed ? event.target.closest(".ce-mark, .ce-claim") : null;
+    if (mark) editor.go(Number((mark.dataset.indices ?? mark.dataset.index).split(" ")[0]));
+    return undefined;
+  });
+  document.addEventListener("selectionchange", () => {
+    const selected = view.selectedInAnswer();
+    if (!selected && !byId("answer").contains(getSelection().anchorNode)) return;
+    if (editor.mode?.picked && selected) return;
+    editor.selected = selected;
+    byId("add-selected").hidden = editor.fixed || !selected;
+  });
+  // A passage can be chosen with the pointer as well.
+  byId("answer").addEventListener("pointerup", () => {
+    const selected = view.selectedInAnswer();
+    if (!editor.mode?.picked || !selected) return;
+    editor.mode.set(selected.start, selected.end);
+    getSelection().removeAllRanges();
+    editor.draw();
+  });
+  link();
+  window.addEventListener("beforeunload", (event) => editor.sending && event.preventDefault());
+}
+
+/** Pointing at a claim shows its place, and the other way round. */
+function link() {
+  const point = (event) => {
+    const { index, indices } = event.target.closest(".ce-mark, .ce-claim")?.dataset ?? {};
+    const pointed = new Set((index ?? indices ?? "").split(" ").filter(Boolean));
+    for (const row of document.querySelectorAll(".ce-claim")) row.classList.toggle("linked", pointed.has(row.dataset.index));
+    for (const mark of document.querySelectorAll(".ce-mark")) {
+      mark.classList.toggle("linked", mark.dataset.indices.split(" ").some((one) => pointed.has(one)));
+    }
+  };
+  byId("editor").addEventListener("pointerover", point);
+  byId("editor").addEventListener("pointerleave", point);
+}
+
+const editor = new Editor(JSON.parse(byId("claims-data").textContent));
+bind(editor);
+byId("editor").hidden = false;
+document.documentElement.dataset.ready = "yes";
+editor.focus();
