@@ -70,7 +70,7 @@ export function drawAnswer(answer, claims, current, picked) {
     const isPicked = picked !== null && picked.start <= from && from < picked.end;
     if (!here.length && !isPicked) return document.createTextNode(text);
     const mark = element("mark", { className: "ce-mark", text, data: { indices: here.map((span) => span.id).join(" ") } });
-    const begins = here.filter((span) => span.start === from).map((span) => numbers.get(span.id));
+    const begins = here.filter((span) => span.start === from).map((span) => numbers.get(span.id)).sort((a, b) => a - b);
     // Drawn by the style sheet, so that the text of the answer stays the answer.
     if (begins.length) mark.dataset.number = begins.join(" ");
     mark.classList.toggle("current", here.some((span) => span.id === current));
@@ -81,20 +81,20 @@ export function drawAnswer(answer, claims, current, picked) {
   (byId("answer").querySelector(".picked") ?? byId("answer").querySelector(".current"))?.scrollIntoView({ block: "nearest" });
 }
 
-/** @param {Claim[]} claims  in order @param {number|null} current @param {boolean} fixed @param {HTMLElement|null} mode  what stands in the row in hand */
-export function drawClaims(claims, current, fixed, mode) {
+/** @param {Claim[]} claims  in order @param {number|null} current @param {boolean} quiet  without buttons @param {HTMLElement|null} mode  what stands in the row in hand */
+export function drawClaims(claims, current, quiet, mode) {
   byId("no-claims").hidden = claims.length > 0;
-  byId("claims").replaceChildren(...claims.map((claim, place) => row(claim, place, claims, claim.index === current, fixed, mode)));
+  byId("claims").replaceChildren(...claims.map((claim, place) => row(claim, place, claims, claim.index === current, quiet, mode)));
 }
 
-function row(claim, place, claims, isCurrent, fixed, mode) {
+function row(claim, place, claims, isCurrent, quiet, mode) {
   const number = element("span", { className: "unit-number", text: String(place + 1) });
   const notes = [claim.start === null ? say("no_place") : "", claim.carries ? say("carries", { what: claim.carries }) : ""].filter(Boolean);
   const text = isCurrent && mode ? mode : element("p", { className: "text", children: [number, " ", bdi(claim.text)] });
   const children = [text];
   if (notes.length) children.push(element("p", { className: "small muted", text: notes.join(" · ") }));
   const isLast = claims.at(-1) === claim;
-  if (isCurrent && !mode && !fixed) children.push(actions(claim, isLast));
+  if (isCurrent && !quiet) children.push(actions(claim, isLast));
   const box = element("div", { className: "ce-claim", tabIndex: isCurrent ? 0 : -1, data: { index: claim.index }, children });
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", say("claim_of", { n: place + 1, of: claims.length }));
@@ -114,7 +114,10 @@ export function actionButton(name) {
 
 /** @param {Claim[]} all @param {boolean} fixed */
 export function drawDropped(all, fixed) {
-  const gone = all.filter((claim) => claim.dropped);
+  const gone = all.filter((claim) => claim.dropped).reverse();
+  // What went without a trace is what one wants back.
+  const isPart = (claim) => all.some((other) => !other.dropped && other.from.includes(claim.index));
+  gone.sort((a, b) => isPart(a) - isPart(b));
   byId("dropped-box").hidden = !gone.length;
   setText("dropped-count", String(gone.length));
   byId("dropped").replaceChildren(...gone.map((claim) => droppedRow(claim, all, fixed)));

@@ -51,7 +51,7 @@ class Editor {
   draw() {
     const inRow = this.mode?.kind === "split" || (this.mode?.kind === "text" && this.claim && !this.mode.adds);
     view.drawAnswer(this.answer, this.claims, this.current, this.mode?.picked ?? null);
-    view.drawClaims(this.claims, this.current, this.fixed, inRow ? this.mode.draw() : null);
+    view.drawClaims(this.claims, this.current, this.fixed || Boolean(this.mode), inRow ? this.mode.draw() : null);
     view.drawDropped(this.state.claims, this.fixed);
     view.drawHistory(this.state.history);
     this.drawTools(inRow);
@@ -70,12 +70,14 @@ class Editor {
     byId("adding").replaceChildren(...(this.mode?.kind === "text" && !inRow ? [this.mode.draw()] : []));
     byId("add-selected").hidden = this.fixed || picking || !this.selected;
     byId("checked").hidden = !this.state.checked;
+    byId("finish").hidden = this.fixed && !this.data.next_url;
   }
 
   /** Where the keyboard is: in the field that was opened, at the passage, or on the claim in hand. */
   focus() {
     const target = this.mode?.picked ? byId("passage-tools") : byId("claim-text") ?? byId("claims").querySelector("[aria-current]");
     (target ?? byId("claims-column")).focus();
+    (target?.closest(".ce-mode, .ce-claim") ?? target)?.scrollIntoView({ block: "nearest" });
   }
 
   // --- moving ---
