@@ -58,7 +58,7 @@ def _side_by_side(claims: list[dict[str, Any]]) -> Iterator[tuple[int, int, int]
     """(start, end, index) of the claims that have a place, without those that begin inside another one."""
     at = 0
     for start, end, index in sorted(
-        (claims[i]["start"], claims[i]["end"], i) for i in reading_order(claims) if claims[i]["start"] is not None
+        (claims[i]["start"], claims[i]["end"], i) for i in reading_order(claims) if claims[i].get("start") is not None
     ):
         if start >= at:
             yield start, end, index

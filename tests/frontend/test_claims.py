@@ -47,7 +47,9 @@ def check(project: Project, user: User, sample: Sample) -> None:
 
 
 def brought(reply: Any) -> dict[str, Any]:
-    found = re.search(r'<script id="claims-data" type="application/json">(.*?)</script>', reply.content.decode(), re.S)
+    found = re.search(
+        r'<script id="claims-data" type="application/json">(.*?)</script>', reply.content.decode(), re.DOTALL
+    )
     assert found
     data: dict[str, Any] = json.loads(found[1])
     return data
