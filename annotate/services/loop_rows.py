@@ -56,7 +56,7 @@ class TaskRow:
     batch_name: str
     batch_status: str
     purpose: str
-    # How many people label the sample.
+    # How many people label the sample; 1 for one that isn't the batch's own (gold).
     overlap: int
     rater_id: int
     # Of each kind that samples list; a claim that was dropped is not among them.
@@ -70,7 +70,7 @@ class TaskRow:
 
 
 _READ_TASK = f"""
-    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, bs.overlap, r.id,
+    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, coalesce(bs.overlap, 1), r.id,
            {indices_sql("claim")}, {count_sql("context")}, {count_sql("fact")}, {count_sql("entity")},
            CASE WHEN %(with_contexts)s THEN s.contexts END,
            (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.options, c.required) ORDER BY bc.position)
@@ -85,7 +85,7 @@ _READ_TASK = f"""
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_sample s ON s.id = t.sample_id
-      JOIN annotate_batchsample bs ON bs.batch_id = t.batch_id AND bs.sample_id = t.sample_id
+      LEFT JOIN annotate_batchsample bs ON bs.batch_id = t.batch_id AND bs.sample_id = t.sample_id
       JOIN annotate_membership m
         ON m.project_id = b.project_id AND m.user_id = t.annotator_id AND m.is_active
       JOIN annotate_rater r ON r.project_id = b.project_id AND r.user_id = t.annotator_id
@@ -139,19 +139,23 @@ def read_task(
     )
 
 
-# `open_task` holds the row lock that makes the guard true until the end of the statement.
+# `open_task` holds the row lock that makes the guard true until the end of the statement. Whose task it is belongs to
+# the guard: the task may have changed hands since it was read. A save renews the lease.
 _WRITE_LABEL = """
     WITH open_task AS (
-        SELECT t.id FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
-         WHERE t.id = %(task)s AND t.status = ANY(%(open)s) AND b.status = %(batch_open)s
+        SELECT t.id, now() + make_interval(mins => b.lease_minutes) AS lease
+          FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
+         WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
+           AND b.status = %(batch_open)s
            FOR UPDATE OF t
     ), saved AS (
         {save}
         RETURNING id, revision
     ), noted AS (
-        UPDATE annotate_task SET status = %(in_progress)s, started_at = coalesce(started_at, now()),
-               active_seconds = greatest(active_seconds, %(active_seconds)s)
-         WHERE id IN (SELECT id FROM open_task) AND EXISTS (SELECT FROM saved)
+        UPDATE annotate_task t SET status = %(in_progress)s, started_at = coalesce(started_at, now()),
+               active_seconds = greatest(active_seconds, %(active_seconds)s),
+               lease_expires_at = CASE WHEN lease_expires_at IS NOT NULL THEN o.lease END
+          FROM open_task o WHERE t.id = o.id AND EXISTS (SELECT FROM saved)
     )
     INSERT INTO annotate_labelevent
            (label_id, revision, value, comment, evidence, actor_id, idempotency_key, created_at)
@@ -220,10 +224,11 @@ _LOCK = """
 """
 
 _FINISH = """
-    UPDATE annotate_task t SET status = %(status)s::text, skip_reason = %(reason)s,
+    UPDATE annotate_task t SET status = %(status)s::text, skip_reason = %(reason)s, return_message = '',
+           returned_by_id = NULL,
            submitted_at = CASE WHEN %(status)s::text = 'submitted' THEN now() END,
            active_seconds = greatest(active_seconds, %(active_seconds)s)
-     WHERE t.id = %(task)s AND t.status = ANY(%(open)s)
+     WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
        AND (%(given)s::bigint IS NULL OR %(given)s::bigint = (
              SELECT count(*) FROM annotate_label l WHERE l.task_id = t.id AND l.value IS NOT NULL))
        AND EXISTS (SELECT FROM annotate_batch b WHERE b.id = t.batch_id AND b.status = %(batch_open)s)
@@ -234,7 +239,7 @@ _FINISH = """
 
 
 def finish_task(
-    *, task: TaskRow, status: TaskStatus, skip_reason: str = "", active_seconds: int, given: int | None
+    *, task: TaskRow, actor_id: int, status: TaskStatus, skip_reason: str = "", active_seconds: int, given: int | None
 ) -> int | None:
     """Submits or skips, inside the caller's transaction. Returns how many others are still at work on the sample.
 
@@ -246,6 +251,7 @@ def finish_task(
             _FINISH,
             {
                 "task": task.id,
+                "actor": actor_id,
                 "status": status.value,
                 "reason": skip_reason,
                 "active_seconds": active_seconds,
