@@ -13,13 +13,16 @@
  * @typedef {import("./api.js").Reply} Reply
  */
 
+import { sameEvidence } from "./spans.js";
+
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 const idOf = (entry) => (entry.kind === "label" ? `label.${entry.task}.${entry.unit}.${entry.criterion}` : `finish.${entry.task}`);
 
 /** Two tabs that say the same don't disagree. */
-const sameSaid = (mine, theirs) => theirs !== null && mine.value === theirs.value && mine.comment === theirs.comment;
+const sameSaid = (mine, theirs) =>
+  theirs !== null && mine.value === theirs.value && mine.comment === theirs.comment && sameEvidence(mine.evidence, theirs.evidence);
 
 /** crypto.randomUUID exists on https and localhost only; a Touchstone in a hospital's LAN may be plain http. */
 export function uuid() {

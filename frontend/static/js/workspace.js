@@ -6,6 +6,7 @@ import { ActivityClock, bindKeys } from "./keys.js";
 import { Outbox } from "./outbox.js";
 import * as page from "./render.js";
 import { firstMissing, isDone, neighbourUnit, nextOpen, stepKey, stepOfUnit, stepsOf } from "./steps.js";
+import { Texts } from "./texts.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
 
@@ -33,6 +34,7 @@ class Workspace {
     this.progress = data.progress;
     this.api = createApi(data);
     this.clock = new ActivityClock();
+    this.texts = new Texts(this);
     this.outbox = new Outbox({
       userId: data.user_id,
       api: this.api,
@@ -84,6 +86,7 @@ class Workspace {
     this.clock.restart(task.active_seconds ?? 0);
     page.showStage("task");
     page.drawTask(task, this.steps, this.labels);
+    this.texts.showTask(task);
     this.drawStep();
     document.documentElement.dataset.taskId = String(task.id);
     performance.mark("task-shown", { detail: { task: task.id } });
@@ -164,6 +167,7 @@ class Workspace {
 
   drawStep() {
     page.drawStep(this.task, this.step, this.labels.get(this.step.key));
+    this.texts.showStep();
     this.drawProgress();
   }
 
@@ -210,6 +214,7 @@ class Workspace {
     const { value, comment, evidence } = { ...before, ...change };
     this.remember(step.unit, step.criterion.key, { value, comment, evidence });
     page.drawStepState(step, this.labels);
+    this.texts.showEvidence();
     this.outbox.putLabel(
       { task: this.task.id, unit: step.unit, criterion: step.criterion.key, title: page.stepTitle(step) },
       { value, comment, evidence, active_seconds: this.clock.seconds },
@@ -281,6 +286,7 @@ class Workspace {
     else this.labels.delete(key);
     page.drawStepState(step, this.labels);
     if (step === this.step && !newer && !this.typing) page.drawChoice(label?.value ?? null);
+    this.texts.showEvidence();
     this.drawProgress();
   }
 
@@ -321,7 +327,7 @@ class Workspace {
     const [entry, reply] = waiting;
     const task = entry.task === this.task?.id ? this.task : (await this.api.task(entry.task)).data?.task;
     const criterion = task?.criteria.find((one) => one.key === entry.criterion) ?? { options: [] };
-    const shown = (said) => ({ value: page.valueName(criterion, said?.value), comment: said?.comment ?? "" });
+    const shown = (said) => ({ value: page.valueName(criterion, said?.value), comment: said?.comment ?? "", evidence: said?.evidence ?? [] });
     const choice = await askWhichVersion({ title: entry.title, mine: shown(entry.tail ?? entry.head), theirs: shown(reply.data.current) });
     if (choice !== "mine" && choice !== "theirs") return;
     if (this.task?.id === entry.task && reply.data.current) {
@@ -344,6 +350,8 @@ function bind(workspace) {
   const comment = () => byId("comment").focus();
   const scroll = (direction) => byId("contexts-column").scrollBy(0, direction * 0.8 * byId("contexts-column").clientHeight);
 
+  const texts = workspace.texts.actions;
+
   const typeNumber = (key) => {
     byId("number").value = key;
     byId("number").focus();
@@ -362,7 +370,8 @@ function bind(workspace) {
       ".": () => workspace.goStep(1), ",": () => workspace.goStep(-1),
       u: () => workspace.clear(), c: comment, s: () => void workspace.skip(), g: showGuidelines, "?": showHelp,
       PageDown: () => scroll(1), PageUp: () => scroll(-1),
-      Enter: () => workspace.submit(),
+      e: texts.evidence, "/": texts.search, v: texts.markers,
+      Enter: () => workspace.texts.selected.attach() || workspace.submit(),
     },
   });
 

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[3]
-MODULES = ROOT / "frontend" / "static" / "js"
-SPANS = json.loads((ROOT / "tests" / "fixtures" / "spans.json").read_text())
-HOME = "http://modules.test/"
-
-
-@pytest.fixture
-def modules(browser: Browser) -> Iterator[Page]:
-    """An empty page that may import our modules by name."""
-    context = browser.new_context()
-    page = context.new_page()
-
-    def answer(route: Route) -> None:
-        name = route.request.url.removeprefix(HOME)
-        if name:
-            route.fulfill(path=MODULES / name, content_type="text/javascript")
-        else:
-            route.fulfill(body="<!doctype html>", content_type="text/html")
-
-    page.route(f"{HOME}**", answer)
-    page.goto(HOME)
-    yield page
-    context.close()
+SPANS = json.loads((ROOT / "tests" / "fixtures" / "spans.json").read_text())["places"]
 
 
 @pytest.mark.parametrize("case", SPANS, ids=lambda case: case["name"])
@@ -58,10 +36,10 @@ def test_overlapping_claims_are_cut_and_nothing_is_lost(modules: Page) -> None:
           { id: 0, start: 0, end: 4 }, { id: 1, start: 2, end: 3 }, { id: 2, start: 9, end: 9 }])"""
     )
     assert parts == [
-        {"text": "a😀", "ids": [0], "begins": [0]},
-        {"text": "b", "ids": [1, 0], "begins": [1]},
-        {"text": "c", "ids": [0], "begins": []},
-        {"text": "d", "ids": [], "begins": []},
+        {"text": "a😀", "start": 0, "ids": [0], "begins": [0]},
+        {"text": "b", "start": 3, "ids": [1, 0], "begins": [1]},
+        {"text": "c", "start": 4, "ids": [0], "begins": []},
+        {"text": "d", "start": 5, "ids": [], "begins": []},
     ]
 
 
@@ -92,7 +70,7 @@ OUTBOX = """async (replies) => {
   const on = { changed: nothing, saved: nothing, conflict: nothing, finished: nothing, refused: nothing };
   const make = () => new Outbox({ userId: 7, api, exclude: () => [], on });
   const which = { task: 1, unit: "claim:0", criterion: "support", title: "Claim 1" };
-  const said = (value) => ({ value, comment: "", evidence: [], active_seconds: 0 });
+  const said = (value, evidence = []) => ({ value, comment: "", evidence, active_seconds: 0 });
   const stored = () => Object.keys(localStorage).length;
   %s
 }"""
@@ -154,3 +132,27 @@ def test_a_task_is_finished_after_its_labels(modules: Page) -> None:
         [saved(1), saved(0)],
     )
     assert sent == {"first": 1, "sent": ["a", 1], "left": 0}
+
+
+def stale(evidence: list[dict[str, Any]]) -> dict[str, Any]:
+    current = {"value": "yes", "comment": "", "evidence": evidence, "revision": 4}
+    return {"outcome": "stale", "status": 412, "data": {"current": current}, "code": "stale", "message": ""}
+
+
+ONE, TWO = ({"context": 0, "start": n, "end": n + 1, "quote": "a"} for n in (3, 5))
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "state"),
+    [([ONE], [ONE], "saved"), ([ONE, TWO], [TWO, ONE], "saved"), ([ONE], [], "conflict"), ([ONE], [TWO], "conflict")],
+)
+def test_two_tabs_disagree_also_when_only_their_evidence_differs(
+    modules: Page, mine: list[dict[str, Any]], theirs: list[dict[str, Any]], state: str
+) -> None:
+    body = """
+    const outbox = make();
+    outbox.putLabel(which, said("yes", %s), 0);
+    for (let i = 0; i < 4; i++) await wait();
+    return outbox.state;
+    """
+    assert modules.evaluate(OUTBOX % (body % json.dumps(mine)), [stale(theirs)]) == state
