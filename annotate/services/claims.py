@@ -115,7 +115,7 @@ def _repeated_or_stale(
         return current
     raise Stale(
         "stale",
-        _("These claims were changed elsewhere in the meantime. You see them as they are now; nothing was lost."),
+        _("These claims were changed elsewhere in the meantime. Your change was not made."),
         current=current,
         yours=dict(change),
     )

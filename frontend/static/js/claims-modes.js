@@ -2,7 +2,9 @@
  * What is being done to one claim, until it is confirmed or given up: where to cut it, which passage it is, its words.
  * A mode has `draw()` (what stands in the claim's row), `keys`, and `value()` (the change that it makes).
  *
- * @typedef {{kind: string, keys: Record<string, () => void>, picked?: {start: number, end: number},
+ * `claim`: whose row it stands in; none for one that is added.
+ *
+ * @typedef {{kind: string, claim?: number, keys: Record<string, () => void>, picked?: {start: number, end: number},
  *   draw?: () => HTMLElement, hint: string, value: () => object|null}} Mode
  */
 
@@ -15,6 +17,7 @@ export function splitMode(claim) {
   if (!cuts.length) return null;
   const mode = {
     kind: "split",
+    claim: claim.index,
     at: middleCut(claim.text, cuts),
     move: (by) => (mode.at = Math.min(cuts.length - 1, Math.max(0, mode.at + by))),
     draw: () => splitBox(claim.text, cuts, mode.at),
@@ -78,7 +81,8 @@ export function textMode(text, made) {
     kind: "text",
     hint: "",
     keys: {},
-    draw: () => textBox(text, say("claim_text")),
+    // Drawn anew when an earlier change has arrived: what was typed meanwhile stays.
+    draw: () => textBox(field()?.value ?? text, say("claim_text")),
     value: () => (field().value.trim() ? made(field().value.trim()) : null),
   };
 }

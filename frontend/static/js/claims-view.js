@@ -97,7 +97,7 @@ function row(claim, place, claims, isCurrent, quiet, mode) {
   if (isCurrent && !quiet) children.push(actions(claim, isLast));
   const box = element("div", { className: "ce-claim", tabIndex: isCurrent ? 0 : -1, data: { index: claim.index }, children });
   box.setAttribute("role", "group");
-  box.setAttribute("aria-label", say("claim_of", { n: place + 1, of: claims.length }));
+  box.setAttribute("aria-label", `${say("claim_of", { n: place + 1, of: claims.length })}: ${claim.text}`);
   if (isCurrent) box.setAttribute("aria-current", "true");
   return element("li", { children: [box] });
 }
