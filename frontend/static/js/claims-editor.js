@@ -61,7 +61,7 @@ export class Editor {
     const { past, future } = replay(this.state.history);
     byId("fixed").hidden = !this.fixed;
     view.setText("fixed-text", this.state.fixed);
-    byId("tools").hidden = this.fixed || picking;
+    byId("tools").hidden = this.fixed || this.mode !== null;
     byId("undo").disabled = !past.length;
     byId("redo").disabled = !future.length;
     byId("passage-tools").hidden = !picking;
