@@ -21,6 +21,7 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "criteria.read": _ALL,
     "criteria.change": _ADMIN,
     "samples.read": _STAFF,  # annotators see a sample only through their own task
+    "claims.change": _STAFF,
     "import.read": _ADMIN,
     "import.run": _ADMIN,
     "batches.read": _STAFF,

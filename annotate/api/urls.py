@@ -4,6 +4,7 @@ from annotate.api import (
     adjudication,
     audit,
     batches,
+    claims,
     criterion_change,
     flags,
     gold,
@@ -38,6 +39,7 @@ urlpatterns = [
     path(P + "members/<str:username>/", projects.MemberView.as_view()),
     path(P + "samples/", projects.SamplesView.as_view()),
     path(P + "samples/<int:sample_id>/", projects.SampleView.as_view()),
+    path(P + "samples/<int:sample_id>/claims/", claims.ClaimsView.as_view()),
     path(P + "batches/", batches.BatchesView.as_view()),
     path(P + "batches/<int:number>/", batches.BatchView.as_view()),
     re_path(
