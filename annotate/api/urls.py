@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from annotate.api import adjudication, batches, imports, projects, releases, tokens, work
+from annotate.api import adjudication, batches, bulk_accept, imports, lessons, projects, releases, tokens, work
 
 P = "projects/<slug:slug>/"
 
@@ -27,7 +27,10 @@ urlpatterns = [
         batches.BatchStepView.as_view(),
     ),
     path(P + "disputes/", adjudication.DisputesView.as_view()),
+    path(P + "disputes/accept/", bulk_accept.AcceptView.as_view()),
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
+    path(P + "disputes/<int:verdict_id>/return/", adjudication.DisputeReturnView.as_view()),
+    path(P + "lessons/", lessons.LessonsView.as_view()),
     path(P + "work/", work.WorkView.as_view()),
     *imports.urlpatterns,
     *releases.urlpatterns,
