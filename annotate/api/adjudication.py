@@ -10,6 +10,7 @@ from annotate.api import schema as shape
 from annotate.api import schema_adjudication as shapes
 from annotate.api.base import Pages, ProjectAPIView, body, expected_revision, text_parameter, whole_number
 from annotate.errors import Invalid
+from annotate.models import Verdict
 from annotate.selectors.adjudication import ORDERS, STATES, Queue, one_verdict, verdict_as_dict
 from annotate.selectors.disputes import dispute_payload, require_unblind
 from annotate.services.adjudication import decide, send_back
@@ -48,7 +49,7 @@ class DisputesView(ProjectAPIView):
             order=_one_of(text_parameter(request, "order"), "order", ORDERS, ORDERS[0]),
         )
         pages = Pages()
-        rows = pages.paginate_queryset(queue, request) or []  # type: ignore[arg-type]
+        rows: list[Verdict] = pages.paginate_queryset(queue, request) or []  # type: ignore[arg-type,assignment]
         return pages.get_paginated_response(
             [{**verdict_as_dict(row), "sample_id": row.sample.external_id} for row in rows]
         )

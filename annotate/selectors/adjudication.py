@@ -191,7 +191,8 @@ class Queue:
                  ORDER BY w.at""",
             only=None if only is None else list(only),
         )
-        return [Disputed(*row[:-1], json.loads(row[-1])) for row in rows]
+        names = ("id", "revision", "criterion_id", "sample", "unit", "agreement", "votes")
+        return [Disputed(**dict(zip(names, row[:-1], strict=True)), value=json.loads(row[-1])) for row in rows]
 
     def _row(self, sql: str, **given: Any) -> tuple[Any, ...]:
         return self._rows(sql, **given)[0]
