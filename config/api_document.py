@@ -97,6 +97,7 @@ _SUBJECTS = {
     "work": "Work",
     "tasks": "Work",
     "disputes": "Disputes",
+    "lessons": "Work",
     "releases": "Exports",
     "agreement": "Agreement and alignment",
     "alignment": "Agreement and alignment",

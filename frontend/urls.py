@@ -4,14 +4,17 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from frontend.views import (
+    accept,
     account,
     adjudication,
     batches,
     criteria,
+    dispute,
     exports,
     help_pages,
     home,
     imports,
+    lessons,
     members,
     projects,
     report_annotators,
@@ -28,9 +31,13 @@ from frontend.views import (
 project_patterns = [
     path("", projects.overview, name="project"),
     path("label/", workspace.workspace, name="label"),
+    path("label/lessons/", lessons.lessons, name="lessons"),
     path("settings/", projects.settings, name="settings"),
     path("adjudicate/", adjudication.disputes, name="adjudicate"),
-    path("adjudicate/<int:verdict_id>/", adjudication.dispute, name="dispute"),
+    path("adjudicate/accept/", accept.accept, name="accept"),
+    path("adjudicate/names/", adjudication.names, name="adjudicate-names"),
+    path("adjudicate/<int:verdict_id>/", dispute.dispute, name="dispute"),
+    path("adjudicate/<int:verdict_id>/return/", dispute.return_label, name="dispute-return"),
     path("samples/", samples.samples, name="samples"),
     path("samples/<int:sample_id>/", samples.sample, name="sample"),
     path("batches/", batches.batches, name="batches"),

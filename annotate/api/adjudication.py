@@ -49,7 +49,7 @@ class DisputesView(ProjectAPIView):
             order=_one_of(text_parameter(request, "order"), "order", ORDERS, ORDERS[0]),
         )
         pages = Pages()
-        rows: list[Verdict] = pages.paginate_queryset(queue, request) or []  # type: ignore[arg-type,assignment]
+        rows: list[Verdict] = pages.paginate_queryset(queue, request) or []  # type: ignore[arg-type]
         return pages.get_paginated_response(
             [{**verdict_as_dict(row), "sample_id": row.sample.external_id} for row in rows]
         )

@@ -28,7 +28,7 @@ class LessonsView(ProjectAPIView):
         """
         pages = Pages()
         lessons = Lessons(self.user, self.project, text_parameter(request, "criterion"))
-        rows: list[Lesson] = pages.paginate_queryset(lessons, request) or []  # type: ignore[arg-type,assignment]
+        rows: list[Lesson] = pages.paginate_queryset(lessons, request) or []  # type: ignore[arg-type]
         return pages.get_paginated_response([_shown(lesson) for lesson in rows])
 
     @shape.describes(shapes.LessonsMarked, request=shapes.LessonsRead)

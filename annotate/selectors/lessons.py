@@ -6,7 +6,7 @@ sample that this person may still meet.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -83,6 +83,9 @@ class Lessons:
         labels = Label.objects.in_bulk([row[0] for row in rows])
         verdicts = Verdict.objects.select_related("criterion", "sample").in_bulk([row[1] for row in rows])
         return [Lesson(labels[label], verdicts[verdict], new) for label, verdict, new in rows]
+
+    def __iter__(self) -> Iterator[Lesson]:
+        return iter(self[:])
 
     def groups(self) -> list[CriterionLessons]:
         """How many there are per criterion, and how many of them are new."""
