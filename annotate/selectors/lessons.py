@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, overload
 
 from django.db import connection
 
@@ -72,7 +72,13 @@ class Lessons:
     def __len__(self) -> int:
         return self.count()
 
-    def __getitem__(self, key: slice) -> list[Lesson]:
+    @overload
+    def __getitem__(self, key: int) -> Lesson: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Lesson]: ...
+    def __getitem__(self, key: int | slice) -> Lesson | list[Lesson]:
+        if isinstance(key, int):
+            return self[key : key + 1][0]
         narrowed = " AND c.key = %(criterion)s" if self.criterion else ""
         rows = self._rows(
             f"SELECT l.id, v.id, {_NEW} {_LESSONS} {narrowed}"
