@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotate", "0005_batch_sample_overlap"),
+        ("annotate", "0020_queue_indexes"),
     ]
 
     operations = [

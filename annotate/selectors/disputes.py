@@ -16,6 +16,8 @@ from annotate.selectors.adjudication import verdict_as_dict
 from annotate.selectors.counting import counting_labels, latest_per_rater
 from annotate.units import unit_sort_key, unit_text
 
+RUNNING = (BatchStatus.OPEN, BatchStatus.PAUSED)
+
 
 @dataclass(frozen=True)
 class People:
@@ -63,8 +65,8 @@ def letter(index: int) -> str:
 class Said:
     """What one annotator said about the unit. `value` None: could not tell, and said why.
 
-    label: None when it isn't there any more. changed: it is not the revision that was counted. returned: its task was
-    sent back and is not submitted again. by_task: it was made here, so that it can be sent back.
+    changed: the label is not the revision that was counted. returned: its task was sent back and is not submitted
+    again. task_id: None when it was made elsewhere. may_return: its task can be sent back now.
     """
 
     letter: str
@@ -75,8 +77,8 @@ class Said:
     evidence: list[dict[str, Any]] = field(default_factory=list)
     changed: bool = False
     returned: bool = False
-    by_task: bool = False
     task_id: int | None = None
+    may_return: bool = False
 
 
 def side_by_side(verdict: Verdict, people: People) -> list[Said]:
@@ -90,7 +92,8 @@ def side_by_side(verdict: Verdict, people: People) -> list[Said]:
         task__purpose=Purpose.LABEL,
     ) & ~Q(cant_tell="")
     labels = {
-        label.pk: label for label in Label.objects.filter(Q(pk__in=ids) | could_not).select_related("rater", "task")
+        label.pk: label
+        for label in Label.objects.filter(Q(pk__in=ids) | could_not).select_related("rater", "task__batch")
     }
     said = []
     for vote in verdict.votes:
@@ -120,8 +123,10 @@ def _details(label: Label | None) -> dict[str, Any]:
         "comment": label.comment,
         "evidence": label.evidence,
         "returned": is_returned(label),
-        "by_task": label.task_id is not None,
         "task_id": label.task_id,
+        "may_return": label.task is not None
+        and label.task.status == TaskStatus.SUBMITTED
+        and label.task.batch.status in RUNNING,
     }
 
 
@@ -218,9 +223,7 @@ def require_unblind(user: User, sample: Sample) -> None:
 
     Raises Conflict.
     """
-    own = sample.tasks.filter(
-        annotator=user, status__in=OPEN_TASK_STATUSES, batch__status__in=[BatchStatus.OPEN, BatchStatus.PAUSED]
-    )
+    own = sample.tasks.filter(annotator=user, status__in=OPEN_TASK_STATUSES, batch__status__in=RUNNING)
     if own.exists():
         raise Conflict(
             "still_to_label",

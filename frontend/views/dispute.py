@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from annotate.models.verdict import VerdictState
 from annotate.selectors.adjudication import one_verdict
 from annotate.selectors.disputes import (
     People,
+    Said,
     changes_since_decision,
     history,
     people_of,
@@ -86,7 +88,8 @@ def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
         return blind
     around = _around(page, verdict)
     people = people_of(verdict.sample, named=sees_names(page))
-    form = ReturnForm(_returnable(verdict, people), page.data)
+    returnable = _returnable(side_by_side(verdict, people))
+    form = ReturnForm(returnable, page.data)
     status = status_of(form)
     if form.is_valid():
         letter = form.cleaned_data["annotator"]
@@ -101,7 +104,7 @@ def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:
-            who = dict(_returnable(verdict, people))[letter]
+            who = dict(returnable)[letter]
             messages.success(page.request, _("Sent back to %(who)s. It waits under “Sent back”.") % {"who": who})
             return HttpResponseRedirect(around.next or page.url("adjudicate") + around.query)
     decision = DecisionForm(
@@ -130,9 +133,9 @@ def _around(page: ProjectPage, verdict: Verdict) -> Around:
     return Around(place.others, link(place.previous), link(place.next), narrowed.query)
 
 
-def _returnable(verdict: Verdict, people: People) -> list[tuple[str, str]]:
+def _returnable(said: Sequence[Said]) -> list[tuple[str, str]]:
     """Whose label can go back: letter and what to call them."""
-    return [(one.letter, one.who) for one in side_by_side(verdict, people) if one.by_task and not one.returned]
+    return [(one.letter, one.who) for one in said if one.may_return]
 
 
 def _show(
@@ -152,7 +155,7 @@ def _show(
     units = samples_read.units(sample, with_said=False)
     marked = [(view, stretches(view.text, index, said)) for index, view in enumerate(units["context"])]
     title = unit_title(verdict.unit)
-    returnable = [(one.letter, one.who) for one in said if one.by_task and not one.returned]
+    returnable = _returnable(said)
     if returning is None and returnable:
         about = f"{title} – {criterion.name}: "
         returning = ReturnForm(returnable, initial={"message": about})
@@ -176,6 +179,7 @@ def _show(
         "verdict_word": "" if verdict.value is None else word(criterion.options, verdict.value),
         "form": form,
         "returning": returning,
+        "batch_over": not returnable and any(one.task_id and not one.returned for one in said),
         "around": around,
         "stale": _stale(stale, criterion),
         "named": named,

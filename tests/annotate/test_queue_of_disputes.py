@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.errors import Conflict
-from annotate.models import Batch, Rater, Sample, Task, Verdict
+from annotate.models import Batch, Rater, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.selectors.adjudication import Queue
 from annotate.services.adjudication import decide
@@ -174,26 +173,24 @@ def test_the_only_one_has_nobody_beside_it(world: World) -> None:
 
 
 def many(world: World, count: int) -> None:
-    grade = world.criteria("grade")[0]
-    samples = Sample.objects.bulk_create(
-        Sample(
-            project=world.project, external_id=f"m{n}", question="Q?", answer="A.", content_hash=b"0" * 16,
-            contexts=[{"id": None, "text": "C " * 200, "score": None}],
-        )
-        for n in range(count)
-    )  # fmt: skip
-    votes = [{"rater": name, "value": value, "revision": 1, "label": 1} for name, value in (("ann", 1), ("ben", 5))]
-    Verdict.objects.bulk_create(
-        (
-            Verdict(
-                sample=sample, unit="answer", criterion=grade, votes=votes, agreement=0.5 + n % 3 / 10,
-                state="disputed" if n % 2 else "settled", value=None if n % 2 else 1, method="" if n % 2 else "majority",
-            )
-            for n, sample in enumerate(samples)
-        ),
-        batch_size=5000,
-    )  # fmt: skip
     with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotate_sample (project_id, external_id, question, answer, contexts, claims, claims_source,"
+            " key_facts, entities, retrieved_doc_ids, relevant_doc_ids, pipeline_version, metadata, content_hash)"
+            " SELECT %s, 'm' || n, 'Q?', 'A.', '[]', '[]', 'file', '[]', '[]', '{}', '{}', '', '{}', ''"
+            "   FROM generate_series(1, %s) AS n",
+            [world.project.pk, count],
+        )
+        cursor.execute(
+            "INSERT INTO annotate_verdict"
+            " (sample_id, unit, criterion_id, state, value, method, votes, agreement, reason, revision, updated_at)"
+            " SELECT id, 'answer', %s, CASE WHEN id %% 2 = 0 THEN 'disputed' ELSE 'settled' END,"
+            "        CASE WHEN id %% 2 = 1 THEN '1'::jsonb END, CASE WHEN id %% 2 = 1 THEN 'majority' ELSE '' END,"
+            """        '[{"rater": "ann", "value": 1, "revision": 1, "label": 1}]',"""
+            "        0.5 + (id %% 3) / 10.0, '', 1, now()"
+            "   FROM annotate_sample",
+            [world.criteria("grade")[0].pk],
+        )
         cursor.execute("VACUUM ANALYZE annotate_verdict")
         cursor.execute("VACUUM ANALYZE annotate_sample")
 
@@ -221,7 +218,7 @@ def test_a_long_queue_is_read_from_its_index(what: str) -> None:
     sql = next(query["sql"] for query in asked if "WITH ever AS" in query["sql"])
     with connection.cursor() as cursor:
         cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql)
-        plan = json.loads(cursor.fetchone()[0])[0]["Plan"]
+        plan = cursor.fetchone()[0][0]["Plan"]
     scans = [node for node in nodes(plan) if node.get("Relation Name") == "annotate_verdict"]
     assert [(node["Node Type"], node.get("Index Name")) for node in scans] == [
         ("Index Only Scan", "verdict_for_people")
