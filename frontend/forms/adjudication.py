@@ -47,48 +47,30 @@ class ReturnForm(forms.Form):
         self.fields["annotator"].choices = list(annotators)  # type: ignore[attr-defined]
 
 
-class AcceptForm(forms.Form):
-    """Which disputed units to settle many at once; the services know the limits."""
+class AgreedForm(forms.Form):
+    """Which disputed units to settle by the agreement of their votes."""
 
-    method = forms.ChoiceField(
-        label=_("By"),
-        choices=[
-            ("agreement", _("Agreement of the votes")),
-            ("dawid_skene", _("Dawid–Skene: all labels, weighed by how often each annotator errs")),
-        ],
-        initial="agreement",
-        widget=forms.RadioSelect,
-    )
     criterion = forms.ChoiceField(label=_("Criterion"), required=False)
     agreement = forms.IntegerField(
-        label=_("At least this share of the votes agrees, in %"),
-        required=False,
-        initial=66,
-        min_value=51,
-        max_value=100,
+        label=_("Share of the votes that agree, at least, in %"), initial=66, min_value=51, max_value=100
     )
-    votes = forms.IntegerField(
-        label=_("and there are at least this many votes"),
-        required=False,
-        initial=2,
-        min_value=FEWEST_VOTES,
-        max_value=1000,
-    )
-    posterior = forms.IntegerField(
-        label=_("At least this probable, in %"), required=False, initial=95, min_value=51, max_value=100
-    )
+    votes = forms.IntegerField(label=_("Votes, at least"), initial=2, min_value=FEWEST_VOTES, max_value=1000)
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        named = [(criterion.key, criterion.name) for criterion in current_criteria(project)]
-        self.fields["criterion"].choices = [("", _("All criteria")), *named]  # type: ignore[attr-defined]
+        super().__init__(*args, **{"auto_id": "id_agreed_%s", **kwargs})
+        self.fields["criterion"].choices = [("", _("All criteria")), *_named(project)]  # type: ignore[attr-defined]
 
-    def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        if given.get("method") == "dawid_skene" and not given.get("criterion"):
-            self.add_error("criterion", _("Choose a criterion: the model is fitted to one at a time."))
-        needed = ("posterior",) if given.get("method") == "dawid_skene" else ("agreement", "votes")
-        for name in needed:
-            if given.get(name) is None and name not in self.errors:
-                self.add_error(name, self.fields[name].error_messages["required"])
-        return given
+
+class ProbableForm(forms.Form):
+    """Which disputed units to settle as Dawid and Skene's model says."""
+
+    criterion = forms.ChoiceField(label=_("Criterion"))
+    posterior = forms.IntegerField(label=_("Probability, at least, in %"), initial=95, min_value=51, max_value=100)
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "id_probable_%s", **kwargs})
+        self.fields["criterion"].choices = _named(project)  # type: ignore[attr-defined]
+
+
+def _named(project: Project) -> list[tuple[str, str]]:
+    return [(criterion.key, criterion.name) for criterion in current_criteria(project)]

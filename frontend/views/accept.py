@@ -17,7 +17,7 @@ from annotate.selectors.projects import current_criteria
 from annotate.selectors.proposals import Preview, agreed, probable
 from annotate.services.bulk_accept import Accepted, accept_agreed, accept_probable
 from annotate.units import unit_text, unit_title
-from frontend.forms.adjudication import AcceptForm
+from frontend.forms.adjudication import AgreedForm, ProbableForm
 from frontend.views.adjudication import sees_names
 from frontend.views.base import ProjectPage, project_view, refuse
 from frontend.views.words import word
@@ -28,44 +28,58 @@ SHOWN = 100
 
 @project_view("adjudicate", get="adjudication.read", post="adjudication.decide")
 def accept(page: ProjectPage) -> HttpResponse:
-    """A GET with the form's fields shows what would be settled; a POST settles what was shown."""
+    """Two forms, one for each method. A GET with the fields of one shows what would be settled; a POST settles what was
+    shown."""
     asked = page.data if page.data is not None else page.request.GET
-    form = AcceptForm(page.project, asked) if "method" in asked else AcceptForm(page.project, initial=asked.dict())
+    method = asked.get("method", "")
+    forms: dict[str, AgreedForm | ProbableForm] = {
+        name: form(page.project, asked) if name == method else form(page.project, initial=asked.dict())
+        for name, form in (("agreement", AgreedForm), ("dawid_skene", ProbableForm))
+    }
+    form = forms.get(method)
     preview, status = None, 200
     reason = page.request.POST.get("reason", "")
-    if form.is_bound and not form.is_valid():
-        status = 422
-    elif form.is_bound:
+    if form is None or not form.is_valid():
+        status = 422 if form is not None or page.data is not None else 200
+    else:
         try:
             if page.data is not None:
-                return _done(page, _accept(page, form.cleaned_data, reason))
+                return _done(page, _accept(page, method, form.cleaned_data, reason))
         except Refusal as refusal:
             status = refuse(form, refusal)
         try:
-            preview = _preview(page, form.cleaned_data)
+            preview = _preview(page, method, form.cleaned_data)
         except Refusal as refusal:
-            status = refuse(form, refusal)
-    context = {"form": form, "preview": preview, "reason": reason, **(_shown(page, preview) if preview else {})}
+            # The same refusal twice is one.
+            if not form.errors:
+                status = refuse(form, refusal)
+    context = {
+        "agreed": forms["agreement"],
+        "probable": forms["dawid_skene"],
+        "method": method,
+        "form": form,
+        "preview": preview,
+        "reason": reason,
+        **(_shown(page, preview) if preview else {}),
+    }
     return page.render("frontend/accept.html", context, status=status)
 
 
-def _criterion(page: ProjectPage, given: dict[str, Any]) -> Criterion | None:
-    return current_criteria(page.project).filter(key=given["criterion"]).first() if given["criterion"] else None
+def _criterion(page: ProjectPage, given: dict[str, Any]) -> Criterion:
+    return current_criteria(page.project).get(key=given["criterion"])
 
 
-def _preview(page: ProjectPage, given: dict[str, Any]) -> Preview:
+def _preview(page: ProjectPage, method: str, given: dict[str, Any]) -> Preview:
     queue = Queue(page.project, page.user, criterion=given["criterion"])
-    criterion = _criterion(page, given)
-    if given["method"] == "dawid_skene" and criterion is not None:
-        return probable(queue, criterion, posterior=given["posterior"] / 100)
+    if method == "dawid_skene":
+        return probable(queue, _criterion(page, given), posterior=given["posterior"] / 100)
     return agreed(queue, agreement=given["agreement"] / 100, votes=given["votes"])
 
 
-def _accept(page: ProjectPage, given: dict[str, Any], reason: str) -> Accepted:
+def _accept(page: ProjectPage, method: str, given: dict[str, Any], reason: str) -> Accepted:
     common: dict[str, Any] = {"reviewer": page.user, "project": page.project, "seen": _seen(page), "reason": reason}
-    criterion = _criterion(page, given)
-    if given["method"] == "dawid_skene" and criterion is not None:
-        return accept_probable(criterion=criterion, posterior=given["posterior"] / 100, **common)
+    if method == "dawid_skene":
+        return accept_probable(criterion=_criterion(page, given), posterior=given["posterior"] / 100, **common)
     return accept_agreed(agreement=given["agreement"] / 100, votes=given["votes"], **common)
 
 
