@@ -19,6 +19,8 @@ READ = {
     "": ALL,
     "criteria/": ALL,
     "adjudicate/": STAFF,
+    "adjudicate/accept/": STAFF,
+    "label/lessons/": ALL,
     "samples/": STAFF,
     "batches/": STAFF,
     "batches/1/": STAFF,
@@ -42,6 +44,9 @@ READ = {
     "criteria/edit/support/": ADMIN,
 }
 WRITE = {
+    "adjudicate/accept/": STAFF,
+    "adjudicate/names/": ADMIN,
+    "label/lessons/": ALL,
     "settings/": ADMIN,
     "members/": ADMIN,
     "members/new-account/": ADMIN,
