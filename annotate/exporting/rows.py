@@ -154,7 +154,9 @@ COLUMNS = (
 
 
 def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
-    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on."""
+    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on; of a reopened one, those
+    that it was decided on."""
+    rests_on = verdict.votes if verdict.decided_votes is None else verdict.decided_votes
     return {
         "sample_id": sample.external_id,
         "unit": verdict.unit,
@@ -168,6 +170,6 @@ def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
         "votes": [{"rater": vote["rater"], "value": vote["value"]} for vote in verdict.votes],
         "decided_by": verdict.decided_by.username if verdict.decided_by else None,
         "reason": verdict.reason,
-        "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in verdict.votes],
+        "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in rests_on],
         "updated_at": verdict.updated_at,
     }

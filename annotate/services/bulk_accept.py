@@ -76,7 +76,7 @@ def accept_probable(
     Raises Invalid, Conflict `not_identified`.
     """
     posterior = check_posterior(posterior)
-    reason = given_reason(reason) if reason.strip() else ""
+    reason = "" if reason == "" else given_reason(reason)
     looked_at = check_seen(seen)
     queue = Queue(project, reviewer)
     # Worked out before anything is locked, since it reads all labels. Whatever votes change in between change the

@@ -38,7 +38,7 @@ def accept(page: ProjectPage) -> HttpResponse:
     }
     form = forms.get(method)
     preview, status = None, 200
-    reason = page.request.POST.get("reason", "")
+    reason = page.request.POST.get("reason", "").strip()
     if form is None or not form.is_valid():
         status = 422 if form is not None or page.data is not None else 200
     else:
