@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def waiting(disputes: list[Verdict]) -> list[Verdict]:
-    """Evidence on the first unit; and contexts on which both agree, as a batch that asks for more labels leaves them."""
+    """Evidence on the first unit; and contexts on which both agree, as a batch that wants more labels leaves them."""
     text = disputes[0].sample.contexts[0]["text"]
     for vote, (start, end) in zip(disputes[0].votes, ((0, 5), (3, 9)), strict=True):
         evidence = [{"context": 0, "start": start, "end": end, "quote": text[start:end]}]
