@@ -192,7 +192,9 @@ class Queue:
             only=None if only is None else list(only),
         )
         names = ("id", "revision", "criterion_id", "sample", "unit", "agreement", "votes")
-        return [Disputed(**dict(zip(names, row[:-1], strict=True)), value=json.loads(row[-1])) for row in rows]
+        return [
+            Disputed(**dict(zip(names, row[:-1], strict=True)), value=json.loads(row[-1] or "null")) for row in rows
+        ]
 
     def _row(self, sql: str, **given: Any) -> tuple[Any, ...]:
         return self._rows(sql, **given)[0]

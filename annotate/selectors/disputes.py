@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Min, Q
+from django.db.models import Min
 from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict
 from annotate.models import Label, Project, Sample, User, Verdict, VerdictEvent
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
 from annotate.models.verdict import VerdictState
 from annotate.selectors.adjudication import verdict_as_dict
-from annotate.selectors.counting import counting_labels, latest_per_rater
+from annotate.selectors.counting import counting_labels, latest_per_rater, undecided_labels
 from annotate.units import unit_sort_key, unit_text
 
 RUNNING = (BatchStatus.OPEN, BatchStatus.PAUSED)
@@ -84,20 +84,11 @@ class Said:
 def side_by_side(verdict: Verdict, people: People) -> list[Said]:
     """The labels that the verdict rests on, as they are now, and those who could not tell; by letter."""
     ids = [vote["label"] for vote in verdict.votes]
-    could_not = Q(
-        sample_id=verdict.sample_id,
-        unit=verdict.unit,
-        criterion_id=verdict.criterion_id,
-        task__status=TaskStatus.SUBMITTED,
-        task__purpose=Purpose.LABEL,
-    ) & ~Q(cant_tell="")
-    labels = {
-        label.pk: label
-        for label in Label.objects.filter(Q(pk__in=ids) | could_not).select_related("rater", "task__batch")
-    }
+    with_task = Label.objects.select_related("rater", "task__batch")
+    labels = with_task.in_bulk(ids)
     said = []
     for vote in verdict.votes:
-        label = labels.pop(vote["label"], None)
+        label = labels.get(vote["label"])
         said.append(
             Said(
                 people.letter(vote["rater"]),
@@ -108,9 +99,12 @@ def side_by_side(verdict: Verdict, people: People) -> list[Said]:
             )
         )
     voted = {vote["rater"] for vote in verdict.votes}
+    could_not = undecided_labels().filter(
+        sample_id=verdict.sample_id, unit=verdict.unit, criterion_id=verdict.criterion_id
+    )
     said += [
         Said(people.letter(label.rater.name), people.who(label.rater.name), None, label.cant_tell, **_details(label))
-        for label in labels.values()
+        for label in latest_per_rater(could_not.select_related("rater", "task__batch"))
         if label.rater.name not in voted
     ]
     return sorted(said, key=lambda one: (len(one.letter), one.letter))

@@ -30,6 +30,7 @@ from annotate.units import unit_text, unit_title
 from frontend.forms.adjudication import DecisionForm, ReturnForm
 from frontend.views import samples_read
 from frontend.views.adjudication import sees_names
+from frontend.views.answers import answer_pieces
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.marks import has_marks, stretches
 from frontend.views.narrowing import narrowing
@@ -166,7 +167,7 @@ def _show(
         "sample": sample,
         "unit_title": title,
         "unit_text": unit_text(sample, verdict.unit),
-        "pieces": samples_read.answer_pieces(sample.answer, sample.claims, units["claim"]),
+        "pieces": answer_pieces(sample.answer, sample.claims, units["claim"], len(sample.contexts)),
         "contexts": marked,
         "has_marks": any(has_marks(pieces) for _view, pieces in marked),
         "labels": [(one, word(criterion.options, one.value)) for one in said],
