@@ -21,11 +21,18 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "criteria.read": _ALL,
     "criteria.change": _ADMIN,
     "samples.read": _STAFF,  # annotators see a sample only through their own task
+    "claims.change": _STAFF,
     "import.read": _ADMIN,
     "import.run": _ADMIN,
     "batches.read": _STAFF,
     "batches.change": _ADMIN,
+    "tasks.return": _STAFF,
+    "gold.read": _ADMIN,  # known answers: whoever is measured by them must not see them
+    "gold.change": _ADMIN,
     "work.label": _ALL,  # one's own tasks only: services.labelling
+    "flags.raise": _ALL,  # about the sample of one's own task
+    "flags.read": _STAFF,
+    "flags.resolve": _ADMIN,
     "adjudication.read": _STAFF,
     "adjudication.decide": _STAFF,
     "reports.read": _STAFF,

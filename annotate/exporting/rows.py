@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from annotate.errors import Invalid
 from annotate.models import Batch, Criterion, Project, Sample, Verdict
+from annotate.models.project import UnitKind
 from annotate.models.verdict import VerdictMethod, VerdictState
 from annotate.selectors.versions import latest_of_unit
 from annotate.units import unit_sort_key, unit_text
@@ -152,11 +153,15 @@ COLUMNS = (
     "reason",
     "labels",
     "updated_at",
+    "claims_source",
+    "claims_revision",
 )
 
 
 def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
-    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on."""
+    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on. `claims_…`: where
+    a claim comes from."""
+    is_claim = verdict.criterion.unit == UnitKind.CLAIM
     return {
         "sample_id": sample.external_id,
         "unit": verdict.unit,
@@ -172,4 +177,6 @@ def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in verdict.votes],
         "updated_at": verdict.updated_at,
+        "claims_source": sample.claims_source if is_claim else None,
+        "claims_revision": sample.claims_revision if is_claim else None,
     }

@@ -16,6 +16,7 @@ from annotate.units import unit_sort_key
 from frontend.forms.samples import SampleSearch
 from frontend.trail import sentence, unit_words, who
 from frontend.views import samples_read
+from frontend.views.answers import answer_pieces
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.disagreements import walk
 
@@ -41,7 +42,7 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
     context = {
         "sample": found,
         "blind": blind,
-        "pieces": samples_read.answer_pieces(found.answer, found.claims, units["claim"]),
+        "pieces": answer_pieces(found.answer, found.claims, units["claim"], len(found.contexts)),
         "contexts": units["context"],
         "groups": [
             {"kind": kind, "title": titles[kind], "units": units[kind]}
@@ -51,6 +52,7 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
         "metadata": sorted(found.metadata.items()),
         "walk": walk(page, found),
         "history": [] if blind else _history(page, found),
+        "may_edit_claims": page.may("claims.change"),
     }
     return page.render("frontend/sample.html", context)
 
