@@ -83,7 +83,7 @@ def touches(world: World, spec: dict[str, Any], choices: Choices | None = None) 
         (changed(required=False), None, set()),
         (changed(options=TRISTATE["options"][::-1]), None, set()),
         ({**changed(), "pass": ["yes", "unsure"]}, None, set()),
-        (changed(options=[{**TRISTATE["options"][0], "hotkey": "y"}, *TRISTATE["options"][1:]]), None, set()),
+        (changed(options=[{**TRISTATE["options"][0], "hotkey": "7"}, *TRISTATE["options"][1:]]), None, set()),
     ],
 )
 def test_what_a_change_touches(
