@@ -2,8 +2,11 @@ from django.urls import path, re_path
 
 from annotate.api import (
     adjudication,
+    audit,
     batches,
     bulk_accept,
+    claims,
+    criterion_change,
     flags,
     gold,
     imports,
@@ -38,6 +41,7 @@ urlpatterns = [
     path(P + "members/<str:username>/", projects.MemberView.as_view()),
     path(P + "samples/", projects.SamplesView.as_view()),
     path(P + "samples/<int:sample_id>/", projects.SampleView.as_view()),
+    path(P + "samples/<int:sample_id>/claims/", claims.ClaimsView.as_view()),
     path(P + "batches/", batches.BatchesView.as_view()),
     path(P + "batches/<int:number>/", batches.BatchView.as_view()),
     re_path(
@@ -62,6 +66,8 @@ urlpatterns = [
     path(P + "disputes/<int:verdict_id>/return/", adjudication.DisputeReturnView.as_view()),
     path(P + "lessons/", lessons.LessonsView.as_view()),
     path(P + "work/", work.WorkView.as_view()),
+    *audit.urlpatterns,
+    *criterion_change.urlpatterns,
     *imports.urlpatterns,
     *releases.urlpatterns,
 ]

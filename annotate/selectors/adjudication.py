@@ -17,6 +17,7 @@ from django.http import Http404
 from annotate.models import Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
 from annotate.models.verdict import DECIDED_METHODS
+from annotate.selectors.versions import IS_LATEST
 
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
 # "sample": in the order of their import.
@@ -38,9 +39,9 @@ _WAITING = """
     ), waiting AS (
         SELECT e.*, c.position, c.key, c.name
           FROM ever e JOIN annotate_criterion c ON c.id = e.criterion_id
-         WHERE e.state <> 'settled' AND {{filters}}
+         WHERE e.state <> 'settled' AND {is_latest} AND {{filters}}
     )
-""".format(decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS))
+""".format(decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST)
 
 _WITHIN_SAMPLE = (
     "sample_id, position, key, criterion_id, coalesce(nullif(split_part(unit, ':', 2), ''), '0')::int, unit, id"

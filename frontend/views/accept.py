@@ -16,7 +16,7 @@ from annotate.selectors.adjudication import Queue
 from annotate.selectors.projects import current_criteria
 from annotate.selectors.proposals import Preview, agreed, probable
 from annotate.services.bulk_accept import Accepted, accept_agreed, accept_probable
-from annotate.units import unit_text, unit_title
+from annotate.units import unit_number, unit_text, unit_title
 from frontend.forms.adjudication import AgreedForm, ProbableForm
 from frontend.views.adjudication import sees_names
 from frontend.views.base import ProjectPage, project_view, refuse
@@ -109,7 +109,7 @@ def _shown(page: ProjectPage, preview: Preview) -> dict[str, Any]:
     listed = [
         {
             "verdict": verdicts[one.id],
-            "title": unit_title(verdicts[one.id].unit),
+            "title": unit_title(verdicts[one.id].unit, unit_number(verdicts[one.id].sample, verdicts[one.id].unit)),
             "text": unit_text(verdicts[one.id].sample, verdicts[one.id].unit),
             "votes": [word(verdicts[one.id].criterion.options, vote["value"]) for vote in verdicts[one.id].votes],
             "word": word(verdicts[one.id].criterion.options, one.value),

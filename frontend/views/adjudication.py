@@ -14,7 +14,7 @@ from annotate.models import Verdict
 from annotate.models.batch import BatchStatus
 from annotate.selectors.adjudication import Queue
 from annotate.services.adjudication import show_names
-from annotate.units import unit_text, unit_title
+from annotate.units import unit_number, unit_text, unit_title
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.narrowing import narrowing, order_names, state_names
 from frontend.views.words import word
@@ -62,7 +62,7 @@ def _listed(verdicts: list[Verdict]) -> list[Row]:
         listed.append(
             Row(
                 verdict,
-                unit_title(verdict.unit),
+                unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit)),
                 unit_text(verdict.sample, verdict.unit),
                 [word(verdict.criterion.options, vote["value"]) for vote in verdict.votes],
                 not listed or listed[-1].verdict.sample_id != verdict.sample_id,

@@ -26,7 +26,7 @@ from annotate.selectors.disputes import (
     side_by_side,
 )
 from annotate.services.adjudication import decide, send_back
-from annotate.units import unit_text, unit_title
+from annotate.units import unit_number, unit_text, unit_title
 from frontend.forms.adjudication import DecisionForm, ReturnForm
 from frontend.views import samples_read
 from frontend.views.adjudication import sees_names
@@ -155,7 +155,7 @@ def _show(
     said = side_by_side(verdict, people)
     units = samples_read.units(sample, with_said=False)
     marked = [(view, stretches(view.text, index, said)) for index, view in enumerate(units["context"])]
-    title = unit_title(verdict.unit)
+    title = unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit))
     returnable = _returnable(said)
     if returning is None and returnable:
         about = f"{title} – {criterion.name}: "
@@ -207,7 +207,7 @@ def _rest(verdict: Verdict, people: People) -> list[dict[str, Any]]:
     """The other questions about the sample: first this unit on other criteria."""
     return [
         {
-            "title": unit_title(other.unit),
+            "title": unit_title(other.unit, unit_number(verdict.sample, other.unit)),
             "this_unit": other.unit == verdict.unit,
             "criterion": other.criterion,
             "version": other.version,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotate.selectors.lessons import Lesson, Lessons
 from annotate.services.lessons import mark_read
-from annotate.units import unit_text, unit_title
+from annotate.units import unit_number, unit_text, unit_title
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.words import word
 
@@ -54,7 +54,7 @@ def _shown(lesson: Lesson) -> dict[str, Any]:
         "is_new": lesson.is_new,
         "question": sample.question,
         "answer": sample.answer,
-        "title": unit_title(verdict.unit),
+        "title": unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit)),
         "text": unit_text(sample, verdict.unit),
         "whole": verdict.unit in ("answer", "sample"),
         "criterion": criterion.name,

@@ -1,0 +1,26 @@
+"""Which of several versions of a criterion speaks for a unit."""
+
+from __future__ import annotations
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotate.models import Verdict
+
+# Of `annotate_verdict e JOIN annotate_criterion c`: `latest_of_unit` for statements by hand.
+IS_LATEST = """
+    NOT EXISTS (SELECT FROM annotate_verdict later JOIN annotate_criterion lc ON lc.id = later.criterion_id
+                 WHERE later.sample_id = e.sample_id AND later.unit = e.unit
+                   AND lc.key = c.key AND lc.version > c.version)
+"""
+
+
+def latest_of_unit(verdicts: QuerySet[Verdict]) -> QuerySet[Verdict]:
+    """Without those of a unit that has a verdict on a later version of the same criterion: labels that were carried
+    over, or given anew, took their place."""
+    later = Verdict.objects.filter(
+        sample=OuterRef("sample"),
+        unit=OuterRef("unit"),
+        criterion__key=OuterRef("criterion__key"),
+        criterion__version__gt=OuterRef("criterion__version"),
+    )
+    return verdicts.filter(~Exists(later))
