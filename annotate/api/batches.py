@@ -77,11 +77,11 @@ class BatchesView(ProjectAPIView):
             project=self.project,
             name=data["name"],
             criteria=_criteria(self.project, data["criteria"]),
-            annotators=people_named(data["annotators"], "annotators"),
+            annotators=people_named(data["annotators"]),
             overlap=data["overlap"],
             selection=selection,
             seed=data.get("seed"),
-            due_date=_date(data.get("due_date")),
+            due_date=day(data.get("due_date")),
             created_by=self.user,
             **{name: data[name] for name in _OPTIONS & set(data)},
         )
@@ -152,9 +152,9 @@ class BatchExtendView(ProjectAPIView):
         extended = extend_batch(
             actor=self.user,
             batch=batch,
-            due_date=_date(data.get("due_date")),
+            due_date=day(data.get("due_date")),
             selection=_selection(data["selection"]) if "selection" in data else None,
-            annotators=people_named(data.get("annotators", []), "annotators"),
+            annotators=people_named(data.get("annotators", [])),
         )
         return Response(batch_as_dict(extended))
 
@@ -192,7 +192,7 @@ def _selection(given: Any) -> dict[str, Any]:
     return given
 
 
-def people_named(names: Any, field: str) -> list[User]:
+def people_named(names: Any, field: str = "annotators") -> list[User]:
     """The accounts with these names, from a request's list."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Invalid(f"bad_{field}", _("%(field)s: a list of user names.") % {"field": field})
@@ -203,7 +203,7 @@ def people_named(names: Any, field: str) -> list[User]:
     return [found[name] for name in dict.fromkeys(names)]
 
 
-def _date(text: Any) -> date | None:
+def day(text: Any) -> date | None:
     if text is None or text == "":
         return None
     try:
