@@ -66,6 +66,8 @@ class RefusedError(Error):
     labels = s.IntegerField(required=False, help_text="How many labels are in the way.")
     tasks = s.IntegerField(required=False, help_text="How many open tasks are in the way.")
     looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
+    key = s.CharField(required=False, help_text="Which key is taken.")
+    actions = s.ListField(child=s.CharField(), required=False, help_text="Which actions would share it.")
     problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 
