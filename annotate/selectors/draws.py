@@ -12,7 +12,7 @@ from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
 from annotate.selectors.counting import counting_labels
 from annotate.units import LISTED_KINDS
 
-_WAITING = (BatchStatus.DRAFT, BatchStatus.OPEN)
+_WAITING = (BatchStatus.DRAFT, BatchStatus.OPEN, BatchStatus.PAUSED)
 
 
 def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
@@ -38,7 +38,9 @@ def draws_of(criterion: Criterion) -> QuerySet[Batch]:
 def finished_draw(criterion: Criterion) -> Batch | None:
     """The latest one of which nothing is left to label: what figures for all samples rest on."""
     left = Exists(Task.objects.filter(batch=OuterRef("pk"), status__in=OPEN_TASK_STATUSES))
-    over = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED]) | (Q(status=BatchStatus.OPEN) & ~Q(left))
+    over = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED]) | (
+        Q(status__in=[BatchStatus.OPEN, BatchStatus.PAUSED]) & ~Q(left)
+    )
     return draws_of(criterion).filter(over).first()
 
 
