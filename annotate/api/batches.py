@@ -77,7 +77,7 @@ class BatchesView(ProjectAPIView):
             project=self.project,
             name=data["name"],
             criteria=_criteria(self.project, data["criteria"]),
-            annotators=people_named(data["annotators"]),
+            annotators=people_named(data["annotators"], "annotators"),
             overlap=data["overlap"],
             selection=selection,
             seed=data.get("seed"),
@@ -154,7 +154,7 @@ class BatchExtendView(ProjectAPIView):
             batch=batch,
             due_date=day(data.get("due_date")),
             selection=_selection(data["selection"]) if "selection" in data else None,
-            annotators=people_named(data.get("annotators", [])),
+            annotators=people_named(data.get("annotators", []), "annotators"),
         )
         return Response(batch_as_dict(extended))
 

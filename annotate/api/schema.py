@@ -380,7 +380,9 @@ class Evidence(s.Serializer):
     context = s.IntegerField()  # type: ignore[assignment]
     start = s.IntegerField(help_text="In Unicode code points of the context.")
     end = s.IntegerField()
-    quote = s.CharField()
+    quote = s.CharField(
+        help_text="What stands there. Elsewhere in the context, the span is moved to the nearest place."
+    )
 
 
 class LabelSaving(s.Serializer):

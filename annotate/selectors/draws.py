@@ -40,8 +40,6 @@ def finished_draw(criterion: Criterion) -> Batch | None:
     left = Exists(Task.objects.filter(batch=OuterRef("pk"), status__in=OPEN_TASK_STATUSES))
     running = Q(status__in=[BatchStatus.OPEN, BatchStatus.PAUSED])
     over = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED]) | (running & ~Q(left))
-        Q(status__in=[BatchStatus.OPEN, BatchStatus.PAUSED]) & ~Q(left)
-    )
     return draws_of(criterion).filter(over).first()
 
 

@@ -9,6 +9,7 @@ from django.utils.http import urlencode
 from annotate.selectors.projects import one_sample
 from frontend.forms.samples import SampleSearch
 from frontend.views import samples_read
+from frontend.views.answers import answer_pieces
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.disagreements import walk
 
@@ -34,7 +35,7 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
     context = {
         "sample": found,
         "blind": blind,
-        "pieces": samples_read.answer_pieces(found.answer, found.claims, units["claim"]),
+        "pieces": answer_pieces(found.answer, found.claims, units["claim"], len(found.contexts)),
         "contexts": units["context"],
         "groups": [
             {"kind": kind, "title": titles[kind], "units": units[kind]}

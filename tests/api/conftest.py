@@ -106,10 +106,10 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     )
     Release.objects.create(project=project, number=number, file_format="jsonl", stored_as=f"releases/{uuid.uuid4()}")
     judge = Judge.objects.create(project=project, name=f"judge of {project.slug}")
+    flag = Flag.objects.create(project=project, sample=sample, reason="Cut off.", raised_by=first)
     gold = GoldAnswer.objects.create(
         sample=sample, unit="answer", criterion=project.criteria.get(key=criteria[-1], is_current=True), value=2
     )
-    flag = Flag.objects.create(project=project, sample=sample, reason="Cut off.", raised_by=first)
     task: Task = waiting.tasks.get(sample__external_id=f"s{number}")
     return {
         "slug": project.slug,

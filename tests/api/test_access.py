@@ -28,10 +28,10 @@ SELF_SCOPED = {
     work.TaskLabelsView,
     work.TaskSubmitView,
     work.TaskSkipView,
-    work.TaskHeartbeatView,
     work.TaskReopenView,
     flags.TaskFlagView,
     me.MeView,
+    work.TaskHeartbeatView,
 }
 PROJECT_ROUTES = [
     route for route in API if isinstance(route.view, type) and issubclass(route.view, base.ProjectAPIView)
@@ -140,7 +140,9 @@ VALID: dict[str, dict[str, Any]] = {
     "FlagResolveView": {"resolution": "Seen."},
     "ReturnView": {"message": "Again."},
 }
-OBJECTS = {"sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id"}
+OBJECTS = {
+    "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("route", [route for route in GUARDED if OBJECTS & set(route.parameters)], ids=str)

@@ -1,6 +1,7 @@
 /** The dialogs of the workspace. Each is a <dialog> in the page whose buttons close it with a value. */
 
 import { shortcutsOn } from "./keys.js";
+import { say } from "./render.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -84,7 +85,8 @@ export function showFeedback(rows) {
 }
 
 /**
- * @param {{title: string, mine: {value: string, comment: string}, theirs: {value: string, comment: string}}} versions
+ * @typedef {{value: string, comment: string, evidence: import("./spans.js").Span[]}} Version
+ * @param {{title: string, mine: Version, theirs: Version}} versions
  * @returns {Promise<"mine"|"theirs"|"">}
  */
 export function askWhichVersion({ title, mine, theirs }) {
@@ -92,8 +94,19 @@ export function askWhichVersion({ title, mine, theirs }) {
   for (const [side, version] of Object.entries({ mine, theirs })) {
     byId(`conflict-${side}-value`).textContent = version.value;
     byId(`conflict-${side}-comment`).textContent = version.comment;
+    byId(`conflict-${side}-evidence`).replaceChildren(...version.evidence.map(quoted));
   }
   return ask(byId("conflict-dialog"));
+}
+
+/** @param {import("./spans.js").Span} span */
+function quoted(span) {
+  const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  const item = make("li", "");
+  const quote = make("q", "");
+  quote.append(make("bdi", span.quote));
+  item.append(make("span", say("unit_context", { n: span.context + 1 })), " ", quote);
+  return item;
 }
 
 export const showHelp = () => ask(byId("help-dialog"));

@@ -93,7 +93,7 @@ export function turnFormTo(step) {
   if (!made || made.hasAttribute("aria-current")) return;
   list.querySelector("[aria-current]")?.removeAttribute("aria-current");
   made.setAttribute("aria-current", "step");
-  made.scrollIntoView({ block: "nearest" });
+  requestAnimationFrame(() => made.scrollIntoView({ block: "nearest" }));
 }
 
 /** What the key does in the card of the step. @param {Step} step @param {string} key @returns {HTMLElement|null} */

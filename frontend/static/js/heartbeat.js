@@ -1,6 +1,8 @@
 /** Tells the server that somebody is still at a task that others wait for, so that it isn't given away meanwhile. */
 
 const EVERY_MS = 60_000;
+// Somebody else's by now, or no longer open.
+const LOST = new Set([404, 409]);
 
 /**
  * @param {object} wiring
@@ -14,6 +16,6 @@ export function startHeartbeat({ task, active, send, lost }) {
     const held = task();
     if (!held?.leased || !active()) return;
     const reply = await send(held.id);
-    if (reply.outcome === "refused" && reply.code === "task_released") lost(held.id, reply.message);
+    if (reply.outcome === "refused" && LOST.has(reply.status)) lost(held.id, reply.message);
   }, EVERY_MS);
 }

@@ -6,6 +6,8 @@
  * @typedef {{key: string, before: Said, after: Said}} Deed  `key`: of the step
  */
 
+import { sameEvidence } from "./spans.js";
+
 const NOTHING = { value: null, cant_tell: "", comment: "", evidence: [] };
 
 /** The part of a label that a person says. @param {Partial<Said>|undefined} label @returns {Said} */
@@ -16,10 +18,7 @@ export function saidOf(label) {
 
 /** @param {Said} one @param {Said} other */
 export const sameSaid = (one, other) =>
-  one.value === other.value && one.cant_tell === other.cant_tell && one.comment === other.comment && sameSpans(one.evidence, other.evidence);
-
-const sameSpans = (ones, others) =>
-  ones.length === others.length && ones.every((span, i) => ["context", "start", "end"].every((field) => span[field] === others[i][field]));
+  one.value === other.value && one.cant_tell === other.cant_tell && one.comment === other.comment && sameEvidence(one.evidence, other.evidence);
 
 /** Which part of a deed changed; one of the names of Said. @param {Deed} deed */
 export function changedPart({ before, after }) {

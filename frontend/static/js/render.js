@@ -3,14 +3,12 @@
  * A task is drawn once; a decision afterwards only changes attributes and words in place, so that nothing jumps.
  */
 
+import { citationsIn, isThere } from "./citations.js";
 import { optionKeys } from "./keys.js";
-import { segments } from "./spans.js";
+import { piecesOf, segments } from "./spans.js";
 import { isDone, tally, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
-
-// A text longer than this is laid out in pieces, of which the browser skips those out of sight.
-const PIECE = 4_000;
 
 /** The unit that is highlighted; only a change of it may scroll, so that one can read on while deciding. */
 let markedUnit = "";
@@ -38,17 +36,8 @@ export function element(tag, { text, children = [], data = {}, ...properties } =
 
 const bdi = (text) => element("bdi", { text });
 
-/** Cuts at line ends, so that the pieces read like the whole. @param {string} text */
-function pieces(text) {
-  const cut = [];
-  for (let from = 0; from < text.length; ) {
-    const end = text.length - from > PIECE ? text.indexOf("\n", from + PIECE) : -1;
-    const to = end < 0 ? text.length : end + 1;
-    cut.push(element("bdi", { className: "piece", text: text.slice(from, to) }));
-    from = to;
-  }
-  return cut;
-}
+/** @param {string} text */
+const pieces = (text) => piecesOf(text).map((from, i, all) => element("bdi", { className: "piece", text: text.slice(from, all[i + 1]) }));
 
 function fill(id, ...children) {
   byId(id).replaceChildren(...children);
@@ -86,7 +75,7 @@ export function drawTask(task, steps, labels) {
   fill("question", ...pieces(sample.question));
   drawReturned(task);
   drawAnswer(sample, names);
-  optional("answer-b", sample.answer_b, pieces);
+  optional("answer-b", sample.answer_b, (text) => answerParts(text, [], sample.contexts.length));
   setText("answer-heading", say(sample.answer_b === null ? "answer" : "answer_a"));
   optional("reference", sample.reference, pieces);
   drawListed("facts", sample.key_facts, "fact");
@@ -114,19 +103,38 @@ function optional(id, text, draw) {
 function drawAnswer(sample, names) {
   const number = (index) => names.get(`claim:${index}`) ?? index + 1;
   const placed = sample.claims.map((claim, id) => ({ id, ...claim })).filter((claim) => claim.start !== null && claim.end !== null);
-  if (!placed.length) fill("answer", ...pieces(sample.answer));
-  else fill("answer", element("bdi", { children: segments(sample.answer, placed).map((part) => answerPart(part, number)) }));
+  fill("answer", ...answerParts(sample.answer, placed, sample.contexts.length, number));
   const elsewhere = sample.claims.flatMap((claim, id) => (claim.start === null || claim.end === null ? [[claim.text, id]] : []));
   byId("claims-block").hidden = !elsewhere.length;
   fill("claims", ...elsewhere.map(([text, id]) => listedUnit(`claim:${id}`, number(id), text)));
 }
 
-function answerPart(part, number) {
-  if (!part.ids.length) return document.createTextNode(part.text);
+/** An answer with its claims marked and its citations linked; one without either is laid out like any text. */
+function answerParts(text, claims, contexts, number) {
+  const cited = citationsIn(text);
+  if (!claims.length && !cited.length) return pieces(text);
+  const parts = segments(text, claims, cited.flatMap((citation) => [citation.start, citation.end]));
+  const citationAt = ({ start }) => cited.find((citation) => citation.start <= start && start < citation.end);
+  return [element("bdi", { className: "piece", children: parts.map((part) => answerPart(part, number, citationAt(part), contexts)) })];
+}
+
+function answerPart(part, number, citation, contexts) {
+  const words = citation ? citationLink(part.text, citation, contexts) : document.createTextNode(part.text);
+  if (!part.ids.length) return words;
   const data = { units: part.ids.map((id) => `claim:${id}`).join(" ") };
   // The number is drawn by the style sheet, so that copied text has none.
   if (part.begins.length) data.number = part.begins.map(number).join(" ");
-  return element("mark", { className: "claim", text: part.text, data });
+  return element("mark", { className: "claim", data, children: [words] });
+}
+
+function citationLink(text, citation, contexts) {
+  const { first, last } = citation;
+  const cites = first === last ? say("cites", { n: first }) : say("cites_range", { first, last });
+  if (isThere(citation, contexts)) {
+    return element("a", { className: "cite", href: `#context-${first}`, title: cites, ariaLabel: `${text} ${cites}`, text, data: { first, last } });
+  }
+  const missing = say({ 0: "cites_of_none", 1: "cites_of_one" }[contexts] ?? "cites_of", { cites, count: contexts });
+  return element("a", { className: "cite cite-missing", role: "link", tabIndex: 0, ariaDisabled: "true", title: missing, ariaLabel: `${text} ${missing}`, text });
 }
 
 function drawListed(id, texts, kind) {
@@ -146,7 +154,7 @@ function drawContext(context, i) {
   const heading = element("h3", { text: say("unit_context", { n: i + 1 }), data: { units: `context:${i}` } });
   if (context.id) heading.append(" ", element("span", { className: "context-id", children: [bdi(context.id)] }));
   const text = element("div", { className: "text", children: pieces(context.text) });
-  return element("li", { className: "context", data: { unitBox: `context:${i}` }, children: [heading, text] });
+  return element("li", { className: "context", id: `context-${i + 1}`, tabIndex: -1, data: { unitBox: `context:${i}` }, children: [heading, text] });
 }
 
 function stepRow(step, before) {
@@ -170,6 +178,7 @@ export function drawStepState(step, labels) {
     isDone(label) ? bdi(label.cant_tell ? say("cant_tell") : valueName(step.criterion, label.value)) : element("span", { className: "visually-hidden", text: say("open") }),
   );
   button.classList.toggle("has-comment", Boolean(label?.comment));
+  button.classList.toggle("has-evidence", Boolean(label?.evidence.length));
 }
 
 // --- the step in hand -----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import { Outbox } from "./outbox.js";
 import { bindGuidelines, guidelinesInHand, toggleGuidelines } from "./panel.js";
 import * as page from "./render.js";
 import { firstMissing, isDone, neighbourUnit, nextOpen, stepKey, stepOfUnit, stepsOf } from "./steps.js";
+import { Texts } from "./texts.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
 
@@ -42,6 +43,7 @@ class Workspace {
     this.progress = data.progress;
     this.api = createApi(data);
     this.clock = new ActivityClock();
+    this.texts = new Texts(this);
     this.outbox = new Outbox({
       userId: data.user_id,
       api: this.api,
@@ -112,6 +114,7 @@ class Workspace {
     page.showStage("task");
     page.drawTask(task, this.steps, this.labels);
     this.drawForm();
+    this.texts.showTask(task);
     this.drawStep();
     document.documentElement.dataset.taskId = String(task.id);
     performance.mark("task-shown", { detail: { task: task.id } });
@@ -198,6 +201,7 @@ class Workspace {
     this.clock.turnTo(this.step.key);
     page.drawStep(this.task, this.step, this.labels.get(this.step.key));
     if (this.view === "all") form.turnFormTo(this.step);
+    this.texts.showStep();
     this.drawProgress();
   }
 
@@ -287,6 +291,7 @@ class Workspace {
     if (undoable) this.history.add({ key: step.key, before, after });
     this.remember(step.unit, step.criterion.key, after);
     this.drawState(step);
+    this.texts.showEvidence();
     this.outbox.putLabel(
       { task: this.task.id, unit: step.unit, criterion: step.criterion.key, title: page.stepTitle(step) },
       { ...after, active_seconds: this.clock.seconds, active_ms: this.clock.spentOn(step.key) },
@@ -423,6 +428,7 @@ class Workspace {
     else this.labels.delete(key);
     this.drawState(step);
     if (step === this.step && !newer && !this.typing) page.drawChoice(label ?? undefined);
+    this.texts.showEvidence();
     this.drawProgress();
   }
 
@@ -481,7 +487,7 @@ class Workspace {
     const [entry, reply] = waiting;
     const task = entry.task === this.task?.id ? this.task : (await this.api.task(entry.task)).data?.task;
     const criterion = task?.criteria.find((one) => one.key === entry.criterion) ?? { options: [] };
-    const shown = (said) => ({ value: page.saidName(criterion, said), comment: said?.comment ?? "" });
+    const shown = (said) => ({ value: page.saidName(criterion, said), comment: said?.comment ?? "", evidence: said?.evidence ?? [] });
     const choice = await askWhichVersion({ title: entry.title, mine: shown(entry.tail ?? entry.head), theirs: shown(reply.data.current) });
     if (choice !== "mine" && choice !== "theirs") return;
     if (this.task?.id === entry.task && reply.data.current) {
@@ -511,6 +517,8 @@ function bind(workspace) {
     area.scrollBy(0, direction * 0.8 * area.clientHeight);
   };
 
+  const texts = workspace.texts.actions;
+
   const typeNumber = (key) => {
     const field = (all() && form.formNumber(workspace.step)) || byId("number");
     field.value = key;
@@ -524,9 +532,11 @@ function bind(workspace) {
     help_text: () => workspace.task && page.toggleHelp(workspace.step.criterion), guidelines: toggleGuidelines,
     view: () => workspace.switchView(), skip: () => void workspace.skip(), flag: () => void workspace.flag(),
     back: () => void workspace.finishes.takeBack(), keys: showHelp,
-    page_down: () => scroll(1), page_up: () => scroll(-1), submit: () => workspace.submit(),
+    page_down: () => scroll(1), page_up: () => scroll(-1),
+    evidence: texts.evidence, search: texts.search, markers: texts.markers,
+    submit: () => workspace.texts.selected.attach() || workspace.submit(),
   };
-  const byKey = Object.entries(actionsByKey(workspace.data.keys)).filter(([, action]) => acts[action]);
+  const byKey = Object.entries(actionsByKey(workspace.data.keys));
 
   bindKeys({
     option: (key) => {
