@@ -15,11 +15,13 @@ _ADMIN = frozenset({Role.ADMIN.value})
 ROLES_FOR: dict[str, frozenset[str]] = {
     "project.read": _ALL,  # name, guidelines, criteria
     "project.change": _ADMIN,
+    "audit.read": _ADMIN,  # who said and did what: names, labels, verdicts
     "members.read": _ADMIN,
     "members.change": _ADMIN,
     "criteria.read": _ALL,
     "criteria.change": _ADMIN,
     "samples.read": _STAFF,  # annotators see a sample only through their own task
+    "claims.change": _STAFF,
     "import.read": _ADMIN,
     "import.run": _ADMIN,
     "batches.read": _STAFF,

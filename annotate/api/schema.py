@@ -61,6 +61,12 @@ class RowProblem(Problem):
     row = s.IntegerField(help_text="From 1, in the order in which they were sent.")
 
 
+class BatchInTheWay(s.Serializer):
+    number = s.IntegerField()
+    name = s.CharField()
+    status = s.CharField()
+
+
 class RefusedError(Error):
     missing = MissingAnswer(many=True, required=False, help_text="What a task still lacks.")
     labels = s.IntegerField(required=False, help_text="How many labels are in the way.")
@@ -68,6 +74,9 @@ class RefusedError(Error):
     looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
     key = s.CharField(required=False, help_text="Which key is taken.")
     actions = s.ListField(child=s.CharField(), required=False, help_text="Which actions would share it.")
+    batches = BatchInTheWay(many=True, required=False, help_text="The batches that are in the way.")
+    unit = s.CharField(required=False, help_text="The unit that has something in the way.")
+    carries = s.DictField(child=s.IntegerField(), required=False, help_text="What it is, and how many.")
     problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 
@@ -252,6 +261,7 @@ class ScoredContext(Context):
 
 
 class Claim(s.Serializer):
+    index = s.IntegerField(help_text="Its unit is claim:INDEX. Indices of dropped claims are left out.")
     text = s.CharField()
     start = s.IntegerField(allow_null=True, help_text="In Unicode code points of the answer.")
     end = s.IntegerField(allow_null=True)
@@ -266,13 +276,50 @@ class Sample(s.Serializer):
     reference = s.CharField(allow_null=True)
     contexts = ScoredContext(many=True)
     claims = Claim(many=True)
-    claims_source = s.CharField()
+    claims_source = s.CharField(help_text="file, split, labels or edited")
+    claims_revision = s.IntegerField()
     key_facts = s.ListField(child=s.CharField())
     entities = s.ListField(child=s.CharField())
     retrieved_doc_ids = s.ListField(child=s.CharField())
     relevant_doc_ids = s.ListField(child=s.CharField())
     pipeline_version = s.CharField()
     metadata = FreeObject()
+
+
+class EditedClaim(Claim):
+    dropped = s.BooleanField()
+    carries = s.CharField(help_text="What keeps it as it is, in words; empty: nothing.")
+
+    def get_fields(self) -> dict[str, s.Field]:
+        """The claims that it was made of; their name is a keyword of Python."""
+        return {**super().get_fields(), "from": s.ListField(child=s.IntegerField())}
+
+
+class ClaimEdit(s.Serializer):
+    revision = s.IntegerField()
+    change = FreeObject()
+    who = s.CharField(allow_null=True, help_text="null: as they were imported.")
+    when = s.DateTimeField()
+
+
+class EditedClaims(s.Serializer):
+    revision = s.IntegerField()
+    source = s.CharField(help_text="file, split, labels or edited")  # type: ignore[assignment]
+    checked = s.BooleanField(help_text="Somebody has read them as they are now and found them good.")
+    fixed = s.CharField(help_text="Why none of them can be changed now; empty: they can.")
+    claims = EditedClaim(many=True)
+    history = ClaimEdit(many=True, help_text="The latest first.")
+
+
+class ClaimChange(s.Serializer):
+    op = s.CharField(help_text="split, merge, edit, move, add, drop, restore, split_again, restore_revision or checked")
+    claim = s.IntegerField(required=False)
+    claims = s.ListField(child=s.IntegerField(), required=False, help_text="The two to merge.")
+    at = s.IntegerField(required=False, help_text="Where to split, in code points of the claim.")
+    text = s.CharField(required=False)
+    start = s.IntegerField(required=False, help_text="In code points of the answer.")
+    end = s.IntegerField(required=False)
+    revision = s.IntegerField(required=False)
 
 
 class SamplePage(s.Serializer):
@@ -601,6 +648,97 @@ class Dispute(Verdict):
 class Decision(s.Serializer):
     value = Value()
     reason = s.CharField()
+
+
+class CriterionVersion(Criterion):
+    is_current = s.BooleanField()
+    labels = s.IntegerField()
+    carried = s.IntegerField(help_text="Of the labels: carried over from an earlier version.")
+    verdicts = s.IntegerField(help_text="Settled ones.")
+    waiting = s.IntegerField(help_text="Units that wait for a reviewer.")
+    batches = s.ListField(child=s.IntegerField(), help_text="Numbers of the batches that ask this version.")
+    relabelled_in = s.IntegerField(
+        allow_null=True, help_text="The batch in which what no longer held was given anew for a later version."
+    )
+
+
+class ChangeChoices(s.Serializer):
+    same_meaning = s.BooleanField(required=False, help_text="Only the wording changes.")
+    reason = s.CharField(required=False, help_text="Why the meaning stays; needed with same_meaning.")
+    maybe_new = s.ListField(
+        child=Value(allow_null=True),
+        required=False,
+        allow_null=True,
+        help_text="Values that might be a new option now, null for can't tell; left out: any.",
+    )
+
+
+class ImpactAsked(ChangeChoices):
+    criterion = s.DictField(help_text="As it would be (docs/formats.md).")
+
+
+class RelabelAsked(ChangeChoices):
+    from_version = s.IntegerField()
+    hand_to = s.DictField(child=s.CharField(), required=False, help_text="Rater to user name.")
+    due_date = s.DateField(required=False, allow_null=True)
+
+
+class ValueTouched(s.Serializer):
+    value = Value(allow_null=True)
+    labels = s.IntegerField()
+    verdicts = s.IntegerField()
+    touched = s.BooleanField()
+
+    def get_fields(self) -> dict[str, s.Field]:
+        return {**super().get_fields(), "label": s.CharField()}  # a name that serializers have themselves
+
+
+class BatchTouched(s.Serializer):
+    number = s.IntegerField(allow_null=True, help_text="null: made elsewhere.")
+    name = s.CharField()
+    labels = s.IntegerField()
+    touched = s.IntegerField()
+
+
+class PersonTouched(s.Serializer):
+    rater = s.CharField()
+    touched = s.IntegerField()
+    samples = s.IntegerField()
+    can_redo = s.BooleanField(help_text="Is a member who can be asked again.")
+
+
+class Impact(s.Serializer):
+    change = s.DictField()
+    labels = s.IntegerField()
+    touched = s.IntegerField()
+    untouched = s.IntegerField()
+    values = ValueTouched(many=True)
+    batches = BatchTouched(many=True)
+    people = PersonTouched(many=True)
+    open_tasks = s.IntegerField(help_text="Tasks that still ask the old version.")
+
+
+class Relabelled(s.Serializer):
+    criterion = s.CharField()
+    version = s.IntegerField()
+    carried = s.IntegerField()
+    verdicts = s.IntegerField()
+    asked = s.IntegerField()
+    left = s.IntegerField(help_text="Touched labels that nobody is asked for.")
+    batch = s.IntegerField(allow_null=True, help_text="null: there was nothing to ask.")
+
+
+class Happening(s.Serializer):
+    at = s.DateTimeField()
+    actor = s.CharField(allow_null=True, help_text="User name; null: a rule, or the command line.")
+    action = s.CharField(help_text="label.saved, verdict.settled, member.added …")
+    subject = s.CharField(help_text="What it was done to: a sample's own id, a user name, a key …")
+    details = s.DictField()
+
+
+class Trail(s.Serializer):
+    results = Happening(many=True)
+    next = s.CharField(allow_null=True, help_text="The cursor of the next page; null: there is none.")
 
 
 class TokenListed(s.Serializer):

@@ -1,6 +1,21 @@
 from django.urls import path, re_path
 
-from annotate.api import adjudication, batches, flags, gold, imports, me, projects, releases, tasks, tokens, work
+from annotate.api import (
+    adjudication,
+    audit,
+    batches,
+    claims,
+    criterion_change,
+    flags,
+    gold,
+    imports,
+    me,
+    projects,
+    releases,
+    tasks,
+    tokens,
+    work,
+)
 
 P = "projects/<slug:slug>/"
 
@@ -24,6 +39,7 @@ urlpatterns = [
     path(P + "members/<str:username>/", projects.MemberView.as_view()),
     path(P + "samples/", projects.SamplesView.as_view()),
     path(P + "samples/<int:sample_id>/", projects.SampleView.as_view()),
+    path(P + "samples/<int:sample_id>/claims/", claims.ClaimsView.as_view()),
     path(P + "batches/", batches.BatchesView.as_view()),
     path(P + "batches/<int:number>/", batches.BatchView.as_view()),
     re_path(
@@ -45,6 +61,8 @@ urlpatterns = [
     path(P + "disputes/", adjudication.DisputesView.as_view()),
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
     path(P + "work/", work.WorkView.as_view()),
+    *audit.urlpatterns,
+    *criterion_change.urlpatterns,
     *imports.urlpatterns,
     *releases.urlpatterns,
 ]
