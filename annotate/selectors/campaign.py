@@ -10,8 +10,9 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from annotate.models import Batch, Criterion, Flag, Project, Release, Sample, Task, User, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Strategy, TaskStatus
 from annotate.models.verdict import VerdictState
+from annotate.selectors.tasks import free_samples
 
 
 @dataclass
@@ -63,7 +64,9 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
     )
     _fill(
         found,
-        Task.objects.filter(batch__project__in=keys, batch__status=BatchStatus.OPEN),
+        Task.objects.filter(batch__project__in=keys, batch__status=BatchStatus.OPEN).exclude(
+            status=TaskStatus.RELEASED
+        ),
         "batch__project_id",
         tasks=Count("id"),
         tasks_done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
@@ -87,18 +90,24 @@ def _fill(found: dict[int, Counts], rows: QuerySet[Any], by: str, **numbers: Cou
 
 
 def own_batches(user: User, projects: Sequence[Project]) -> dict[int, list[OwnBatch]]:
-    """The open batches, per project id, in which the user still has tasks."""
-    rows = (
+    """The open batches, per project id, in which the user still has tasks or could take some from the queue."""
+    held = (
         Task.objects.filter(
             annotator=user, batch__project__in=projects, batch__status=BatchStatus.OPEN, status__in=OPEN_TASK_STATUSES
         )
-        .order_by("batch__number")
-        .values("batch__project_id", "batch__number", "batch__name", "batch__due_date")
+        .order_by()
+        .values_list("batch")
         .annotate(waiting=Count("id"))
     )
+    waiting = dict(held)
+    queues = Batch.objects.filter(
+        project__in=projects, status=BatchStatus.OPEN, strategy=Strategy.PULL, annotators=user
+    ).values_list("id", flat=True)
+    for batch_id in queues:
+        waiting[batch_id] = waiting.get(batch_id, 0) + free_samples(user=user, batches=[batch_id])
     found: dict[int, list[OwnBatch]] = {}
-    for row in rows:
-        found.setdefault(row["batch__project_id"], []).append(
-            OwnBatch(row["batch__number"], row["batch__name"], row["batch__due_date"], row["waiting"])
+    for batch in Batch.objects.filter(pk__in=[pk for pk, count in waiting.items() if count]).order_by("number"):
+        found.setdefault(batch.project_id, []).append(
+            OwnBatch(batch.number, batch.name, batch.due_date, waiting[batch.pk])
         )
     return found

@@ -13,7 +13,7 @@ from annotate.selectors.counting import counting_labels
 from annotate.unit_sql import UnitCount
 from annotate.units import LISTED_KINDS
 
-_WAITING = (BatchStatus.DRAFT, BatchStatus.OPEN)
+_WAITING = (BatchStatus.DRAFT, BatchStatus.OPEN, BatchStatus.PAUSED)
 
 
 def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
@@ -38,7 +38,8 @@ def draws_of(criterion: Criterion) -> QuerySet[Batch]:
 def finished_draw(criterion: Criterion) -> Batch | None:
     """The latest one of which nothing is left to label: what figures for all samples rest on."""
     left = Exists(Task.objects.filter(batch=OuterRef("pk"), status__in=OPEN_TASK_STATUSES))
-    over = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED]) | (Q(status=BatchStatus.OPEN) & ~Q(left))
+    running = Q(status__in=[BatchStatus.OPEN, BatchStatus.PAUSED])
+    over = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED]) | (running & ~Q(left))
     return draws_of(criterion).filter(over).first()
 
 

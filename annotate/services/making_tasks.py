@@ -6,12 +6,16 @@ import random
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from django.db import connection
 from django.db.models import Count, Max
 
 from annotate.models import Batch, BatchSample, Task
 from annotate.models.batch import OPEN_TASK_STATUSES, Purpose, Strategy, TaskStatus
 from annotate.selectors.gold import gold_for
 from annotate.services.assignment import Seats, Turn, assign, turns, who_may
+
+# From so many new tasks on the table is another one for whoever searches it.
+MANY = 5_000
 
 
 def make_tasks(batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[int, Collection[str]]) -> int:
@@ -32,6 +36,10 @@ def _make_free(batch: Batch, samples: Sequence[BatchSample]) -> int:
         ),
         batch_size=5000,
     )
+    if len(copies) >= MANY:
+        # PostgreSQL measures the table by itself, but only after a while; until then it plans for the one it knew.
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE annotate_task")
     return len(copies)
 
 
