@@ -26,6 +26,7 @@ SECTIONS = (
     ("project", gettext_noop("Overview"), "project.read"),
     ("label", gettext_noop("Label"), "work.label"),
     ("adjudicate", gettext_noop("Adjudicate"), "adjudication.read"),
+    ("flags", gettext_noop("Flags"), "flags.read"),
     ("samples", gettext_noop("Samples"), "samples.read"),
     ("batches", gettext_noop("Batches"), "batches.read"),
     ("criteria", gettext_noop("Criteria"), "criteria.read"),

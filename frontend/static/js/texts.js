@@ -16,7 +16,6 @@ import { piecesOf } from "./spans.js";
  *   a context on the screen; `begins`: where its pieces begin, which are the element's children
  */
 
-const SHOWN = "touchstone.unseen";
 const FLASH_MS = 1_600;
 // Where words of a sample or of a criterion stand.
 const WORDS = ["question", "answer", "answer-b", "claims", "facts", "entities", "reference", "contexts", "unit-text", "options"];
@@ -26,11 +25,12 @@ const byId = (id) => document.getElementById(id);
 export class Texts {
   /** @type {Context[]} */ contexts = [];
   #stepKey = "";
-  #showsUnseen = recall() === "shown";
+  #showsUnseen;
 
   /** @param {{task: object|null, step: import("./steps.js").Step, labels: Map<string, object>, say: Function}} workspace */
   constructor(workspace) {
     this.workspace = workspace;
+    this.#showsUnseen = workspace.data.preferences.markers;
     this.evidence = new Evidence(this);
     this.cursor = new EvidenceCursor(this);
     this.search = new Search({ opened: () => this.arrangeBar(), closed: (place) => (this.cursor.resumeAt(place), this.arrangeBar()) });
@@ -111,7 +111,7 @@ export class Texts {
 
   toggleUnseen() {
     this.#showsUnseen = !this.#showsUnseen;
-    remember(this.#showsUnseen ? "shown" : "hidden");
+    void this.workspace.api.prefer({ markers: this.#showsUnseen });
     if (this.#showsUnseen) this.#markAll();
     else if (WORDS.filter((id) => unmarkUnseen(byId(id))).length) this.#redraw();
     byId("show-unseen").ariaPressed = byId("unseen-show").ariaPressed = String(this.#showsUnseen);
@@ -139,22 +139,5 @@ export class Texts {
     byId("unseen-hint").hidden = !found.size;
     byId("unseen-names").textContent = Array.from(found, ([name, n]) => (n > 1 ? `${name} ×${n}` : name)).join(", ");
     byId("show-unseen").ariaPressed = byId("unseen-show").ariaPressed = String(this.#showsUnseen);
-  }
-}
-
-function recall() {
-  try {
-    return localStorage.getItem(SHOWN);
-  } catch {
-    return null;
-  }
-}
-
-/** A browser that keeps nothing shows the marks until the page is left. */
-function remember(state) {
-  try {
-    localStorage.setItem(SHOWN, state);
-  } catch {
-    // Nothing is lost but the habit.
   }
 }

@@ -156,3 +156,86 @@ def test_two_tabs_disagree_also_when_only_their_evidence_differs(
     return outbox.state;
     """
     assert modules.evaluate(OUTBOX % (body % json.dumps(mine)), [stale(theirs)]) == state
+
+
+def test_history_goes_back_and_forth_and_skips_what_changed_elsewhere(modules: Page) -> None:
+    told = modules.evaluate(
+        """async () => {
+          const { History, saidOf } = await import("/history.js");
+          const history = new History();
+          const at = new Map();
+          const now = (key) => saidOf(at.get(key));
+          const say = (key, change) => {
+            const before = now(key);
+            at.set(key, { ...before, ...change });
+            history.add({ key, before, after: now(key) });
+          };
+          const replay = (deed, side) => {
+            if (deed) at.set(deed.key, deed[side]);
+            return deed && [deed.key, deed[side].value, deed[side].comment];
+          };
+          say("a", { value: 1 });
+          say("a", { value: 1 });  // nothing new
+          say("b", { value: 2 });
+          say("a", { comment: "c" });
+          const undo = () => replay(history.undo(now), "before");
+          const told = [undo(), replay(history.redo(now), "after"), undo()];
+          at.set("b", { value: 9, cant_tell: "", comment: "", evidence: [] });  // another tab
+          told.push(undo(), undo());
+          say("b", { value: 3 });
+          told.push(history.redo(now));
+          return told;
+        }"""
+    )
+    assert told == [["a", 1, ""], ["a", 1, "c"], ["a", 1, ""], ["a", None, ""], None, None]
+
+
+def test_keys_of_ones_own_and_those_that_always_work(modules: Page) -> None:
+    found = modules.evaluate(
+        """async () => (await import("/actions.js")).actionsByKey({ next_unit: ["n", "j"], undo: ["q"] })"""
+    )
+    assert {key: found[key] for key in ("n", "j", "q", "Enter", "ArrowRight", "ctrl+z")} == {
+        "n": "next_unit", "j": "next_unit", "q": "undo", "Enter": "submit", "ArrowRight": "next_unit",
+        "ctrl+z": "undo",
+    }  # fmt: skip
+    assert "z" not in found
+
+
+def test_what_was_never_sent_can_be_withdrawn(modules: Page) -> None:
+    result = modules.evaluate(
+        OUTBOX
+        % """
+        const outbox = make();
+        outbox.putLabel(which, said("a"), 0);
+        outbox.putFinish({ task: 1, action: "submit", reason: "", active_seconds: 3, scope: "" });
+        const early = outbox.withdraw(1);
+        for (let i = 0; i < 6; i++) await wait();
+        outbox.putFinish({ task: 1, action: "submit", reason: "", active_seconds: 3, scope: "" });
+        const late = outbox.withdraw(1);
+        for (let i = 0; i < 6; i++) await wait();
+        return { early, late, sent: sent.map((one) => one.finish ?? one.value), left: stored() };
+        """,
+        [saved(1), saved(0)],
+    )
+    assert result == {"early": True, "late": False, "sent": ["a", 1], "left": 0}
+
+
+def test_time_is_counted_for_the_step_in_hand(modules: Page) -> None:
+    spent = modules.evaluate(
+        """async () => {
+          const { ActivityClock } = await import("/clock.js");
+          const clock = new ActivityClock();
+          const until = async (ms) => {
+            for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(requestAnimationFrame);
+          };
+          clock.restart(0, new Map([["b", 5000]]));
+          clock.turnTo("a");
+          await until(120);
+          clock.turnTo("b");
+          await until(60);
+          return { a: clock.spentOn("a"), b: clock.spentOn("b"), none: clock.spentOn("c"), active: clock.active };
+        }"""
+    )
+    assert 110 <= spent["a"] < 2000
+    assert 5050 <= spent["b"] < 7000
+    assert (spent["none"], spent["active"]) == (0, True)
