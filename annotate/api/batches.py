@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import date
 from typing import Any
@@ -12,7 +13,7 @@ from annotate.api import campaign_shapes as shapes
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body
 from annotate.errors import Invalid
-from annotate.models import Criterion, Project, User
+from annotate.models import Batch, Criterion, Project, User
 from annotate.selectors.progress import batch_annotators, batch_criteria, free_tasks
 from annotate.selectors.projects import batch_as_dict, batches_of, current_criteria, one_batch, one_criterion
 from annotate.services.batches import (
@@ -28,13 +29,14 @@ from annotate.services.batches import (
 )
 from annotate.services.consensus import settle_imported
 
-STEPS = {
+STEPS: dict[str, Callable[..., Batch]] = {
     "open": open_batch,
     "adjudicate": start_adjudication,
     "close": close_batch,
     "reopen": reopen_batch,
+    "pause": pause_batch,
+    "resume": resume_batch,
 }
-SWITCHES = {"pause": pause_batch, "resume": resume_batch}
 # What `create_batch` takes as it comes: it checks each.
 _OPTIONS = {
     "strategy",
@@ -115,7 +117,7 @@ class BatchView(ProjectAPIView):
 
         One that carries some is refused (409, with their number in `labels`); close it instead.
         """
-        delete_batch(batch=one_batch(self.project, number))
+        delete_batch(batch=one_batch(self.project, number), actor=self.user)
         return Response(status=204)
 
 
@@ -132,9 +134,7 @@ class BatchStepView(ProjectAPIView):
         the batch's state is refused (409). There is no body.
         """
         batch = one_batch(self.project, number)
-        if step in SWITCHES:
-            return Response(batch_as_dict(SWITCHES[step](actor=self.user, batch=batch)))
-        return Response(batch_as_dict(STEPS[step](batch=batch)))
+        return Response(batch_as_dict(STEPS[step](batch=batch, actor=self.user)))
 
 
 class BatchExtendView(ProjectAPIView):
@@ -172,7 +172,7 @@ class SettleView(ProjectAPIView):
         """
         data = body(request, {"needed"}, required={"needed"})
         criterion = one_criterion(self.project, key)
-        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"])
+        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"], actor=self.user)
         return Response({"criterion": key, "written": count})
 
 

@@ -1,6 +1,20 @@
 from django.urls import path, re_path
 
-from annotate.api import adjudication, batches, flags, gold, imports, me, projects, releases, tasks, tokens, work
+from annotate.api import (
+    adjudication,
+    audit,
+    batches,
+    criterion_change,
+    flags,
+    gold,
+    imports,
+    me,
+    projects,
+    releases,
+    tasks,
+    tokens,
+    work,
+)
 
 P = "projects/<slug:slug>/"
 
@@ -45,6 +59,8 @@ urlpatterns = [
     path(P + "disputes/", adjudication.DisputesView.as_view()),
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
     path(P + "work/", work.WorkView.as_view()),
+    *audit.urlpatterns,
+    *criterion_change.urlpatterns,
     *imports.urlpatterns,
     *releases.urlpatterns,
 ]

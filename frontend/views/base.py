@@ -34,6 +34,7 @@ SECTIONS = (
     ("reports", gettext_noop("Reports"), "reports.read"),
     ("export", gettext_noop("Export"), "export.read"),
     ("members", gettext_noop("Members"), "members.read"),
+    ("audit", gettext_noop("Audit"), "audit.read"),
     ("settings", gettext_noop("Settings"), "project.change"),
 )
 

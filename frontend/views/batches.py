@@ -90,7 +90,7 @@ def step(page: ProjectPage, number: int, step: str) -> HttpResponse:
         raise Http404
     act, done = STEPS[step]
     found = one_batch(page.project, number)
-    page.attempt(lambda: act(batch=found), done % {"n": number})
+    page.attempt(lambda: act(batch=found, actor=page.user), done % {"n": number})
     return page.redirect("batch", number)
 
 
@@ -100,5 +100,7 @@ def delete(page: ProjectPage, number: int) -> HttpResponse:
     found = one_batch(page.project, number)
     if page.request.method != "POST":
         return page.render("frontend/batch_delete.html", {"batch": found, "samples": found.batch_samples.count()})
-    deleted = page.attempt(lambda: delete_batch(batch=found), _("Batch %(n)d is deleted.") % {"n": number})
+    deleted = page.attempt(
+        lambda: delete_batch(batch=found, actor=page.user), _("Batch %(n)d is deleted.") % {"n": number}
+    )
     return page.redirect("batches") if deleted else page.redirect("batch", number)
