@@ -15,7 +15,13 @@ function ask(dialog) {
   dialog.showModal();
   return new Promise((resolve) => {
     waiting.set(dialog, resolve);
-    dialog.addEventListener("close", () => resolve(dialog.returnValue), { once: true });
+    const closed = () => {
+      // The event of an earlier closing, told late: it is open again.
+      if (dialog.open) return;
+      dialog.removeEventListener("close", closed);
+      resolve(dialog.returnValue);
+    };
+    dialog.addEventListener("close", closed);
   });
 }
 
