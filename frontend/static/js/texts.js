@@ -33,7 +33,7 @@ export class Texts {
     this.#showsUnseen = workspace.data.preferences.markers;
     this.evidence = new Evidence(this);
     this.cursor = new EvidenceCursor(this);
-    this.search = new Search({ opened: () => this.arrangeBar(), closed: () => this.arrangeBar() });
+    this.search = new Search({ opened: () => this.arrangeBar(), closed: (place) => (this.cursor.resumeAt(place), this.arrangeBar()) });
     this.selected = new Selected(this);
     this.linked = new Linked(this);
     const clicks = { "search-open": this.actions.search, "evidence-start": this.actions.evidence, "show-unseen": this.actions.markers, "unseen-show": this.actions.markers };
