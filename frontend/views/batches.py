@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotate.errors import Refusal
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus, TaskStatus
+from annotate.models.project import UnitKind
 from annotate.selectors.progress import batch_annotators, batch_criteria, batch_skips
 from annotate.selectors.projects import one_batch
 from annotate.services.batches import (
@@ -81,6 +82,7 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
         "people": found.annotators.order_by("username") if found.status == BatchStatus.DRAFT else [],
         "criteria": batch_criteria(found),
         "may_change": page.may("batches.change"),
+        "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),
     }
 
 
