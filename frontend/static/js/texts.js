@@ -18,7 +18,7 @@ import { piecesOf } from "./spans.js";
 
 const FLASH_MS = 1_600;
 // Where words of a sample or of a criterion stand.
-const WORDS = ["question", "answer", "answer-b", "claims", "facts", "entities", "reference", "contexts", "unit-text", "options"];
+const WORDS = ["question", "answer", "answer-b", "claims", "facts", "entities", "reference", "contexts", "unit-text", "options", "form"];
 
 const byId = (id) => document.getElementById(id);
 
