@@ -91,6 +91,7 @@ _SUBJECTS = {
     "projects": "Projects",
     "criteria": "Criteria",
     "members": "Members",
+    "invites": "Members",
     "imports": "Imports",
     "samples": "Samples",
     "batches": "Batches",

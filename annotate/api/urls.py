@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from annotate.api import adjudication, batches, imports, projects, releases, tokens, work
+from annotate.api import adjudication, batches, imports, invites, projects, releases, tokens, work
 
 P = "projects/<slug:slug>/"
 
@@ -18,6 +18,8 @@ urlpatterns = [
     path(P + "criteria/<slug:key>/settle/", batches.SettleView.as_view()),
     path(P + "members/", projects.MembersView.as_view()),
     path(P + "members/<str:username>/", projects.MemberView.as_view()),
+    path(P + "invites/", invites.InvitesView.as_view()),
+    path(P + "invites/<int:invite_id>/", invites.InviteView.as_view()),
     path(P + "samples/", projects.SamplesView.as_view()),
     path(P + "samples/<int:sample_id>/", projects.SampleView.as_view()),
     path(P + "batches/", batches.BatchesView.as_view()),

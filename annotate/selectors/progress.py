@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import Count, Q, Sum
 
-from annotate.models import Batch, BatchCriterion, BatchSample, Label, Task, Verdict
-from annotate.models.batch import Purpose, TaskStatus
+from annotate.models import Batch, BatchCriterion, BatchSample, Label, Project, Task, User, Verdict
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
 
 
@@ -76,6 +76,30 @@ def batch_annotators(batch: Batch) -> list[AnnotatorProgress]:
             in_progress=row["in_progress"],
             active_seconds=row["active"] or 0,
         )
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True)
+class OpenWork:
+    """What somebody still has to do in a batch."""
+
+    number: int
+    name: str
+    status: str
+    tasks: int
+
+
+def open_work(project: Project, user: User) -> list[OpenWork]:
+    rows = (
+        Task.objects.filter(batch__project=project, annotator=user, status__in=OPEN_TASK_STATUSES)
+        .exclude(batch__status=BatchStatus.CLOSED)
+        .order_by("batch__number")
+        .values("batch__number", "batch__name", "batch__status")
+        .annotate(n=Count("id"))
+    )
+    return [
+        OpenWork(row["batch__number"], row["batch__name"], BatchStatus(row["batch__status"]).label, row["n"])
         for row in rows
     ]
 

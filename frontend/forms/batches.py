@@ -6,10 +6,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import Criterion, Membership, Project, User
+from annotate.models import Criterion, Project, User
 from annotate.selectors.metadata import KnownKey, known_metadata
-from annotate.selectors.projects import current_criteria, members_of
+from annotate.selectors.projects import current_criteria
 from annotate.services.batches import MAX_SEED, earliest_due_date
+from frontend.forms.people import offer_members
 
 METHODS = (
     ("all", _("All samples")),
@@ -43,7 +44,7 @@ class WhoLabelsForm(forms.Form):
         super().__init__(*args, **kwargs)
         # For the browser's calendar; the service decides.
         self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
-        _offer_members(self.fields["annotators"], project)
+        offer_members(self.fields["annotators"], project)
 
 
 class BatchForm(WhoLabelsForm):
@@ -91,20 +92,7 @@ class BatchForm(WhoLabelsForm):
         return selection
 
 
-def _offer_members(field: forms.Field, project: Project) -> None:
-    """The choices of a field for people: the project's active members."""
-    # list(): the choices are shown and checked; people of a project are few.
-    members = list(members_of(project).filter(is_active=True, user__is_active=True))
-    roles = {member.user_id: member for member in members}
-    field.queryset = User.objects.filter(pk__in=roles).order_by("username")  # type: ignore[attr-defined]
-    field.label_from_instance = lambda user: _person(roles[user.pk])  # type: ignore[attr-defined]
-
-
 def _metadata_field(known: KnownKey) -> forms.ChoiceField:
     choices: list[tuple[str, Any]] = [("", _("any"))]
     choices += [(json.dumps(value.value), f"{value.shown} ({value.samples})") for value in known.values]
     return forms.ChoiceField(label=known.key, choices=choices, required=False)
-
-
-def _person(member: Membership) -> str:
-    return f"{member.user.name} ({member.get_role_display().lower()})"

@@ -16,6 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from knox.models import get_token_model
 
+from frontend.forms.account import EmailForm
+
 
 @require_safe
 @login_required
@@ -40,6 +42,17 @@ def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
     return redirect("account")
 
 
+@require_POST
+@login_required
+def change_email(request: HttpRequest) -> HttpResponse:
+    form = EmailForm(request.POST, instance=request.user)
+    if not form.is_valid():
+        return _show(request, {"email_form": form}, 422)
+    form.save()
+    messages.success(request, _("Saved."))
+    return redirect("account")
+
+
 class ChangePassword(PasswordChangeView):
     template_name = "registration/password_change.html"
     success_url = reverse_lazy("account")
@@ -51,4 +64,5 @@ class ChangePassword(PasswordChangeView):
 
 def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
     tokens = get_token_model().objects.filter(user=request.user).order_by("-created")
-    return render(request, "frontend/account.html", {"tokens": tokens, **(context or {})}, status=status)
+    shared = {"tokens": tokens, "email_form": EmailForm(instance=request.user)}
+    return render(request, "frontend/account.html", {**shared, **(context or {})}, status=status)

@@ -133,7 +133,7 @@ VALID: dict[str, dict[str, Any]] = {
     "TaskLabelsView": {"unit": "answer", "criterion": "grade", "value": 1},
     "TaskSkipView": {"reason": "No."},
 }
-OBJECTS = {"sample_id", "number", "verdict_id", "task_id", "job_id", "judge_id", "token_id"}
+OBJECTS = {"sample_id", "number", "verdict_id", "task_id", "job_id", "judge_id", "token_id", "invite_id"}
 
 
 @pytest.mark.parametrize("route", [route for route in GUARDED if OBJECTS & set(route.parameters)], ids=str)
@@ -146,6 +146,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "verdict_id": 10**15,
         "task_id": 10**15,
         "judge_id": 10**15,
+        "invite_id": 10**15,
         "job_id": "00000000-0000-4000-8000-000000000000",
     }
     _, token = get_token_model().objects.create(both.world.dora)

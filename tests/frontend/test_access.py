@@ -32,6 +32,7 @@ READ = {
     "reports/support/triage/": STAFF,
     "settings/": ADMIN,
     "members/": ADMIN,
+    "members/bea/deactivate/": ADMIN,
     "import/": ADMIN,
     "export/": ADMIN,
     "batches/new/": ADMIN,
@@ -44,7 +45,11 @@ WRITE = {
     "settings/": ADMIN,
     "members/": ADMIN,
     "members/new-account/": ADMIN,
-    "members/bea/role/": ADMIN,
+    "members/bea/change/": ADMIN,
+    "members/bea/deactivate/": ADMIN,
+    "members/bea/reactivate/": ADMIN,
+    "members/invite/": ADMIN,
+    "members/invites/1/revoke/": ADMIN,
     "members/bea/remove/": ADMIN,
     "import/": ADMIN,
     "export/": ADMIN,
@@ -93,7 +98,9 @@ def test_who_may_see_an_import(project: Project, alice: User, who_may: WhoMay) -
         assert who_may(f"/p/help/import/{job.pk}/{path}") == ADMIN
 
 
-@pytest.mark.parametrize("path", ["members/new-account/", "members/bea/role/", "members/bea/remove/", "export/settle/"])
+@pytest.mark.parametrize(
+    "path", ["members/new-account/", "members/bea/change/", "members/bea/remove/", "members/invite/", "export/settle/"]
+)
 def test_what_changes_things_takes_a_post(path: str, alice: User, project: Project) -> None:
     client = Client()
     client.force_login(alice)
