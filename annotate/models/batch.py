@@ -175,11 +175,12 @@ OPEN_TASK_STATUSES = (TaskStatus.PENDING, TaskStatus.IN_PROGRESS, TaskStatus.RET
 
 
 class Task(models.Model):
-    batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="tasks")
+    # The indexes below begin with batch and annotator, and serve wherever a foreign key's own would.
+    batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="tasks", db_index=False)
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="tasks")
     # None: waits in the pull queue for whoever asks for a task.
     annotator = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="tasks", null=True, blank=True
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="tasks", null=True, blank=True, db_index=False
     )
     purpose = models.CharField(max_length=6, choices=Purpose, default=Purpose.LABEL)
     # As BatchSample.tag; here because the queue is searched by it.
@@ -226,6 +227,18 @@ class Task(models.Model):
                 condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]),
                 name="task_open_by_annotator",
             ),
+            # Reader: the same; what a reviewer sent back comes first.
+            models.Index(
+                fields=["annotator", "batch"], condition=Q(status="returned"), name="task_returned_by_annotator"
+            ),
+            # Reader: how far somebody has come in a pull queue (services.queue): the last position of each tag.
+            models.Index(
+                fields=["annotator", "batch", "tag", "position"],
+                condition=Q(annotator__isnull=False),
+                name="task_by_annotator",
+            ),
+            # Reader: the end of the queue, where freed tasks go.
+            models.Index(fields=["batch", "position"], name="task_by_batch"),
             # Reader: the pull queue (services.queue): the first free task of a tag, and those whose lease has run out.
             models.Index(
                 fields=["batch", "tag", "position"],

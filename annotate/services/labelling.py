@@ -154,7 +154,7 @@ def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None)
         missing = _missing(task)
         if missing:
             raise Invalid("incomplete", _missing_sentence(len(missing)), missing=missing)
-        if _finish(task, TaskStatus.SUBMITTED, seconds):
+        if _finish(actor, task, TaskStatus.SUBMITTED, seconds):
             return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED)
     raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
 
@@ -170,16 +170,17 @@ def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | N
         if task.status == TaskStatus.SKIPPED:
             return Finished(task.id, task.batch_id, task.status)
         _require_open(task)
-        if _finish(task, TaskStatus.SKIPPED, seconds, reason):
+        if _finish(actor, task, TaskStatus.SKIPPED, seconds, reason):
             return Finished(task.id, task.batch_id, TaskStatus.SKIPPED)
     raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
 
 
-def _finish(task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
+def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
     """Ends the task and, when it was the sample's last, works out the verdicts. False: it changed since it was read."""
     with transaction.atomic():
         others_at_work = finish_task(
             task=task,
+            actor_id=actor.pk,
             status=status,
             skip_reason=skip_reason,
             active_seconds=active_seconds,
