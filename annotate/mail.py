@@ -6,6 +6,7 @@ A mail that can't be sent is logged and stops nothing. Whoever has no address ge
 from __future__ import annotations
 
 import logging
+import zlib
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from smtplib import SMTPException
@@ -102,7 +103,8 @@ def send_task_returned(task_id: int) -> bool:
         values = {"who": who, "message": task.return_message, **_names(task.batch)}
         return subject, _text(task.batch, said % values)
 
-    once = f"returned:{task.pk}:{task.submitted_at}"
+    # Another message is another mail.
+    once = f"returned:{task.pk}:{zlib.crc32(task.return_message.encode())}"
     return _send_once(once, task.annotator, write, seconds=_ONCE_SECONDS)
 
 

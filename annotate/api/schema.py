@@ -371,6 +371,7 @@ class CriterionProgress(s.Serializer):
     name = s.CharField()
     expected = s.IntegerField()
     given = s.IntegerField()
+    cant_tell = s.IntegerField(help_text="Answered, but not with a value.")
     settled = s.IntegerField()
     disputed = s.IntegerField()
 

@@ -85,16 +85,23 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
     return boards
 
 
+_COUNTED = ("done", "skipped", "in_progress", "returned", "left")
+
+
 def _counts(batch: Batch) -> dict[int, dict[str, int]]:
     mine = Task.objects.filter(batch=batch, annotator__isnull=False).exclude(status=TaskStatus.RELEASED)
-    rows = mine.order_by().values("annotator").annotate(
-        done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
-        skipped=Count("id", filter=Q(status=TaskStatus.SKIPPED)),
-        in_progress=Count("id", filter=Q(status=TaskStatus.IN_PROGRESS)),
-        returned=Count("id", filter=Q(status=TaskStatus.RETURNED)),
-        left=Count("id", filter=~Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
+    rows = (
+        mine.order_by()
+        .values("annotator")
+        .annotate(
+            done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+            skipped=Count("id", filter=Q(status=TaskStatus.SKIPPED)),
+            in_progress=Count("id", filter=Q(status=TaskStatus.IN_PROGRESS)),
+            returned=Count("id", filter=Q(status=TaskStatus.RETURNED)),
+            left=Count("id", filter=~Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
+        )
     )
-    return {row.pop("annotator"): row for row in rows}
+    return {row["annotator"]: {name: row[name] for name in _COUNTED} for row in rows}
 
 
 # A task without any measured second (a script, a browser that blocks it) says nothing about time.

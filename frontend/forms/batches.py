@@ -10,6 +10,7 @@ from annotate.models import Criterion, Project, User
 from annotate.models.batch import ConsensusRule, Strategy
 from annotate.selectors.metadata import KnownKey, known_metadata
 from annotate.selectors.projects import current_criteria
+from annotate.services.batch_checks import MAX_LEASE_MINUTES
 from annotate.services.batches import MAX_SEED, earliest_due_date
 from frontend.forms.people import offer_members
 
@@ -138,6 +139,23 @@ class BatchForm(WhoLabelsForm):
 
     def metadata_fields(self) -> list[forms.BoundField]:
         return [self[f"meta_{index}"] for index in range(len(self.known))]
+
+    # Parts of the page that are folded away are open when there is something to see in them.
+
+    def opens_samples(self) -> bool:
+        return self._differs("method", "n", "seed", *(f"meta_{index}" for index in range(len(self.known))))
+
+    def opens_criteria(self) -> bool:
+        return self._differs("criteria")
+
+    def opens_options(self) -> bool:
+        return self._differs(
+            "due_date", "strategy", "lease_minutes", "overlap_percent", "consensus", "tag_key", "gold_percent",
+            "gold_feedback", "repeat_percent",
+        )  # fmt: skip
+
+    def _differs(self, *names: str) -> bool:
+        return self.is_bound and any(name in self.errors or name in self.changed_data for name in names)
 
     def options(self) -> dict[str, Any]:
         """What services.batches.create_batch takes beside the samples."""
