@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from math import ceil
 
 from django.db import connection
 from django.utils import timezone
@@ -65,8 +64,8 @@ def forecast(batch: Batch, *, now: datetime | None = None) -> Forecast:
     if batch.status == BatchStatus.OPEN and left and lately >= FEWEST_TASKS:
         # A batch that was opened this morning has had one day: people also sleep.
         days = max((now - since) / timedelta(days=1), 1.0)
-        ahead = ceil(left * days / lately)
-        done_on = timezone.localdate(now) + timedelta(days=ahead) if ahead <= LONGEST_DAYS else None
+        ahead = left * days / lately
+        done_on = timezone.localdate(now + timedelta(days=ahead)) if ahead <= LONGEST_DAYS else None
     return Forecast(
         left=left,
         finished=finished,

@@ -91,12 +91,13 @@ def test_deactivating_asks_first_and_hands_the_tasks_on(
     assert bens.get("/p/help/").status_code == 200
 
 
-def test_tasks_that_nobody_can_take_keep_the_member(
-    alice: User, ben: User, batch: Batch, project: Project, as_user: AsUser
+def test_people_who_can_not_take_the_tasks_keep_the_member(
+    alice: User, ben: User, bea: User, batch: Batch, project: Project, as_user: AsUser
 ) -> None:
-    """Bea has the same samples already, so there is nobody to share Ben's out among."""
-    reply = as_user(alice).post("/p/help/members/ben/deactivate/")
+    """Bea has the same samples already."""
+    reply = as_user(alice).post("/p/help/members/ben/deactivate/", {"to": [bea.pk]})
     assert reply.status_code == 409
+    assert "can&#x27;t go to any of the people named" in reply.content.decode()
     assert project.memberships.get(user=ben).is_active
     assert batch.tasks.filter(annotator=ben, status="pending").count() == 4
 
