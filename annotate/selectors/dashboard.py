@@ -171,7 +171,7 @@ _AGREEMENT = f"""
 _GOLD = f"""
     SELECT t.annotator_id, count(*) FILTER (WHERE g.value = l.value), count(*)
       FROM annotate_task t
-      JOIN annotate_label l ON l.task_id = t.id AND (l.value IS NOT NULL OR l.cant_tell <> '')
+      JOIN annotate_label l ON l.task_id = t.id AND l.value IS NOT NULL
       JOIN annotate_goldanswer g ON g.sample_id = l.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
      WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND t.purpose = '{Purpose.GOLD.value}'
      GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id

@@ -188,7 +188,7 @@ def test_goes_from_draft_to_closed_and_back(alice: User, sent: dict[str, Any], a
     assert client.post("/p/help/batches/1/explode/").status_code == 404
     assert client.get("/p/help/batches/1/open/").status_code == 405
     again = client.post("/p/help/batches/1/open/", follow=True)
-    assert "only one that is draft can be opened" in again.content.decode()
+    assert "can be taken only in a batch that is draft" in again.content.decode()
 
 
 def test_a_draft_is_deleted_after_a_question(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
