@@ -24,7 +24,13 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "import.run": _ADMIN,
     "batches.read": _STAFF,
     "batches.change": _ADMIN,
+    "tasks.return": _STAFF,
+    "gold.read": _ADMIN,  # known answers: whoever is measured by them must not see them
+    "gold.change": _ADMIN,
     "work.label": _ALL,  # one's own tasks only: services.labelling
+    "flags.raise": _ALL,  # about the sample of one's own task
+    "flags.read": _STAFF,
+    "flags.resolve": _ADMIN,
     "adjudication.read": _STAFF,
     "adjudication.decide": _STAFF,
     "reports.read": _STAFF,

@@ -191,6 +191,7 @@ class AskedCriterion(s.Serializer):
     prompt = s.CharField()
     help = s.CharField()
     required = s.BooleanField()  # type: ignore[assignment]
+    cant_tell = s.BooleanField(help_text="Whether “can't tell” is an answer.")
     options = Option(many=True)
 
 
@@ -341,14 +342,36 @@ class BatchCreation(s.Serializer):
     selection = Selection(required=False)
     seed = s.IntegerField(required=False)
     due_date = s.DateField(required=False, allow_null=True, help_text="Today or later (UTC).")
+    strategy = s.ChoiceField(["balanced", "pull"], required=False, help_text="Shared out when it opens, or a queue.")
+    tag_key = s.CharField(
+        required=False, help_text="A metadata key: samples that have it go to people with its value among their tags."
+    )
+    overlap_share = s.FloatField(required=False, help_text="The share of samples that `overlap` people label.")
+    gold_share = s.FloatField(required=False, help_text="Tasks with known answers, per task of a person's own.")
+    repeat_share = s.FloatField(required=False, help_text="Own tasks a second time, per task of a person's own.")
+    gold_feedback = s.BooleanField(required=False, help_text="Whether known answers are shown after submitting.")
+    lease_minutes = s.IntegerField(required=False, help_text="How long a task taken from the queue is kept.")
+    consensus = s.ChoiceField(["majority", "unanimous"], required=False)
+
+
+class BatchSelection(Selection):
+    extensions = s.ListField(child=FreeObject(), required=False, help_text="What was chosen later, the same way.")
 
 
 class Batch(s.Serializer):
     number = s.IntegerField()
     name = s.CharField()
-    status = s.CharField(help_text="draft, open, adjudicating or closed")
+    status = s.CharField(help_text="draft, open, paused, adjudicating or closed")
     overlap = s.IntegerField()
-    selection = Selection()
+    overlap_share = s.FloatField()
+    strategy = s.CharField(help_text="balanced or pull")
+    tag_key = s.CharField()
+    gold_share = s.FloatField()
+    repeat_share = s.FloatField()
+    gold_feedback = s.BooleanField()
+    lease_minutes = s.IntegerField()
+    consensus = s.CharField(help_text="majority or unanimous")
+    selection = BatchSelection()
     seed = s.IntegerField()
     due_date = s.DateField(allow_null=True)
     samples = s.IntegerField()
@@ -377,6 +400,7 @@ class CriterionProgress(s.Serializer):
 
 
 class BatchProgress(s.Serializer):
+    free = s.IntegerField(help_text="Tasks that wait in the queue.")
     annotators = AnnotatorProgress(many=True)
     criteria = CriterionProgress(many=True)
 
@@ -405,18 +429,25 @@ class LabelSaving(s.Serializer):
     unit = s.CharField(help_text="answer, sample, claim:3, context:2, fact:0 or entity:1")
     criterion = s.CharField()
     value = Value(allow_null=True, help_text="null takes the choice back.")
+    cant_tell = s.CharField(required=False, help_text="Why no value can be given; instead of one.")
     comment = s.CharField(required=False)
     evidence = Evidence(many=True, required=False)
     active_seconds = s.IntegerField(required=False, help_text="Running total of the task.")
+    active_ms = s.IntegerField(required=False, help_text="Running total of this label.")
 
 
 class Label(s.Serializer):
     unit = s.CharField()
     criterion = s.CharField()
     value = Value(allow_null=True)
+    cant_tell = s.CharField()
     comment = s.CharField()
     evidence = Evidence(many=True)
     revision = s.IntegerField()
+
+
+class TaskLabel(Label):
+    active_ms = s.IntegerField(allow_null=True, help_text="Work on it so far, as measured.")
 
 
 class TaskSample(s.Serializer):
@@ -442,9 +473,12 @@ class Task(s.Serializer):
     position = s.IntegerField()
     batch = TaskBatch()
     active_seconds = s.IntegerField()
+    leased = s.BooleanField(help_text="Taken from a queue: send heartbeats while the page is open.")
     sample = TaskSample()
     criteria = AskedCriterion(many=True)
-    labels = Label(many=True, help_text="Your own.")
+    labels = TaskLabel(many=True, help_text="Your own.")
+    return_message = s.CharField(help_text="What a reviewer asks for, until you submit again.")
+    returned_by = s.CharField(allow_null=True, help_text="Who asks; null where the project shows no names.")
 
 
 class WorkProgress(s.Serializer):
@@ -457,6 +491,11 @@ class WorkProgress(s.Serializer):
 class Work(s.Serializer):
     task = Task(allow_null=True)
     progress = WorkProgress()
+
+
+class WorkAsking(s.Serializer):
+    batch = s.IntegerField(required=False, allow_null=True, help_text="Only tasks of the batch with this number.")
+    exclude = s.ListField(child=s.IntegerField(), required=False, help_text="Tasks you hold already; at most 50.")
 
 
 class OneTask(s.Serializer):
@@ -472,10 +511,77 @@ class Skipping(Submission):
     reason = s.CharField()
 
 
+class KnownAnswer(s.Serializer):
+    unit = s.CharField()
+    criterion = s.CharField()
+    yours = Value(allow_null=True)
+    answer = Value()
+    reason = s.CharField()
+
+
+class Lease(s.Serializer):
+    task_id = s.IntegerField()
+    lease_expires_at = s.DateTimeField(allow_null=True)
+
+
 class Finished(s.Serializer):
     task_id = s.IntegerField()
     status = s.CharField()
     next = Task(allow_null=True, help_text="The task to prefetch.")
+    feedback = KnownAnswer(many=True, help_text="Known answers, where the batch shows them.")
+
+
+class Flagging(s.Serializer):
+    reason = s.CharField()
+
+
+class FlagRaised(Flagging):
+    id = s.IntegerField()
+    created_at = s.DateTimeField()
+
+
+class Flag(FlagRaised):
+    sample = s.IntegerField()
+    sample_id = s.CharField()
+    raised_by = s.CharField()
+    resolution = s.CharField()
+    resolved_by = s.CharField(allow_null=True)
+    resolved_at = s.DateTimeField(allow_null=True)
+
+
+class FlagPage(s.Serializer):
+    count = s.IntegerField()
+    next = s.CharField(allow_null=True)
+    previous = s.CharField(allow_null=True)
+    results = Flag(many=True)
+
+
+class FlagResolving(s.Serializer):
+    resolution = s.CharField(help_text="What was done about it.")
+
+
+class PreferencesShape(s.Serializer):
+    hotkeys = s.DictField(child=s.CharField(), help_text="Action and the key that you chose for it.")
+    single_keys = s.BooleanField(help_text="Whether keys that are characters do anything.")
+    view = s.ChoiceField(["one", "all"], help_text="One question at a time, or all at once.")
+    markers = s.BooleanField(help_text="Whether invisible characters are marked.")
+
+
+class Me(s.Serializer):
+    username = s.CharField()
+    name = s.CharField()
+    preferences = PreferencesShape()
+
+
+class PreferencesChange(s.Serializer):
+    hotkeys = s.DictField(child=s.CharField(), required=False, allow_null=True)
+    single_keys = s.BooleanField(required=False, allow_null=True)
+    view = s.ChoiceField(["one", "all"], required=False, allow_null=True)
+    markers = s.BooleanField(required=False, allow_null=True)
+
+
+class MeChange(s.Serializer):
+    preferences = PreferencesChange()
 
 
 class Verdict(s.Serializer):
@@ -509,6 +615,12 @@ class Vote(s.Serializer):
     changed = s.BooleanField(help_text="The label was changed since the vote was counted.")
 
 
+class CantTell(s.Serializer):
+    who = s.CharField()
+    reason = s.CharField()
+    comment = s.CharField()
+
+
 class DisputeSample(s.Serializer):
     external_id = s.CharField()
     question = s.CharField()
@@ -523,6 +635,7 @@ class Dispute(Verdict):
     prompt = s.CharField()
     options = Option(many=True)
     labels = Vote(many=True)
+    cant_tell = CantTell(many=True, help_text="Who looked, and could not tell.")
 
 
 class Decision(s.Serializer):

@@ -9,6 +9,7 @@ from django.http import Http404
 
 from annotate.models import Label, Project, Verdict
 from annotate.models.verdict import VerdictState
+from annotate.selectors.counting import undecided_labels
 from annotate.services.adjudication import verdict_as_dict
 from annotate.units import unit_text
 
@@ -45,7 +46,7 @@ def side_by_side(verdict: Verdict) -> list[dict[str, Any]]:
     }
     return [
         {
-            "who": f"Annotator {chr(65 + index)}" if index < 26 else f"Annotator {index + 1}",
+            "who": _letter(index),
             "value": vote["value"],
             "comment": labels[vote["label"]].comment if vote["label"] in labels else "",
             "evidence": labels[vote["label"]].evidence if vote["label"] in labels else [],
@@ -53,6 +54,21 @@ def side_by_side(verdict: Verdict) -> list[dict[str, Any]]:
         }
         for index, vote in enumerate(verdict.votes)
     ]
+
+
+def cant_tell(verdict: Verdict) -> list[dict[str, Any]]:
+    """Who looked at the unit and could not tell, with the reason. Lettered on from those who voted."""
+    labels = undecided_labels().filter(
+        sample_id=verdict.sample_id, unit=verdict.unit, criterion_id=verdict.criterion_id
+    )
+    return [
+        {"who": _letter(len(verdict.votes) + index), "reason": label.cant_tell, "comment": label.comment}
+        for index, label in enumerate(labels.order_by("rater_id", "id"))
+    ]
+
+
+def _letter(index: int) -> str:
+    return f"Annotator {chr(65 + index)}" if index < 26 else f"Annotator {index + 1}"
 
 
 def verdict_payload(verdict: Verdict) -> dict[str, Any]:
@@ -70,4 +86,5 @@ def verdict_payload(verdict: Verdict) -> dict[str, Any]:
         "prompt": criterion.prompt,
         "options": criterion.options,
         "labels": side_by_side(verdict),
+        "cant_tell": cant_tell(verdict),
     }

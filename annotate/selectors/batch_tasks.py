@@ -1,33 +1,38 @@
-"""The tasks of a batch, for those who run it."""
+"""The tasks of a batch as those who run it see them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import QuerySet
-from django.http import Http404
 
-from annotate.models import Batch, Task, User
-from annotate.models.batch import Purpose, TaskStatus
-
-
-def batch_tasks(batch: Batch, *, username: str | None = None, status: str = "") -> QuerySet[Task]:
-    """In the order of people and of their work, each with its sample and annotator. username "": those that wait in
-    the queue for whoever asks. What was handed on is left out, unless it is asked for."""
-    tasks = Task.objects.filter(batch=batch, purpose=Purpose.LABEL).select_related("sample", "annotator")
-    if username is not None:
-        tasks = tasks.filter(annotator__username=username) if username else tasks.filter(annotator__isnull=True)
-    tasks = tasks.filter(status=status) if status else tasks.exclude(status=TaskStatus.RELEASED)
-    return tasks.order_by("annotator__username", "position", "id")
+from annotate.errors import Invalid
+from annotate.models import Batch, Task
+from annotate.models.batch import TaskStatus
 
 
-def people_of(batch: Batch) -> QuerySet[User]:
-    """Everybody who has, or had, a task of the batch, and those who may take one."""
-    return (
-        User.objects.filter(pk__in=batch.tasks.values("annotator")).union(batch.annotators.all()).order_by("username")
-    )
+def tasks_of(batch: Batch, *, status: str = "", username: str = "") -> QuerySet[Task]:
+    """By sample; of one status, and of one annotator, when they are named."""
+    if status and status not in TaskStatus.values:
+        raise Invalid("bad_status", f"status: one of {', '.join(TaskStatus.values)}.")
+    tasks = Task.objects.filter(batch=batch).select_related("sample", "annotator").order_by("sample_id", "id")
+    if status:
+        tasks = tasks.filter(status=status)
+    return tasks.filter(annotator__username=username) if username else tasks
 
 
-def one_task(batch: Batch, task_id: int) -> Task:
-    task = Task.objects.filter(batch=batch, pk=task_id).select_related("sample", "annotator", "batch").first()
-    if task is None:
-        raise Http404("This batch has no such task.")
-    return task
+def task_as_dict(task: Task) -> dict[str, Any]:
+    return {
+        "id": task.pk,
+        "sample_id": task.sample.external_id,
+        "annotator": task.annotator.username if task.annotator else None,
+        "purpose": task.purpose,
+        "status": task.status,
+        "tag": task.tag,
+        "position": task.position,
+        "lease_expires_at": task.lease_expires_at,
+        "skip_reason": task.skip_reason,
+        "return_message": task.return_message,
+        "active_seconds": task.active_seconds,
+        "submitted_at": task.submitted_at,
+    }

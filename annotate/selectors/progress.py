@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q
 
 from annotate.models import Batch, BatchCriterion, BatchSample, Flag, Label, Project, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
@@ -56,30 +56,30 @@ def _percent(part: int, whole: int) -> int:
     return 100 * part // whole if whole else 0
 
 
+_ANNOTATORS = """
+    SELECT coalesce(nullif(u.display_name, ''), u.username), count(t.id),
+           count(*) FILTER (WHERE t.status = 'submitted'), count(*) FILTER (WHERE t.status = 'skipped'),
+           count(*) FILTER (WHERE t.status = 'in_progress'), coalesce(sum(t.active_seconds), 0)
+      FROM annotate_user u
+      LEFT JOIN annotate_task t ON t.annotator_id = u.id AND t.batch_id = %(batch)s AND t.status <> 'released'
+     WHERE t.id IS NOT NULL OR u.id IN (SELECT p.user_id FROM annotate_batch_annotators p WHERE p.batch_id = %(batch)s)
+     GROUP BY u.id ORDER BY u.username
+"""
+
+
 def batch_annotators(batch: Batch) -> list[AnnotatorProgress]:
-    rows = (
-        Task.objects.filter(batch=batch, annotator__isnull=False)
-        .values("annotator__display_name", "annotator__username")
-        .annotate(
-            total=Count("id"),
-            done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
-            skipped=Count("id", filter=Q(status=TaskStatus.SKIPPED)),
-            in_progress=Count("id", filter=Q(status=TaskStatus.IN_PROGRESS)),
-            active=Sum("active_seconds"),
-        )
-        .order_by("annotator__username")
-    )
-    return [
-        AnnotatorProgress(
-            name=row["annotator__display_name"] or row["annotator__username"],
-            total=row["total"],
-            done=row["done"],
-            skipped=row["skipped"],
-            in_progress=row["in_progress"],
-            active_seconds=row["active"] or 0,
-        )
-        for row in rows
-    ]
+    """Everybody who labels the batch or has tasks in it. Tasks that measure somebody are theirs to do like any other;
+    those handed on are not. Of a pull queue: what each has taken. Nobody while the batch is a draft."""
+    if batch.status == BatchStatus.DRAFT:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_ANNOTATORS, {"batch": batch.pk})
+        return [AnnotatorProgress(*row) for row in cursor.fetchall()]
+
+
+def free_tasks(batch: Batch) -> int:
+    """How many tasks wait in the batch's queue for whoever asks."""
+    return Task.objects.filter(batch=batch, annotator=None, status=TaskStatus.PENDING).count()
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Count, Prefetch, Q, QuerySet, prefetch_related_objects
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.models import Batch, BatchCriterion, Criterion, Membership, Project, Sample, User
 
@@ -73,6 +74,15 @@ def member_as_dict(member: Membership) -> dict[str, Any]:
     }
 
 
+def person_of(project: Project, username: str) -> User:
+    """Somebody who is a member of the project, or was one and has tasks in it."""
+    here = Q(memberships__project=project) | Q(tasks__batch__project=project)
+    user = User.objects.filter(here, username=username).first()
+    if user is None:
+        raise Http404(_("This project has no member “%(name)s”.") % {"name": username[:80]})
+    return user
+
+
 def project_as_dict(project: Project, role: str) -> dict[str, Any]:
     return {
         "slug": project.slug,
@@ -98,6 +108,7 @@ def criterion_as_dict(criterion: Criterion) -> dict[str, Any]:
         "options": criterion.options,
         "pass": criterion.passes,
         "required": criterion.required,
+        "cant_tell": criterion.cant_tell,
     }
 
 
@@ -134,6 +145,14 @@ def batch_as_dict(batch: Batch) -> dict[str, Any]:
         "name": batch.name,
         "status": batch.status,
         "overlap": batch.overlap,
+        "overlap_share": batch.overlap_share,
+        "strategy": batch.strategy,
+        "tag_key": batch.tag_key,
+        "gold_share": batch.gold_share,
+        "repeat_share": batch.repeat_share,
+        "gold_feedback": batch.gold_feedback,
+        "lease_minutes": batch.lease_minutes,
+        "consensus": batch.consensus,
         "selection": batch.selection,
         "seed": batch.seed,
         "due_date": batch.due_date.isoformat() if batch.due_date else None,

@@ -11,15 +11,14 @@ from django.utils.text import slugify
 
 from annotate.builtin_criteria import BUILTIN_CRITERIA
 from annotate.errors import Conflict, Invalid
+from annotate.hotkeys import RESERVED_HOTKEYS
 from annotate.models import BatchCriterion, Criterion, Project
 from annotate.models.project import Scale, UnitKind
 from annotate.scales import as_number
 from annotate.texts import is_storable
 
-_FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required"}
+_FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required", "cant_tell"}
 _OPTION_FIELDS = {"value", "label", "hotkey", "help"}
-# Keys of the workspace itself; an option must not take them away.
-RESERVED_HOTKEYS = frozenset("njpkscug?,.")
 MAX_OPTIONS = 50
 MAX_VALUE = 200
 MAX_NUMBER = 2**53
@@ -50,6 +49,7 @@ def _add_one(project: Project, spec: dict[str, Any]) -> Criterion:
         "options": spec["options"],
         "passes": spec["pass"],
         "required": spec["required"],
+        "cant_tell": spec["cant_tell"],
     }
     current = Criterion.objects.filter(project=project, key=spec["key"], is_current=True).first()
     if current is None:
@@ -108,9 +108,7 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         if _spelling(value) not in spellings:
             reason = "is not the value of an option" if options else "needs options to be one of"
             raise Invalid("bad_pass", f"{where}.pass: “{str(value)[:80]}” {reason}.")
-    required = spec.get("required", True)
-    if not isinstance(required, bool):
-        raise Invalid("bad_required", f"{where}.required: write true or false.")
+    required, cant_tell = (_flag(spec, name, where) for name in ("required", "cant_tell"))
     return {
         "key": key,
         "name": _text(spec, "name", where, default=key.replace("_", " ").capitalize())[:120],
@@ -121,6 +119,7 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         "options": options,
         "pass": [spellings[_spelling(value)] for value in passing],
         "required": required,
+        "cant_tell": cant_tell,
     }
 
 
@@ -197,6 +196,14 @@ def _text(spec: Mapping[str, Any], field: str, where: str, default: str | None =
         return default
     if not is_storable(value):
         raise Invalid("bad_text", f"{where}.{field}: write a text.")
+    return value
+
+
+def _flag(spec: Mapping[str, Any], field: str, where: str) -> bool:
+    """True when it is left out."""
+    value = spec.get(field, True)
+    if not isinstance(value, bool):
+        raise Invalid(f"bad_{field}", f"{where}.{field}: write true or false.")
     return value
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Batch, Project, User
 from annotate.models.batch import TaskStatus
-from annotate.selectors.batch_tasks import people_of
+from annotate.selectors.task_rows import people_of
 from annotate.services.batches import earliest_due_date
 from annotate.services.tasks import MAX_AT_ONCE
 from frontend.forms.people import offer_members

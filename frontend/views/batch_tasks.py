@@ -14,8 +14,8 @@ from django.utils.translation import ngettext
 from annotate.errors import Refusal
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus, TaskStatus
-from annotate.selectors.batch_tasks import batch_tasks, one_task
 from annotate.selectors.projects import one_batch
+from annotate.selectors.task_rows import one_task, task_rows
 from annotate.services.tasks import reassign_tasks, return_task
 from frontend.forms.batch_tasks import MoveForm, ReturnForm, TaskFilter
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
@@ -48,7 +48,7 @@ def tasks(page: ProjectPage, number: int) -> HttpResponse:
 
 def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
     chosen = TaskFilter(batch, page.request.GET)
-    rows = Paginator(batch_tasks(batch, **chosen.chosen()), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = Paginator(task_rows(batch, **chosen.chosen()), PAGE_SIZE).get_page(page.request.GET.get("page"))
     ticked = set(form["task"].value() or [])
     running = batch.status in (BatchStatus.OPEN, BatchStatus.PAUSED)
     may_change = page.may("batches.change") and running

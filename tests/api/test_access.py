@@ -28,6 +28,7 @@ SELF_SCOPED = {
     work.TaskLabelsView,
     work.TaskSubmitView,
     work.TaskSkipView,
+    work.TaskHeartbeatView,
 }
 PROJECT_ROUTES = [
     route for route in API if isinstance(route.view, type) and issubclass(route.view, base.ProjectAPIView)
@@ -132,8 +133,9 @@ VALID: dict[str, dict[str, Any]] = {
     "SettleView": {"needed": 2},
     "TaskLabelsView": {"unit": "answer", "criterion": "grade", "value": 1},
     "TaskSkipView": {"reason": "No."},
+    "ReturnView": {"message": "Again."},
 }
-OBJECTS = {"sample_id", "number", "verdict_id", "task_id", "job_id", "judge_id", "token_id", "invite_id"}
+OBJECTS = {"sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "invite_id"}
 
 
 @pytest.mark.parametrize("route", [route for route in GUARDED if OBJECTS & set(route.parameters)], ids=str)
@@ -145,6 +147,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "number": 999_999_999,
         "verdict_id": 10**15,
         "task_id": 10**15,
+        "gold_id": 10**15,
         "judge_id": 10**15,
         "invite_id": 10**15,
         "job_id": "00000000-0000-4000-8000-000000000000",
@@ -164,7 +167,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
 
 
 @pytest.mark.parametrize("who", ["alice", "rita", "ben", "charlie"])
-@pytest.mark.parametrize("route", [route for route in GUARDED if "task_id" in route.parameters], ids=str)
+@pytest.mark.parametrize("route", [route for route in GUARDED if route.path.startswith("/api/tasks/")], ids=str)
 def test_a_task_is_its_annotators_alone(both: Both, route: Route, who: str) -> None:
     before = stored()
     headers = {"If-Match": "0", "Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}

@@ -75,7 +75,7 @@ def _make_a_batch(page: Page, noor: User) -> None:
     tab_to(page, f"[name=annotators][value='{noor.pk}']")
     page.keyboard.press("Space")
     type_into(page, "[name=overlap]", "1")
-    page.wait_for_selector("#plan:has-text('3 tasks for 1 people, about 3 each')")
+    page.wait_for_selector("#plan:has-text('3 tasks for 1 person')")
     page.keyboard.press("Enter")
     page.wait_for_url("**/batches/2/")
     press(page, "form[action$='/open/'] button")

@@ -50,7 +50,6 @@ WRITE = {
     "members/": ADMIN,
     "members/new-account/": ADMIN,
     "members/bea/change/": ADMIN,
-    "members/rita/deactivate/": ADMIN,
     "members/bea/reactivate/": ADMIN,
     "members/invite/": ADMIN,
     "members/bea/remove/": ADMIN,
