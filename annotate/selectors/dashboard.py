@@ -20,6 +20,7 @@ from alignment.interval import Plan, proportion
 from annotate.models import Batch, Flag, Task, User
 from annotate.models.batch import Purpose, TaskStatus
 from annotate.selectors.pace import PAUSE_SECONDS, QUICKEST_SECONDS
+from annotate.selectors.quality import gold_accuracy
 
 PACE_DAYS = 7
 # An agreement, a steadiness or a pace of fewer is no figure yet.
@@ -64,7 +65,7 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
     times, flags = _times(batch, since), _flags(batch)
     units = _seconds_per_unit(batch)
     agreement = _shares(_AGREEMENT, batch)
-    gold = _shares(_GOLD, batch)
+    gold = {found.username: found.accuracy for found in gold_accuracy(batch)}
     steadiness = _shares(_STEADINESS, batch)
     boards = []
     for user in people:
@@ -78,7 +79,7 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
                 seconds_per_task=per_task,
                 seconds_per_unit=units.get(user.pk),
                 agreement=_estimate(agreement[user.pk], batch, "agreement with verdicts"),
-                gold=_estimate(gold[user.pk], batch, "agreement with known answers"),
+                gold=_enough(gold.get(user.username, Estimate.undefined("no known answers"))),
                 steadiness=_estimate(steadiness[user.pk], batch, "agreement with oneself"),
             )
         )
@@ -168,14 +169,6 @@ _AGREEMENT = f"""
        AND v.state = 'settled' AND jsonb_array_length(v.votes) >= 2
      GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id
 """
-_GOLD = f"""
-    SELECT t.annotator_id, count(*) FILTER (WHERE g.value = l.value), count(*)
-      FROM annotate_task t
-      JOIN annotate_label l ON l.task_id = t.id AND l.value IS NOT NULL
-      JOIN annotate_goldanswer g ON g.sample_id = l.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
-     WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND t.purpose = '{Purpose.GOLD.value}'
-     GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id
-"""
 _STEADINESS = f"""
     SELECT t.annotator_id, count(*) FILTER (WHERE f.value = l.value), count(*)
       FROM annotate_task t
@@ -200,11 +193,15 @@ def _shares(statement: str, batch: Batch) -> _Shares:
     return found
 
 
+def _enough(found: Estimate) -> Estimate:
+    """No figure where it would rest on next to nothing."""
+    if found.n >= FEWEST_UNITS:
+        return found
+    return Estimate.undefined(f"fewer than {FEWEST_UNITS} units", n=found.n, clusters=found.clusters)
+
+
 def _estimate(samples: list[tuple[int, int]], batch: Batch, name: str) -> Estimate:
-    """Clustered by sample, and no figure where it would rest on next to nothing."""
-    units = sum(trials for _hits, trials in samples)
-    if units < FEWEST_UNITS:
-        return Estimate.undefined(f"fewer than {FEWEST_UNITS} units", n=units, clusters=len(samples), method=name)
-    table: Any = np.array(samples, dtype=float)
+    """Clustered by sample."""
+    table: Any = np.array(samples, dtype=float).reshape(-1, 2)
     plan = Plan("auto", np.random.default_rng(batch.seed), 0.95)
-    return proportion(table[:, 0], table[:, 1], plan, name=name, undefined="no units")
+    return _enough(proportion(table[:, 0], table[:, 1], plan, name=name, undefined="no units"))

@@ -56,7 +56,7 @@ def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
         {
             "task": task,
             "movable": may_change and task.status in MOVABLE,
-            "returnable": running and page.may("adjudication.decide") and task.status in RETURNABLE,
+            "returnable": running and page.may("tasks.return") and task.status in RETURNABLE,
             "ticked": str(task.pk) in ticked,
         }
         for task in rows
@@ -72,7 +72,7 @@ def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
     }
 
 
-@project_view("batches", get="adjudication.decide", post="adjudication.decide")
+@project_view("batches", get="tasks.return", post="tasks.return")
 def send_back(page: ProjectPage, number: int, task_id: int) -> HttpResponse:
     batch = one_batch(page.project, number)
     task = one_task(batch, task_id)

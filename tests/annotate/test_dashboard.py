@@ -142,8 +142,13 @@ def test_gold_and_repeats_measure_and_are_no_agreement(world: World, batch: Batc
     Task.objects.filter(pk__in=[task.pk for task in again]).update(purpose=Purpose.GOLD)
     ann = boards(batch)["ann"]
     assert ann.steadiness.n == 0
-    assert (ann.gold.n, ann.gold.value) == (8, None)
+    assert (ann.gold.n, ann.gold.value) == (8, None), "eight units are not enough"
     assert ann.agreement.n == 0
+    for task in tasks:
+        for unit in ("claim:0", "claim:1"):
+            GoldAnswer.objects.create(sample=task.sample, unit=unit, criterion=world.criteria("support")[0], value="no")
+    ann = boards(batch)["ann"]
+    assert (ann.gold.n, ann.gold.value) == (24, pytest.approx(7 / 24))
 
 
 def test_the_number_of_statements_is_fixed(world: World, batch: Batch) -> None:
