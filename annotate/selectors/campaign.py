@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Avg, Count, Q, QuerySet
 
 from annotate.models import Batch, Criterion, Project, Release, Sample, Task, User, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Strategy, TaskStatus
 from annotate.models.verdict import VerdictState
+from annotate.selectors.tasks import free_samples
+
+# From so many finished tasks on their average says something about the next ones.
+FEWEST_DONE = 3
 
 
 @dataclass
@@ -43,6 +47,13 @@ class OwnBatch:
     name: str
     due_date: date | None
     waiting: int
+    done: int = 0
+    # At work on a task, on average; None when nothing was measured.
+    seconds: float | None = None
+
+    @property
+    def minutes_left(self) -> int | None:
+        return round(self.waiting * self.seconds / 60) if self.seconds and self.done >= FEWEST_DONE else None
 
 
 def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
@@ -84,18 +95,38 @@ def _fill(found: dict[int, Counts], rows: QuerySet[Any], by: str, **numbers: Cou
 
 
 def own_batches(user: User, projects: Sequence[Project]) -> dict[int, list[OwnBatch]]:
-    """The open batches, per project id, in which the user still has tasks."""
-    rows = (
-        Task.objects.filter(
-            annotator=user, batch__project__in=projects, batch__status=BatchStatus.OPEN, status__in=OPEN_TASK_STATUSES
+    """The open batches, per project id, in which the user still has tasks or could take some from the queue, with what
+    they have done in each. Nothing about anybody else."""
+    mine: dict[int, dict[str, Any]] = {
+        row["batch"]: dict(row)
+        for row in Task.objects.filter(annotator=user, batch__project__in=projects, batch__status=BatchStatus.OPEN)
+        .exclude(status=TaskStatus.RELEASED)
+        .order_by()
+        .values("batch")
+        .annotate(
+            waiting=Count("id", filter=Q(status__in=OPEN_TASK_STATUSES)),
+            done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
+            seconds=Avg("active_seconds", filter=Q(status=TaskStatus.SUBMITTED, active_seconds__gt=0)),
         )
-        .order_by("batch__number")
-        .values("batch__project_id", "batch__number", "batch__name", "batch__due_date")
-        .annotate(waiting=Count("id"))
+    }
+    queues = set(
+        Batch.objects.filter(
+            project__in=projects, status=BatchStatus.OPEN, strategy=Strategy.PULL, annotators=user
+        ).values_list("pk", flat=True)
     )
     found: dict[int, list[OwnBatch]] = {}
-    for row in rows:
-        found.setdefault(row["batch__project_id"], []).append(
-            OwnBatch(row["batch__number"], row["batch__name"], row["batch__due_date"], row["waiting"])
-        )
+    for batch in Batch.objects.filter(pk__in=mine.keys() | queues).order_by("number"):
+        row = mine.get(batch.pk, {"waiting": 0, "done": 0, "seconds": None})
+        free = free_samples(user=user, batches=[batch.pk]) if batch.pk in queues else 0
+        if row["waiting"] + free:
+            found.setdefault(batch.project_id, []).append(
+                OwnBatch(
+                    number=batch.number,
+                    name=batch.name,
+                    due_date=batch.due_date,
+                    waiting=row["waiting"] + free,
+                    done=row["done"],
+                    seconds=row["seconds"],
+                )
+            )
     return found

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from annotate.errors import Refusal
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus, TaskStatus
+from annotate.selectors.gold import known_answers
 from annotate.selectors.progress import batch_criteria, batch_skips, open_flags
 from annotate.selectors.projects import one_batch
 from annotate.services.batches import (
@@ -67,9 +68,9 @@ def new(page: ProjectPage) -> HttpResponse:
             said = _("Batch %(n)d is a draft. Open it to make the tasks.")
             messages.success(page.request, said % {"n": batch.number})
             return page.redirect("batch", batch.number)
-    return page.render(
-        "frontend/batch_new.html", {"form": form, "samples": page.project.samples.count()}, status=status
-    )
+    known = known_answers(page.project).count()
+    context = {"form": form, "samples": page.project.samples.count(), "gold": known}
+    return page.render("frontend/batch_new.html", context, status=status)
 
 
 @project_view("batches", post="batches.change")
