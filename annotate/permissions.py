@@ -15,6 +15,7 @@ _ADMIN = frozenset({Role.ADMIN.value})
 ROLES_FOR: dict[str, frozenset[str]] = {
     "project.read": _ALL,  # name, guidelines, criteria
     "project.change": _ADMIN,
+    "audit.read": _ADMIN,  # who said and did what: names, labels, verdicts
     "members.read": _ADMIN,
     "members.change": _ADMIN,
     "criteria.read": _ALL,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import date
 from typing import Any
@@ -12,7 +13,7 @@ from annotate.api import campaign_shapes as shapes
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body
 from annotate.errors import Invalid
-from annotate.models import Criterion, Project, User
+from annotate.models import Batch, Criterion, Project, User
 from annotate.selectors.progress import batch_annotators, batch_criteria, free_tasks
 from annotate.selectors.projects import batch_as_dict, batches_of, current_criteria, one_batch, one_criterion
 from annotate.services.batches import (
@@ -28,13 +29,14 @@ from annotate.services.batches import (
 )
 from annotate.services.consensus import settle_imported
 
-STEPS = {
+STEPS: dict[str, Callable[..., Batch]] = {
     "open": open_batch,
     "adjudicate": start_adjudication,
     "close": close_batch,
     "reopen": reopen_batch,
+    "pause": pause_batch,
+    "resume": resume_batch,
 }
-SWITCHES = {"pause": pause_batch, "resume": resume_batch}
 # What `create_batch` takes as it comes: it checks each.
 _OPTIONS = {
     "strategy",
@@ -81,7 +83,7 @@ class BatchesView(ProjectAPIView):
             overlap=data["overlap"],
             selection=selection,
             seed=data.get("seed"),
-            due_date=_date(data.get("due_date")),
+            due_date=day(data.get("due_date")),
             created_by=self.user,
             **{name: data[name] for name in _OPTIONS & set(data)},
         )
@@ -115,7 +117,7 @@ class BatchView(ProjectAPIView):
 
         One that carries some is refused (409, with their number in `labels`); close it instead.
         """
-        delete_batch(batch=one_batch(self.project, number))
+        delete_batch(batch=one_batch(self.project, number), actor=self.user)
         return Response(status=204)
 
 
@@ -132,9 +134,7 @@ class BatchStepView(ProjectAPIView):
         the batch's state is refused (409). There is no body.
         """
         batch = one_batch(self.project, number)
-        if step in SWITCHES:
-            return Response(batch_as_dict(SWITCHES[step](actor=self.user, batch=batch)))
-        return Response(batch_as_dict(STEPS[step](batch=batch)))
+        return Response(batch_as_dict(STEPS[step](batch=batch, actor=self.user)))
 
 
 class BatchExtendView(ProjectAPIView):
@@ -152,7 +152,7 @@ class BatchExtendView(ProjectAPIView):
         extended = extend_batch(
             actor=self.user,
             batch=batch,
-            due_date=_date(data.get("due_date")),
+            due_date=day(data.get("due_date")),
             selection=_selection(data["selection"]) if "selection" in data else None,
             annotators=people_named(data.get("annotators", []), "annotators"),
         )
@@ -172,7 +172,7 @@ class SettleView(ProjectAPIView):
         """
         data = body(request, {"needed"}, required={"needed"})
         criterion = one_criterion(self.project, key)
-        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"])
+        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"], actor=self.user)
         return Response({"criterion": key, "written": count})
 
 
@@ -192,7 +192,7 @@ def _selection(given: Any) -> dict[str, Any]:
     return given
 
 
-def people_named(names: Any, field: str) -> list[User]:
+def people_named(names: Any, field: str = "annotators") -> list[User]:
     """The accounts with these names, from a request's list."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Invalid(f"bad_{field}", _("%(field)s: a list of user names.") % {"field": field})
@@ -203,7 +203,7 @@ def people_named(names: Any, field: str) -> list[User]:
     return [found[name] for name in dict.fromkeys(names)]
 
 
-def _date(text: Any) -> date | None:
+def day(text: Any) -> date | None:
     if text is None or text == "":
         return None
     try:

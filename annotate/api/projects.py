@@ -118,7 +118,7 @@ class CriteriaView(ProjectAPIView):
         makes a new version when labels or batches rest on the present one, and replaces it otherwise. All or nothing.
         """
         specs = _criteria_sent(request)
-        added = add_criteria(project=self.project, specs=specs)
+        added = add_criteria(project=self.project, specs=specs, actor=self.user)
         return Response([criterion_as_dict(criterion) for criterion in added], status=201)
 
 
@@ -157,7 +157,7 @@ class MemberView(ProjectAPIView):
         user = _user(username)
         if not user.is_active:
             raise Http404(_NO_ACCOUNT.format(username))
-        member = set_member(project=self.project, user=user, role=data["role"])
+        member = set_member(project=self.project, user=user, role=data["role"], actor=self.user)
         return Response(member_as_dict(member))
 
     @shape.describes(shape.Member, request=shape.MemberChange, conflict=True)
@@ -179,7 +179,7 @@ class MemberView(ProjectAPIView):
             raise Invalid("bad_hand_on_to", "hand_on_to goes with is_active false.")
         with transaction.atomic():
             if "role" in data:
-                set_member(project=self.project, user=user, role=data["role"])
+                set_member(project=self.project, user=user, role=data["role"], actor=self.user)
             if "tags" in data:
                 change_tags(actor=self.user, project=self.project, user=user, tags=data["tags"])
             if active is True:
@@ -196,7 +196,7 @@ class MemberView(ProjectAPIView):
         The labels stay and keep the name. Refused (409) while the person has open tasks in open batches, and for the
         last admin.
         """
-        remove_member(project=self.project, user=_user(username))
+        remove_member(project=self.project, user=_user(username), actor=self.user)
         return Response(status=204)
 
 

@@ -66,6 +66,8 @@ class RefusedError(Error):
     labels = s.IntegerField(required=False, help_text="How many labels are in the way.")
     tasks = s.IntegerField(required=False, help_text="How many open tasks are in the way.")
     looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
+    key = s.CharField(required=False, help_text="Which key is taken.")
+    actions = s.ListField(child=s.CharField(), required=False, help_text="Which actions would share it.")
     problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 
@@ -422,7 +424,9 @@ class Evidence(s.Serializer):
     context = s.IntegerField()  # type: ignore[assignment]
     start = s.IntegerField(help_text="In Unicode code points of the context.")
     end = s.IntegerField()
-    quote = s.CharField()
+    quote = s.CharField(
+        help_text="What stands there. Elsewhere in the context, the span is moved to the nearest place."
+    )
 
 
 class LabelSaving(s.Serializer):
@@ -641,6 +645,97 @@ class Dispute(Verdict):
 class Decision(s.Serializer):
     value = Value()
     reason = s.CharField()
+
+
+class CriterionVersion(Criterion):
+    is_current = s.BooleanField()
+    labels = s.IntegerField()
+    carried = s.IntegerField(help_text="Of the labels: carried over from an earlier version.")
+    verdicts = s.IntegerField(help_text="Settled ones.")
+    waiting = s.IntegerField(help_text="Units that wait for a reviewer.")
+    batches = s.ListField(child=s.IntegerField(), help_text="Numbers of the batches that ask this version.")
+    relabelled_in = s.IntegerField(
+        allow_null=True, help_text="The batch in which what no longer held was given anew for a later version."
+    )
+
+
+class ChangeChoices(s.Serializer):
+    same_meaning = s.BooleanField(required=False, help_text="Only the wording changes.")
+    reason = s.CharField(required=False, help_text="Why the meaning stays; needed with same_meaning.")
+    maybe_new = s.ListField(
+        child=Value(allow_null=True),
+        required=False,
+        allow_null=True,
+        help_text="Values that might be a new option now, null for can't tell; left out: any.",
+    )
+
+
+class ImpactAsked(ChangeChoices):
+    criterion = s.DictField(help_text="As it would be (docs/formats.md).")
+
+
+class RelabelAsked(ChangeChoices):
+    from_version = s.IntegerField()
+    hand_to = s.DictField(child=s.CharField(), required=False, help_text="Rater to user name.")
+    due_date = s.DateField(required=False, allow_null=True)
+
+
+class ValueTouched(s.Serializer):
+    value = Value(allow_null=True)
+    labels = s.IntegerField()
+    verdicts = s.IntegerField()
+    touched = s.BooleanField()
+
+    def get_fields(self) -> dict[str, s.Field]:
+        return {**super().get_fields(), "label": s.CharField()}  # a name that serializers have themselves
+
+
+class BatchTouched(s.Serializer):
+    number = s.IntegerField(allow_null=True, help_text="null: made elsewhere.")
+    name = s.CharField()
+    labels = s.IntegerField()
+    touched = s.IntegerField()
+
+
+class PersonTouched(s.Serializer):
+    rater = s.CharField()
+    touched = s.IntegerField()
+    samples = s.IntegerField()
+    can_redo = s.BooleanField(help_text="Is a member who can be asked again.")
+
+
+class Impact(s.Serializer):
+    change = s.DictField()
+    labels = s.IntegerField()
+    touched = s.IntegerField()
+    untouched = s.IntegerField()
+    values = ValueTouched(many=True)
+    batches = BatchTouched(many=True)
+    people = PersonTouched(many=True)
+    open_tasks = s.IntegerField(help_text="Tasks that still ask the old version.")
+
+
+class Relabelled(s.Serializer):
+    criterion = s.CharField()
+    version = s.IntegerField()
+    carried = s.IntegerField()
+    verdicts = s.IntegerField()
+    asked = s.IntegerField()
+    left = s.IntegerField(help_text="Touched labels that nobody is asked for.")
+    batch = s.IntegerField(allow_null=True, help_text="null: there was nothing to ask.")
+
+
+class Happening(s.Serializer):
+    at = s.DateTimeField()
+    actor = s.CharField(allow_null=True, help_text="User name; null: a rule, or the command line.")
+    action = s.CharField(help_text="label.saved, verdict.settled, member.added …")
+    subject = s.CharField(help_text="What it was done to: a sample's own id, a user name, a key …")
+    details = s.DictField()
+
+
+class Trail(s.Serializer):
+    results = Happening(many=True)
+    next = s.CharField(allow_null=True, help_text="The cursor of the next page; null: there is none.")
 
 
 class TokenListed(s.Serializer):

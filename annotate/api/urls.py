@@ -2,7 +2,9 @@ from django.urls import path, re_path
 
 from annotate.api import (
     adjudication,
+    audit,
     batches,
+    criterion_change,
     flags,
     gold,
     imports,
@@ -60,6 +62,8 @@ urlpatterns = [
     path(P + "disputes/", adjudication.DisputesView.as_view()),
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
     path(P + "work/", work.WorkView.as_view()),
+    *audit.urlpatterns,
+    *criterion_change.urlpatterns,
     *imports.urlpatterns,
     *releases.urlpatterns,
 ]

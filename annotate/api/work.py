@@ -35,8 +35,9 @@ class WorkView(ProjectAPIView):
     def get(self, request: Request, slug: str) -> Response:
         """Your next open task, and how much of your work is done.
 
-        Only looks: of a pull queue it shows what you have taken. `task` is null when nothing is left. Name the tasks that you hold already in `exclude`, so that the one after
-        them comes. Another person's labels and judges' scores are never part of it.
+        Only looks: of a pull queue it shows what you have taken. `task` is null when nothing is left. Name the tasks
+        that you hold already in `exclude`, so that the one after them comes. Another person's labels and judges' scores
+        are never part of it.
         """
         batch = request.query_params.get("batch")
         number = whole_number(batch, "batch", low=1) if batch else None

@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from annotate.errors import Invalid
 from annotate.models import Batch, Criterion, Project, Sample, Verdict
 from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.selectors.versions import latest_of_unit
 from annotate.units import unit_sort_key, unit_text
 
 _CHUNK = 500
@@ -21,7 +22,8 @@ _CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a release contains. criteria, batch, methods: None means all."""
+    """What a release contains. criteria, batch, methods: None means all. Of several versions of a criterion the latest
+    speaks that has a verdict on the unit."""
 
     criteria: tuple[str, ...] | None = None
     batch: int | None = None
@@ -68,7 +70,7 @@ class Filters:
         return shown
 
     def apply(self, project: Project) -> QuerySet[Verdict]:
-        verdicts = Verdict.objects.filter(sample__project=project)
+        verdicts = latest_of_unit(Verdict.objects.filter(sample__project=project))
         if not self.include_disputed:
             verdicts = verdicts.filter(state=VerdictState.SETTLED)
         if self.criteria is not None:

@@ -10,14 +10,16 @@ from django.http import Http404
 from annotate.models import Label, Project, Verdict
 from annotate.models.verdict import VerdictState
 from annotate.selectors.counting import undecided_labels
+from annotate.selectors.versions import latest_of_unit
 from annotate.services.adjudication import verdict_as_dict
 from annotate.units import unit_text
 
 
 def queue(project: Project, criterion_key: str | None = None) -> QuerySet[Verdict]:
-    """Disputed and reopened units, those of one sample together."""
-    verdicts = Verdict.objects.filter(
-        criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED]
+    """Disputed and reopened units, those of one sample together. Where the unit has a verdict on a later version of the
+    criterion, the earlier one needs nobody any more."""
+    verdicts = latest_of_unit(
+        Verdict.objects.filter(criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED])
     )
     if criterion_key:
         verdicts = verdicts.filter(criterion__key=criterion_key)

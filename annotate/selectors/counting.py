@@ -14,12 +14,12 @@ from annotate.models import Label
 from annotate.models.batch import Purpose, TaskStatus
 
 # Of `annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id`.
-COUNTING = (
-    f"l.value IS NOT NULL AND (l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}'"
-    f" AND t.purpose = '{Purpose.LABEL.value}')"
-)
-# Of `annotate_label l JOIN annotate_task t ON t.id = l.task_id`: somebody looked, and said that they can't tell.
-UNDECIDED = f"l.cant_tell <> '' AND t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}'"
+_GIVEN = f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}')"
+COUNTING = f"l.value IS NOT NULL AND {_GIVEN}"
+# Somebody looked, and said that they can't tell.
+UNDECIDED = f"l.cant_tell <> '' AND {_GIVEN}"
+# Either.
+ANSWERED = f"(l.value IS NOT NULL OR l.cant_tell <> '') AND {_GIVEN}"
 # For DISTINCT ON (criterion, sample, unit, rater): the label that comes first is the one.
 LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC"
 

@@ -17,6 +17,7 @@ _GAPS = """
             PARTITION BY l.task_id ORDER BY e.created_at, e.id)) AS gap
         FROM annotate_labelevent e JOIN annotate_label l ON l.id = e.label_id
         WHERE l.task_id IN (SELECT DISTINCT task_id FROM annotate_label WHERE criterion_id = %(criterion)s)
+          AND e.carried_from_id IS NULL
     )
     SELECT id, round(coalesce(active_ms / 1000.0, gap)::numeric, 1)::float8 FROM choices
     WHERE criterion_id = %(criterion)s AND revision = 1

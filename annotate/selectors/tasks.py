@@ -44,6 +44,8 @@ _PAYLOAD = """
                  'comment', l.comment, 'evidence', l.evidence, 'active_ms', l.active_ms, 'revision', l.revision)
                  ORDER BY l.id), '[]')
           FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
+          -- A label carried over to a later version lies in the same task.
+          JOIN annotate_batchcriterion bc ON bc.batch_id = b.id AND bc.criterion_id = c.id
          WHERE l.task_id = t.id))::text
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id

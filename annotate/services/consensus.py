@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from django.db import connection, transaction
 
 from annotate.errors import Invalid
-from annotate.models import Criterion, Project
+from annotate.models import Criterion, Project, User
 from annotate.selectors.counting import COUNTING, LATEST_FIRST, UNDECIDED
+from annotate.services.audit import note
 
 # `votes`: the labels that count (annotate.selectors.counting), one per person: the latest, when a person met the unit
 # in two batches. A verdict that a reviewer gave keeps its value when votes change, and is reopened for another look.
@@ -86,7 +87,7 @@ def settle_sample(*, sample_id: int, criterion_ids: Sequence[int], needed: int, 
     return _settle(criterion_ids, sample_id=sample_id, needed=needed, batch_id=batch_id, only_complete=False)
 
 
-def settle_imported(*, project: Project, criterion: Criterion, needed: int) -> int:
+def settle_imported(*, project: Project, criterion: Criterion, needed: int, actor: User | None = None) -> int:
     """Verdicts for every unit with at least `needed` labels, made here or elsewhere. Returns how many changed.
 
     Units with fewer labels are left without a verdict; those without a majority go to the reviewers.
@@ -100,7 +101,17 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int) -> i
         # As whoever submits does, or the votes of just now would be written over with those of just before.
         with connection.cursor() as cursor:
             cursor.execute(_LOCK_SAMPLES, [criterion.pk])
-        return _settle([criterion.pk], sample_id=None, needed=needed, batch_id=None, only_complete=True)
+        written = _settle([criterion.pk], sample_id=None, needed=needed, batch_id=None, only_complete=True)
+        note(
+            actor=actor,
+            action="verdicts.settled",
+            subject=criterion.key,
+            project=project,
+            version=criterion.version,
+            needed=needed,
+            written=written,
+        )
+    return written
 
 
 def _settle(

@@ -12,9 +12,10 @@ from django.utils.text import slugify
 from annotate.builtin_criteria import BUILTIN_CRITERIA
 from annotate.errors import Conflict, Invalid
 from annotate.hotkeys import RESERVED_HOTKEYS
-from annotate.models import BatchCriterion, Criterion, Project
+from annotate.models import BatchCriterion, Criterion, Project, User
 from annotate.models.project import Scale, UnitKind
 from annotate.scales import as_number
+from annotate.services.audit import note
 from annotate.texts import is_storable
 
 _FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required", "cant_tell"}
@@ -24,7 +25,9 @@ MAX_VALUE = 200
 MAX_NUMBER = 2**53
 
 
-def add_criteria(*, project: Project, specs: Sequence[Mapping[str, Any] | str]) -> list[Criterion]:
+def add_criteria(
+    *, project: Project, specs: Sequence[Mapping[str, Any] | str], actor: User | None = None
+) -> list[Criterion]:
     """Adds criteria, given as specifications or as keys of built-in ones. All or none.
 
     A key that the project has: the same content changes nothing, other content makes the next version.
@@ -36,10 +39,10 @@ def add_criteria(*, project: Project, specs: Sequence[Mapping[str, Any] | str]) 
             raise Invalid("duplicate_key", f"The criterion “{key}” is listed more than once.")
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
-        return [_add_one(project, spec) for spec in checked]
+        return [_add_one(project, spec, actor) for spec in checked]
 
 
-def _add_one(project: Project, spec: dict[str, Any]) -> Criterion:
+def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Criterion:
     content = {
         "name": spec["name"],
         "unit": spec["unit"],
@@ -54,10 +57,12 @@ def _add_one(project: Project, spec: dict[str, Any]) -> Criterion:
     current = Criterion.objects.filter(project=project, key=spec["key"], is_current=True).first()
     if current is None:
         last = project.criteria.aggregate(last=Max("position"))["last"]
-        return Criterion.objects.create(
-            project=project, key=spec["key"], position=0 if last is None else last + 1, **content
-        )
-    if all(getattr(current, field) == value for field, value in content.items()):
+        position = 0 if last is None else last + 1
+        added = Criterion.objects.create(project=project, key=spec["key"], position=position, **content)
+        note(actor=actor, action="criterion.added", subject=added.key, project=project, version=1)
+        return added
+    fields = [field for field, value in content.items() if getattr(current, field) != value]
+    if not fields:
         return current
     if current.unit != content["unit"]:
         raise Conflict(
@@ -68,12 +73,34 @@ def _add_one(project: Project, spec: dict[str, Any]) -> Criterion:
         for field, value in content.items():
             setattr(current, field, value)
         current.save(update_fields=list(content))
+        note(
+            actor=actor,
+            action="criterion.changed",
+            subject=current.key,
+            project=project,
+            version=current.version,
+            fields=fields,
+        )
         return current
     current.is_current = False
     current.save(update_fields=["is_current"])
-    return Criterion.objects.create(
-        project=project, key=current.key, version=current.version + 1, position=current.position, **content
+    following = Criterion.objects.create(
+        project=project,
+        key=current.key,
+        version=current.version + 1,
+        position=current.position,
+        cant_tell=current.cant_tell,
+        **content,
     )
+    note(
+        actor=actor,
+        action="criterion.versioned",
+        subject=following.key,
+        project=project,
+        version=following.version,
+        fields=fields,
+    )
+    return following
 
 
 def _in_use(criterion: Criterion) -> bool:

@@ -112,7 +112,7 @@ def accept_invite(*, user: User, token: str) -> Membership:
                 _("Your membership in “%(project)s” was ended. Ask an admin of the project to activate it again.")
                 % {"project": invite.project.name},
             )
-        member = set_member(project=invite.project, user=user, role=invite.role)
+        member = set_member(project=invite.project, user=user, role=invite.role, actor=user)
         if invite.tags:
             member.tags = invite.tags
             member.save(update_fields=["tags"])

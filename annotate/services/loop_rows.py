@@ -90,6 +90,8 @@ _READ_TASK = f"""
                 FROM annotate_label l WHERE l.task_id = t.id AND {ANSWERED}) END,
            (SELECT jsonb_build_array(l.id, l.value, l.cant_tell, l.comment, l.evidence, l.revision)
               FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
+              -- A label carried over to a later version lies in the same task.
+              JOIN annotate_batchcriterion bc ON bc.batch_id = t.batch_id AND bc.criterion_id = c.id
              WHERE l.task_id = t.id AND l.unit = %(unit)s AND c.key = %(criterion)s)
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id

@@ -47,9 +47,10 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
     try:
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name, guidelines=guidelines, created_by=created_by)
-            add_criteria(project=project, specs=criteria)
+            note(actor=created_by, action="project.created", subject=name, project=project)
+            add_criteria(project=project, specs=criteria, actor=created_by)
             if created_by is not None:
-                set_member(project=project, user=created_by, role=Role.ADMIN)
+                set_member(project=project, user=created_by, role=Role.ADMIN, actor=created_by)
     except IntegrityError as error:
         raise Conflict("slug_taken", f"There is a project “{slug}” already.") from error
     return project
@@ -72,17 +73,17 @@ def change_project(
             raise Invalid("bad_option", _("%(option)s: true or false.") % {"option": option})
         wanted |= {} if value is None else {option: value}
     with transaction.atomic():
-        project = Project.objects.select_for_update().get(pk=project.pk)
-        changed = [field for field, value in wanted.items() if getattr(project, field) != value]
-        for field in changed:
-            setattr(project, field, wanted[field])
+        stands = Project.objects.select_for_update().get(pk=project.pk)
+        changed = [field for field, value in wanted.items() if getattr(stands, field) != value]
+        for field, value in wanted.items():
+            setattr(project, field, value)
         if changed:
             project.save(update_fields=changed)
             options = {field: wanted[field] for field in changed if field in PROJECT_OPTIONS}
             note(
                 actor=actor,
                 action="project.changed",
-                subject=project.slug,
+                subject=project.name,
                 project=project,
                 fields=changed,
                 **options,
@@ -102,19 +103,31 @@ def _guidelines(text: Any) -> str:
     return text
 
 
-def set_member(*, project: Project, user: User, role: str) -> Membership:
+def set_member(*, project: Project, user: User, role: str, actor: User | None = None) -> Membership:
     """Adds the user with the role, or changes the role. A project keeps at least one admin."""
     if role not in Role.values:
         raise Invalid("bad_role", f"“{role}” is not a role; choose one of {', '.join(Role.values)}.")
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         keep_an_admin(project, user, becomes=role)
+        before = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
         membership, _made = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
         _rater_for(project, user)
+        if before is None:
+            note(actor=actor, action="member.added", subject=user.username, project=project, role=role)
+        elif before != role:
+            note(
+                actor=actor,
+                action="member.role_changed",
+                subject=user.username,
+                project=project,
+                role=role,
+                before=before,
+            )
     return membership
 
 
-def remove_member(*, project: Project, user: User) -> None:
+def remove_member(*, project: Project, user: User, actor: User | None = None) -> None:
     """Takes the user out of the project. Their labels stay and keep their name; open tasks must be finished first."""
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
@@ -128,7 +141,10 @@ def remove_member(*, project: Project, user: User) -> None:
                 f"{user.name} still has {tasks} open tasks in open batches of this project.",
                 tasks=tasks,
             )
-        Membership.objects.filter(project=project, user=user).delete()
+        gone = Membership.objects.filter(project=project, user=user)
+        for role in gone.values_list("role", flat=True):
+            note(actor=actor, action="member.removed", subject=user.username, project=project, role=role)
+        gone.delete()
 
 
 def keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:

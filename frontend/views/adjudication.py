@@ -19,6 +19,7 @@ from annotate.services.adjudication import decide
 from annotate.units import unit_text, unit_title
 from frontend.forms.adjudication import DecisionForm
 from frontend.views import samples_read
+from frontend.views.answers import answer_pieces
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 
 PAGE_SIZE = 50
@@ -105,7 +106,7 @@ def _unit(verdict: Verdict, form: DecisionForm, around: Around, stale: dict[str,
         "sample": sample,
         "unit_title": unit_title(verdict.unit),
         "unit_text": unit_text(sample, verdict.unit),
-        "pieces": samples_read.answer_pieces(sample.answer, sample.claims, units["claim"]),
+        "pieces": answer_pieces(sample.answer, sample.claims, units["claim"], len(sample.contexts)),
         "contexts": units["context"],
         "labels": _with_words(side_by_side(verdict), criterion.options),
         "options": [{**o, "chosen": str(o["value"]) == str(chosen)} for o in criterion.options],

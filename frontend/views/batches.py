@@ -43,7 +43,6 @@ STEPS: dict[str, tuple[Callable[..., Batch], Any]] = {
     "close": (close_batch, gettext_lazy("Batch %(n)d is closed.")),
     "reopen": (reopen_batch, gettext_lazy("Batch %(n)d is open again.")),
 }
-_WITH_ACTOR = ("pause", "resume")
 DONE = Q(tasks__status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
 
 
@@ -136,8 +135,7 @@ def step(page: ProjectPage, number: int, step: str) -> HttpResponse:
         raise Http404
     act, done = STEPS[step]
     found = one_batch(page.project, number)
-    who = {"actor": page.user} if step in _WITH_ACTOR else {}
-    page.attempt(lambda: act(batch=found, **who), done % {"n": number})
+    page.attempt(lambda: act(batch=found, actor=page.user), done % {"n": number})
     return page.redirect("batch", number)
 
 
@@ -147,5 +145,7 @@ def delete(page: ProjectPage, number: int) -> HttpResponse:
     found = one_batch(page.project, number)
     if page.request.method != "POST":
         return page.render("frontend/batch_delete.html", {"batch": found, "samples": found.batch_samples.count()})
-    deleted = page.attempt(lambda: delete_batch(batch=found), _("Batch %(n)d is deleted.") % {"n": number})
+    deleted = page.attempt(
+        lambda: delete_batch(batch=found, actor=page.user), _("Batch %(n)d is deleted.") % {"n": number}
+    )
     return page.redirect("batches") if deleted else page.redirect("batch", number)

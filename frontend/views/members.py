@@ -33,7 +33,7 @@ def members(page: ProjectPage) -> HttpResponse:
     status = status_of(form)
     if form.is_valid():
         try:
-            member = set_member(project=page.project, user=form.user, role=form.cleaned_data["role"])
+            member = set_member(project=page.project, user=form.user, role=form.cleaned_data["role"], actor=page.user)
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:
@@ -52,7 +52,7 @@ def new_account(page: ProjectPage) -> HttpResponse:
     try:
         with transaction.atomic():
             user, password = form.create()
-            set_member(project=page.project, user=user, role=form.cleaned_data["role"])
+            set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
     except Refusal as refusal:
         return _list(page, {"account_form": form}, refuse(form, refusal))
     return _list(page, {"made": {"user": user, "password": password}}, 201)
@@ -68,7 +68,7 @@ def change(page: ProjectPage, username: str) -> HttpResponse:
 
     def act() -> None:
         with transaction.atomic():
-            set_member(project=page.project, user=user, role=form.cleaned_data["role"])
+            set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
             change_tags(actor=page.user, project=page.project, user=user, tags=form.cleaned_data["tags"])
 
     page.attempt(act, _("%(name)s: saved.") % {"name": user.name})
@@ -111,7 +111,7 @@ def reactivate(page: ProjectPage, username: str) -> HttpResponse:
 def remove(page: ProjectPage, username: str) -> HttpResponse:
     user = _member(page, username).user
     done = _("%s is no longer a member. Their labels stay.") % user.name
-    page.attempt(lambda: remove_member(project=page.project, user=user), done)
+    page.attempt(lambda: remove_member(project=page.project, user=user, actor=page.user), done)
     return _back(page, user)
 
 

@@ -55,31 +55,6 @@ class UnitView:
         return unit_anchor(self.unit)
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A stretch of the answer; `unit` when it is a claim."""
-
-    text: str
-    claim: UnitView | None = None
-    number: int = 0
-
-
-def answer_pieces(answer: str, claims: list[dict[str, Any]], views: list[UnitView]) -> list[Piece]:
-    """The answer cut at its claims. Claims without a place, or inside one that came before, stay unmarked."""
-    pieces, at = [], 0
-    placed = [(c["start"], c["end"], i) for i, c in enumerate(claims) if c.get("start") is not None]
-    for start, end, index in sorted(placed):
-        if start < at:
-            continue
-        if start > at:
-            pieces.append(Piece(answer[at:start]))
-        pieces.append(Piece(answer[start:end], views[index], index + 1))
-        at = end
-    if at < len(answer):
-        pieces.append(Piece(answer[at:]))
-    return pieces
-
-
 def still_to_label(user: User, sample: Sample) -> bool:
     """Whether the user has yet to label this sample: until then they don't see what others said (blindness)."""
     return open_tasks(user=user, project=sample.project).filter(sample=sample).exists()

@@ -9,6 +9,7 @@ from django.db.models import Max
 
 from annotate.errors import Conflict
 from annotate.models import Project, User
+from annotate.services.audit import note
 from judges.models import Certificate, Look
 
 
@@ -26,9 +27,19 @@ def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
         if look.number != last:
             raise Conflict("not_the_latest", f"Look {look.number} is not the latest; look {last} is.")
         number = (Certificate.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
-        return Certificate.objects.create(
+        certificate = Certificate.objects.create(
             project=project, number=number, look=look, judge_hash=look.version.content_hash, created_by=user
         )
+        note(
+            actor=user,
+            action="certificate.issued",
+            subject=str(number),
+            project=project,
+            judge=look.judge.name,
+            criterion=look.criterion.key,
+            version=look.criterion.version,
+        )
+    return certificate
 
 
 def certificate_as_dict(certificate: Certificate) -> dict[str, Any]:

@@ -26,6 +26,18 @@ def task(world: World) -> Task:
     )
 
 
+def test_evidence_whose_offsets_have_shifted_is_stored_where_its_quote_stands(world: World, task: Task) -> None:
+    # As a browser counts that forgot the emoji, and one that saw an older text.
+    sent = [{**QUOTE, "start": 16, "end": 18}, {"context": 1, "start": 40, "end": 42, "quote": "九点"}]
+    stands = [QUOTE, {"context": 1, "start": 5, "end": 7, "quote": "九点"}]
+    key = uuid.uuid4()
+    first = say(world.ann, task, "claim:0", "support", "yes", key=key, evidence=sent)
+    assert first["evidence"] == stands
+    assert Label.objects.get().evidence == LabelEvent.objects.get().evidence == stands
+    # The same request again gets the same reply.
+    assert say(world.ann, task, "claim:0", "support", "yes", key=key, evidence=sent) == first
+
+
 def test_a_label_is_stored_with_everything(world: World, task: Task) -> None:
     saved = say(world.ann, task, "claim:1", "support", "no", comment=" see 👀\n", evidence=[QUOTE], active_seconds=12)
     assert saved == {

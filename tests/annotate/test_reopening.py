@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from typing import Any
 
@@ -200,11 +201,10 @@ def test_taking_back_against_submitting_and_skipping(transactional_db: None) -> 
         assert Verdict.objects.filter(sample=task.sample, state="settled").count() == 3
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_thousand_submissions_each_sent_again_and_again(transactional_db: None) -> None:
-    """In batches of twenty-five tasks: every choice twice under its key, every submission twice, all at once."""
-    import uuid
-
+    """Twenty-five tasks at a time: every choice twice under its key, every submission twice, all at once."""
     world = make_world()
     make_samples(world.project, 500, claims=[{"text": "c", "start": None, "end": None}])
     batch = world.batch(annotators=[world.ann, world.ben])

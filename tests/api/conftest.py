@@ -10,7 +10,7 @@ from django.db import transaction
 from django.urls import get_resolver
 from rest_framework.test import APIClient
 
-from annotate.models import Batch, GoldAnswer, ImportJob, Release, Sample, Task, User, Verdict
+from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, Task, User, Verdict
 from annotate.services.batches import create_batch, open_batch
 from annotate.services.invites import create_invite
 from annotate.services.projects import set_member
@@ -109,6 +109,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     judge = Judge.objects.create(project=project, name=f"judge of {project.slug}")
     inviting = project.memberships.get(role="admin").user
     invite, _ = create_invite(actor=inviting, project=project, role="annotator")
+    flag = Flag.objects.create(project=project, sample=sample, reason="Cut off.", raised_by=first)
     gold = GoldAnswer.objects.create(
         sample=sample, unit="answer", criterion=project.criteria.get(key=criteria[-1], is_current=True), value=2
     )
@@ -123,6 +124,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "job_id": job.pk,
         "gold_id": gold.pk,
         "judge_id": judge.pk,
+        "flag_id": flag.pk,
         "step": "close",
         "form": "json",
         "username": second.username,

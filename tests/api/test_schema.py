@@ -219,6 +219,18 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.ann, "POST", task + "submit/")
     check(world.ann, "GET", desk + "work/")
     token = check(world.ann, "POST", "/api/tokens/").json()["token"]
+    check(world.ann, "POST", task + "reopen/")
+    check(world.ann, "PUT", task + "labels/", {**label, "value": None, "cant_tell": "No idea."}, **key)
+    check(world.ann, "POST", task + "flag/", {"reason": "Cut off."})
+    check(world.ann, "POST", task + "flag/", {"reason": ""})
+    check(world.ann, "POST", desk + "work/", {"exclude": []})
+    check(world.rita, "GET", desk + "flags/")
+    check(world.alice, "POST", desk + "flags/{flag_id}/resolve/", {"resolution": "Seen."})
+    check(world.alice, "POST", desk + "flags/{flag_id}/resolve/", {"resolution": "Otherwise."})
+    check(world.alice, "GET", desk + "flags/")
+    check(world.ann, "GET", "/api/me/")
+    check(world.ann, "PATCH", "/api/me/", {"preferences": {"view": "all", "hotkeys": {"skip": "w"}}})
+    check(world.ann, "PATCH", "/api/me/", {"preferences": {"hotkeys": {"skip": "n"}}})
     check(world.ann, "GET", "/api/tokens/")
     check(world.ann, "DELETE", "/api/tokens/{token_id}/", values={"token_id": token[:15]})
     assert len(seen) > 35

@@ -2,13 +2,13 @@
  * What there is to decide in a task, in which order, and what is still open. Pure functions.
  *
  * @typedef {{value: unknown, label: string, hotkey?: string, help?: string}} Option
- * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, options: Option[]}} Criterion
+ * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, cant_tell: boolean, options: Option[]}} Criterion
  * @typedef {{text: string, start: number|null, end: number|null}} Claim
  * @typedef {{question: string, answer: string, answer_b: string|null, reference: string|null, contexts: {id: string|null, text: string}[],
  *   claims: Claim[], key_facts: string[], entities: string[]}} Sample
- * @typedef {{unit: string, criterion: string, value: unknown, comment: string, evidence: object[], revision: number}} Label
+ * @typedef {{unit: string, criterion: string, value: unknown, cant_tell: string, comment: string, evidence: object[], revision: number}} Label
  * @typedef {{id: number, status: string, active_seconds: number, batch: {number: number, name: string, due_date: string|null},
- *   sample: Sample, criteria: Criterion[], labels: Label[]}} Task
+ *   return_message: string, returned_by: string|null, leased?: boolean, sample: Sample, criteria: Criterion[], labels: Label[]}} Task
  * @typedef {{unit: string, kind: string, index: number, number: number, of: number, criterion: Criterion, key: string}} Step
  */
 
@@ -18,8 +18,8 @@ const LISTS = { claim: "claims", context: "contexts", fact: "key_facts", entity:
 /** @param {string} unit @param {string} criterion */
 export const stepKey = (unit, criterion) => `${unit}|${criterion}`;
 
-/** @param {Label|undefined} label */
-export const isDone = (label) => label !== undefined && label.value !== null;
+/** Decided: by a value, or by saying that none can be given. @param {Label|undefined} label */
+export const isDone = (label) => label !== undefined && (label.value !== null || Boolean(label.cant_tell));
 
 /** Claims as they stand in the answer; those without a place come last. @param {Claim[]} claims @returns {number[]} */
 export function claimOrder(claims) {
