@@ -58,10 +58,11 @@ class PersonBoard:
 
 
 def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBoard]:
-    """Everybody who has, or had, a task of the batch, by user name."""
+    """Everybody who has, or had, a task of the batch or may take one from its queue, by user name."""
     since = (now or timezone.now()) - timedelta(days=PACE_DAYS)
     counts = _counts(batch)
-    people = User.objects.filter(pk__in=counts).order_by("username")
+    people = User.objects.filter(Q(pk__in=counts) | Q(pk__in=batch.annotators.values("pk"))).order_by("username")
+    nothing = dict.fromkeys(_COUNTED, 0)
     times, flags = _times(batch, since), _flags(batch)
     units = _seconds_per_unit(batch)
     agreement = _shares(_AGREEMENT, batch)
@@ -73,7 +74,7 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
         boards.append(
             PersonBoard(
                 user=user,
-                **counts[user.pk],
+                **counts.get(user.pk, nothing),
                 flagged=flags.get(user.pk, 0),
                 pace=pace,
                 seconds_per_task=per_task,

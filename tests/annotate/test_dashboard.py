@@ -50,6 +50,13 @@ def test_counts(world: World, batch: Batch) -> None:
     assert boards(batch)["ben"].flagged == 0
 
 
+def test_who_has_taken_nothing_yet_is_there(world: World, batch: Batch) -> None:
+    Batch.objects.filter(pk=batch.pk).update(strategy="pull")
+    batch.tasks.filter(annotator=world.ann).delete()
+    ann = boards(batch)["ann"]
+    assert (ann.total, ann.left, ann.percent) == (0, 0, 0)
+
+
 def test_time_and_pace(world: World, batch: Batch) -> None:
     tasks = list(batch.tasks.filter(annotator=world.ann).order_by("position"))
     for task, seconds, days in zip(tasks, (60, 120, 600, 60, 0), (0, 1, 6, 8, 0), strict=False):
