@@ -21,6 +21,7 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "criteria.read": _ALL,
     "criteria.change": _ADMIN,
     "samples.read": _STAFF,  # annotators see a sample only through their own task
+    "claims.change": _STAFF,
     "import.read": _ADMIN,
     "import.run": _ADMIN,
     "batches.read": _STAFF,
@@ -34,6 +35,8 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "flags.resolve": _ADMIN,
     "adjudication.read": _STAFF,
     "adjudication.decide": _STAFF,
+    "adjudication.names": _ADMIN,  # who said what, where the project hides it from reviewers
+    "lessons.read": _ALL,  # what reviewers decided otherwise than one said oneself
     "reports.read": _STAFF,
     "reports.freeze": _STAFF,
     "test.look": _STAFF,

@@ -61,6 +61,12 @@ class RowProblem(Problem):
     row = s.IntegerField(help_text="From 1, in the order in which they were sent.")
 
 
+class BatchInTheWay(s.Serializer):
+    number = s.IntegerField()
+    name = s.CharField()
+    status = s.CharField()
+
+
 class RefusedError(Error):
     missing = MissingAnswer(many=True, required=False, help_text="What a task still lacks.")
     labels = s.IntegerField(required=False, help_text="How many labels are in the way.")
@@ -68,6 +74,9 @@ class RefusedError(Error):
     looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
     key = s.CharField(required=False, help_text="Which key is taken.")
     actions = s.ListField(child=s.CharField(), required=False, help_text="Which actions would share it.")
+    batches = BatchInTheWay(many=True, required=False, help_text="The batches that are in the way.")
+    unit = s.CharField(required=False, help_text="The unit that has something in the way.")
+    carries = s.DictField(child=s.IntegerField(), required=False, help_text="What it is, and how many.")
     problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 
@@ -295,6 +304,7 @@ class ScoredContext(Context):
 
 
 class Claim(s.Serializer):
+    index = s.IntegerField(help_text="Its unit is claim:INDEX. Indices of dropped claims are left out.")
     text = s.CharField()
     start = s.IntegerField(allow_null=True, help_text="In Unicode code points of the answer.")
     end = s.IntegerField(allow_null=True)
@@ -309,13 +319,50 @@ class Sample(s.Serializer):
     reference = s.CharField(allow_null=True)
     contexts = ScoredContext(many=True)
     claims = Claim(many=True)
-    claims_source = s.CharField()
+    claims_source = s.CharField(help_text="file, split, labels or edited")
+    claims_revision = s.IntegerField()
     key_facts = s.ListField(child=s.CharField())
     entities = s.ListField(child=s.CharField())
     retrieved_doc_ids = s.ListField(child=s.CharField())
     relevant_doc_ids = s.ListField(child=s.CharField())
     pipeline_version = s.CharField()
     metadata = FreeObject()
+
+
+class EditedClaim(Claim):
+    dropped = s.BooleanField()
+    carries = s.CharField(help_text="What keeps it as it is, in words; empty: nothing.")
+
+    def get_fields(self) -> dict[str, s.Field]:
+        """The claims that it was made of; their name is a keyword of Python."""
+        return {**super().get_fields(), "from": s.ListField(child=s.IntegerField())}
+
+
+class ClaimEdit(s.Serializer):
+    revision = s.IntegerField()
+    change = FreeObject()
+    who = s.CharField(allow_null=True, help_text="null: as they were imported.")
+    when = s.DateTimeField()
+
+
+class EditedClaims(s.Serializer):
+    revision = s.IntegerField()
+    source = s.CharField(help_text="file, split, labels or edited")  # type: ignore[assignment]
+    checked = s.BooleanField(help_text="Somebody has read them as they are now and found them good.")
+    fixed = s.CharField(help_text="Why none of them can be changed now; empty: they can.")
+    claims = EditedClaim(many=True)
+    history = ClaimEdit(many=True, help_text="The latest first.")
+
+
+class ClaimChange(s.Serializer):
+    op = s.CharField(help_text="split, merge, edit, move, add, drop, restore, split_again, restore_revision or checked")
+    claim = s.IntegerField(required=False)
+    claims = s.ListField(child=s.IntegerField(), required=False, help_text="The two to merge.")
+    at = s.IntegerField(required=False, help_text="Where to split, in code points of the claim.")
+    text = s.CharField(required=False)
+    start = s.IntegerField(required=False, help_text="In code points of the answer.")
+    end = s.IntegerField(required=False)
+    revision = s.IntegerField(required=False)
 
 
 class SamplePage(s.Serializer):
@@ -586,65 +633,6 @@ class PreferencesChange(s.Serializer):
 
 class MeChange(s.Serializer):
     preferences = PreferencesChange()
-
-
-class Verdict(s.Serializer):
-    id = s.IntegerField()
-    unit = s.CharField()
-    criterion = s.CharField()
-    state = s.CharField(help_text="settled, disputed or reopened")
-    value = Value(allow_null=True)
-    method = s.CharField(help_text="unanimous, majority or adjudicated; empty while disputed")
-    reason = s.CharField()
-    confidence = s.FloatField(allow_null=True, help_text="Share of the votes that gave the value.")
-    revision = s.IntegerField()
-
-
-class DisputeListed(Verdict):
-    sample_id = s.CharField()
-
-
-class DisputePage(s.Serializer):
-    count = s.IntegerField()
-    next = s.CharField(allow_null=True)
-    previous = s.CharField(allow_null=True)
-    results = DisputeListed(many=True)
-
-
-class Vote(s.Serializer):
-    who = s.CharField()
-    value = Value()
-    comment = s.CharField()
-    evidence = Evidence(many=True)
-    changed = s.BooleanField(help_text="The label was changed since the vote was counted.")
-
-
-class CantTell(s.Serializer):
-    who = s.CharField()
-    reason = s.CharField()
-    comment = s.CharField()
-
-
-class DisputeSample(s.Serializer):
-    external_id = s.CharField()
-    question = s.CharField()
-    answer = s.CharField()
-    reference = s.CharField(allow_null=True)
-    contexts = ScoredContext(many=True)
-
-
-class Dispute(Verdict):
-    unit_text = s.CharField()
-    sample = DisputeSample()
-    prompt = s.CharField()
-    options = Option(many=True)
-    labels = Vote(many=True)
-    cant_tell = CantTell(many=True, help_text="Who looked, and could not tell.")
-
-
-class Decision(s.Serializer):
-    value = Value()
-    reason = s.CharField()
 
 
 class CriterionVersion(Criterion):

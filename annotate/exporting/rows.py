@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from annotate.errors import Invalid
 from annotate.models import Batch, Criterion, Project, Sample, Verdict
+from annotate.models.project import UnitKind
 from annotate.models.verdict import VerdictMethod, VerdictState
 from annotate.selectors.versions import latest_of_unit
 from annotate.units import unit_sort_key, unit_text
@@ -152,11 +153,16 @@ COLUMNS = (
     "reason",
     "labels",
     "updated_at",
+    "claims_source",
+    "claims_revision",
 )
 
 
 def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
-    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on."""
+    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on; of a reopened one, those
+    that it was decided on. `claims_…`: where a claim comes from."""
+    is_claim = verdict.criterion.unit == UnitKind.CLAIM
+    rests_on = verdict.votes if verdict.decided_votes is None else verdict.decided_votes
     return {
         "sample_id": sample.external_id,
         "unit": verdict.unit,
@@ -170,6 +176,8 @@ def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
         "votes": [{"rater": vote["rater"], "value": vote["value"]} for vote in verdict.votes],
         "decided_by": verdict.decided_by.username if verdict.decided_by else None,
         "reason": verdict.reason,
-        "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in verdict.votes],
+        "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in rests_on],
         "updated_at": verdict.updated_at,
+        "claims_source": sample.claims_source if is_claim else None,
+        "claims_revision": sample.claims_revision if is_claim else None,
     }

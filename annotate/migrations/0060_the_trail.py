@@ -68,7 +68,7 @@ _TRIGGERS = [_trigger(table, "UPDATE OR DELETE") for table in _LOGS] + [_trigger
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotate", "0020_queue_indexes")]
+    dependencies = [("annotate", "0050_adjudication_fill")]
 
     operations = [
         migrations.AddField(

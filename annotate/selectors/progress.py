@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 from annotate.models import Batch, BatchCriterion, BatchSample, Flag, Label, Project, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
+from annotate.unit_sql import count_sql
 
 
 @dataclass(frozen=True)
@@ -119,19 +120,18 @@ def batch_skips(batch: Batch) -> list[Task]:
     return list(skipped.order_by("sample_id", "annotator__username"))
 
 
-# Each unit as often as people label its sample; where labels are given anew, as often as somebody is asked to. The
-# units of a listed kind are the entries of a JSON array of the sample; the others exist once a sample.
-_EXPECTED = """
+# Each unit as often as people label its sample; where labels are given anew, as often as somebody is asked to.
+_EXPECTED = f"""
     WITH asked AS (
         SELECT b.sample_id, CASE WHEN whole.relabels_id IS NULL THEN b.overlap ELSE (
                    SELECT count(*)::int FROM annotate_task t WHERE t.batch_id = b.batch_id AND t.sample_id = b.sample_id
                       AND t.purpose = 'label' AND t.status <> 'released') END AS people
           FROM annotate_batchsample b JOIN annotate_batch whole ON whole.id = b.batch_id WHERE b.batch_id = %s
     )
-    SELECT coalesce(sum(a.people * jsonb_array_length(s.claims)), 0),
-           coalesce(sum(a.people * jsonb_array_length(s.contexts)), 0),
-           coalesce(sum(a.people * jsonb_array_length(s.key_facts)), 0),
-           coalesce(sum(a.people * jsonb_array_length(s.entities)), 0),
+    SELECT coalesce(sum(a.people * {count_sql("claim")}), 0),
+           coalesce(sum(a.people * {count_sql("context")}), 0),
+           coalesce(sum(a.people * {count_sql("fact")}), 0),
+           coalesce(sum(a.people * {count_sql("entity")}), 0),
            coalesce(sum(a.people), 0)
     FROM asked a JOIN annotate_sample s ON s.id = a.sample_id
 """

@@ -9,6 +9,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.models import Batch, BatchCriterion, Criterion, Membership, Project, Sample, User
+from annotate.units import live_claims
 
 
 def projects_of(user: User) -> QuerySet[Project]:
@@ -120,8 +121,9 @@ def sample_as_dict(sample: Sample) -> dict[str, Any]:
         "answer_b": sample.answer_b,
         "reference": sample.reference,
         "contexts": sample.contexts,
-        "claims": sample.claims,
+        "claims": live_claims(sample.claims),
         "claims_source": sample.claims_source,
+        "claims_revision": sample.claims_revision,
         "key_facts": sample.key_facts,
         "entities": sample.entities,
         "retrieved_doc_ids": sample.retrieved_doc_ids,

@@ -12,10 +12,11 @@ from django.http import Http404
 
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Strategy, TaskStatus
+from annotate.unit_sql import indices_sql
 
 # Everything the workspace needs for one task, in one statement: the labelling loop passes here at every submit. Left
 # out on purpose: retrieval scores, metadata (they may name the model) and everything that others said.
-_PAYLOAD = """
+_PAYLOAD = f"""
     SELECT json_build_object(
       'id', t.id, 'status', t.status, 'position', t.position, 'active_seconds', t.active_seconds,
       'leased', t.lease_expires_at IS NOT NULL,
@@ -29,8 +30,9 @@ _PAYLOAD = """
         'contexts', (SELECT coalesce(json_agg(json_build_object('id', e -> 'id', 'text', e -> 'text') ORDER BY n), '[]')
                        FROM jsonb_array_elements(s.contexts) WITH ORDINALITY AS listed (e, n)),
         'claims', (SELECT coalesce(json_agg(json_build_object(
-                            'text', e -> 'text', 'start', e -> 'start', 'end', e -> 'end') ORDER BY n), '[]')
-                     FROM jsonb_array_elements(s.claims) WITH ORDINALITY AS listed (e, n)),
+                            'index', i, 'text', s.claims -> i -> 'text',
+                            'start', s.claims -> i -> 'start', 'end', s.claims -> i -> 'end') ORDER BY i), '[]')
+                     FROM unnest({indices_sql("claim")}) AS listed (i)),
         'key_facts', s.key_facts, 'entities', s.entities),
       'criteria', (
         SELECT json_agg(json_build_object(

@@ -18,6 +18,7 @@ from annotate.services import audit, notices
 from annotate.services.assignment import check_tags
 from annotate.services.batch_checks import active_members, check_people, found, locked
 from annotate.services.making_tasks import make_tasks
+from annotate.unit_sql import UnitCount
 from annotate.units import LISTED_KINDS
 
 
@@ -49,8 +50,8 @@ def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
 def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
     """Every criterion must find something to ask about; a batch that asks about nothing is a mistake."""
     for criterion in batch.criteria.all():
-        field = LISTED_KINDS.get(criterion.unit)
-        if field and not samples_keyed(samples).exclude(**{field: []}).exists():
+        listed = criterion.unit in LISTED_KINDS
+        if listed and not samples_keyed(samples).alias(units=UnitCount(criterion.unit)).filter(units__gt=0).exists():
             said = _("“%(key)s” asks about each %(kind)s, but no sample of this batch has one.")
             given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
             raise Conflict("nothing_to_ask", said % given)

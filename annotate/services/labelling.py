@@ -261,7 +261,7 @@ def _asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
         raise Invalid("bad_unit", str(error)) from error
     if kind != criterion.unit:
         raise Invalid("wrong_unit", f"“{key}” is asked about each {criterion.unit}, not about {unit}.")
-    if index is not None and index >= task.unit_counts[kind]:
+    if index is not None and index not in task.unit_indices[kind]:
         raise Invalid("unknown_unit", f"This sample has no {unit}.")
     return criterion
 
@@ -328,7 +328,7 @@ def _missing(task: TaskRow) -> list[dict[str, str]]:
 
 
 def _units(task: TaskRow, kind: str) -> list[str]:
-    return [f"{kind}:{index}" for index in range(task.unit_counts[kind])] if kind in LISTED_KINDS else [kind]
+    return [f"{kind}:{index}" for index in task.unit_indices[kind]] if kind in LISTED_KINDS else [kind]
 
 
 def _missing_sentence(count: int) -> str:

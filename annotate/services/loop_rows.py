@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from django.db import connection
 
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.unit_sql import count_sql, indices_sql
 
 _OPEN = [status.value for status in OPEN_TASK_STATUSES]
 
@@ -48,7 +50,7 @@ class StoredLabel:
 
 @dataclass(frozen=True)
 class TaskRow:
-    """One's own task with its batch and the sizes of its sample."""
+    """One's own task with its batch and the units of its sample."""
 
     id: int
     status: str
@@ -62,7 +64,8 @@ class TaskRow:
     # How many people label the sample; 1 for one that isn't the batch's own (gold).
     overlap: int
     rater_id: int
-    unit_counts: dict[str, int]
+    # Of each kind that samples list; a claim that was dropped is not among them.
+    unit_indices: dict[str, Sequence[int]]
     # None when they were not asked for: only evidence needs their texts.
     contexts: list[dict[str, Any]] | None
     criteria: list[AskedCriterion]
@@ -78,8 +81,7 @@ ANSWERED = "(l.value IS NOT NULL OR l.cant_tell <> '')"
 _READ_TASK = f"""
     SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, b.gold_feedback,
            b.strategy, coalesce(bs.overlap, 1), r.id,
-           jsonb_array_length(s.claims), jsonb_array_length(s.contexts),
-           jsonb_array_length(s.key_facts), jsonb_array_length(s.entities),
+           {indices_sql("claim")}, {count_sql("context")}, {count_sql("fact")}, {count_sql("entity")},
            CASE WHEN %(with_contexts)s THEN s.contexts END,
            (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.options, c.required, c.cant_tell)
                              ORDER BY bc.position)
@@ -145,7 +147,7 @@ def read_task(
         strategy=strategy,
         overlap=overlap,
         rater_id=rater_id,
-        unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[11:15], strict=True)),
+        unit_indices={"claim": row[11], "context": range(row[12]), "fact": range(row[13]), "entity": range(row[14])},
         contexts=contexts,
         criteria=[AskedCriterion(*fields) for fields in criteria or []],
         given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},

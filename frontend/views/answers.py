@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from annotate.citations import Citation, citations_in
-from annotate.units import unit_anchor
+from annotate.units import reading_order, unit_anchor
 
 if TYPE_CHECKING:
     from frontend.views.samples_read import UnitView
@@ -30,7 +30,8 @@ class Piece:
 
 def answer_pieces(answer: str, claims: list[dict[str, Any]], views: list[UnitView], contexts: int) -> list[Piece]:
     """The answer cut where claims and citations begin and end. Claims without a place, or inside one that came
-    before, stay unmarked. `contexts`: how many the sample has."""
+    before, stay unmarked. `views`: of the claims, in reading order; `contexts`: how many the sample has."""
+    numbers = {index: place + 1 for place, index in enumerate(reading_order(claims))}
     placed = list(_side_by_side(claims))
     cited = citations_in(answer)
     cuts = {0, len(answer)}
@@ -44,8 +45,8 @@ def answer_pieces(answer: str, claims: list[dict[str, Any]], views: list[UnitVie
         pieces.append(
             Piece(
                 answer[start:end],
-                claim=views[claim[2]] if claim else None,
-                number=claim[2] + 1 if claim and claim[0] == start else 0,
+                claim=views[numbers[claim[2]] - 1] if claim else None,
+                number=numbers[claim[2]] if claim and claim[0] == start else 0,
                 cites=cites_words(citation, contexts) if citation else "",
                 anchor=unit_anchor(f"context:{citation.first - 1}") if citation and citation.exists(contexts) else "",
             )
@@ -57,7 +58,7 @@ def _side_by_side(claims: list[dict[str, Any]]) -> Iterator[tuple[int, int, int]
     """(start, end, index) of the claims that have a place, without those that begin inside another one."""
     at = 0
     for start, end, index in sorted(
-        (c["start"], c["end"], i) for i, c in enumerate(claims) if c.get("start") is not None
+        (claims[i]["start"], claims[i]["end"], i) for i in reading_order(claims) if claims[i].get("start") is not None
     ):
         if start >= at:
             yield start, end, index

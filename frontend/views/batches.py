@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from annotate.errors import Refusal
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus, TaskStatus
+from annotate.models.project import UnitKind
 from annotate.selectors.gold import known_answers
 from annotate.selectors.progress import batch_criteria, batch_skips, open_flags
 from annotate.selectors.projects import one_batch
@@ -118,6 +119,7 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
         "criteria": batch_criteria(found),
         "flags": open_flags(found),
         "may_change": page.may("batches.change"),
+        "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),
     }
     if not is_draft:
         shown |= board_of(found)

@@ -52,6 +52,7 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
         "metadata": sorted(found.metadata.items()),
         "walk": walk(page, found),
         "history": [] if blind else _history(page, found),
+        "may_edit_claims": page.may("claims.change"),
     }
     return page.render("frontend/sample.html", context)
 

@@ -6,26 +6,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import F, Func, IntegerField, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.selectors.counting import counting_labels
 from annotate.selectors.projects import samples_matching
 from annotate.selectors.tasks import open_tasks
-from annotate.units import KIND_ORDER, unit_anchor, unit_sort_key, units_of
+from annotate.unit_sql import UnitCount
+from annotate.units import KIND_ORDER, reading_order, unit_anchor, unit_sort_key, units_of
 from judges.models import Score
 
 
 def rows(project: Project, words: str) -> QuerySet[Sample]:
     """Samples for the list: without their long texts, with the number of their claims and contexts."""
-
-    def length(name: str) -> Func:
-        return Func(F(name), function="jsonb_array_length", output_field=IntegerField())
-
     return (
         samples_matching(project, words)
-        .annotate(claim_count=length("claims"), context_count=length("contexts"))
+        .annotate(claim_count=UnitCount("claim"), context_count=UnitCount("context"))
         .only("id", "external_id", "question", "pipeline_version")
     )
 
@@ -76,7 +73,8 @@ def _unit_views(sample: Sample, kind: str) -> list[UnitView]:
     if kind == "context":
         texts = [(context["text"], context.get("id") or "") for context in sample.contexts]
     elif kind == "claim":
-        texts = [(claim["text"], "") for claim in sample.claims]
+        # In the order of the answer, so that they are numbered as everywhere.
+        return [UnitView(f"claim:{at}", kind, sample.claims[at]["text"]) for at in reading_order(sample.claims)]
     elif kind in ("fact", "entity"):
         texts = [(text, "") for text in (sample.key_facts if kind == "fact" else sample.entities)]
     else:

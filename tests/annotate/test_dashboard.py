@@ -15,7 +15,7 @@ from annotate.models.batch import Purpose
 from annotate.selectors.dashboard import FEWEST_UNITS, PersonBoard, person_boards
 from annotate.selectors.forecast import forecast
 from annotate.services.labelling import skip_task
-from tests.annotate.factories import World, finish, label_all, make_samples, say
+from tests.annotate.factories import World, finish, label_all, make_samples, rewriting_history, say
 
 
 def boards(batch: Batch) -> dict[str, PersonBoard]:
@@ -84,8 +84,9 @@ def test_time_per_unit_is_measured_else_from_the_log(world: World, batch: Batch)
     Label.objects.update(active_ms=None)
     assert boards(batch)["ann"].seconds_per_unit is None
     start = timezone.now()
-    for n, label in enumerate(Label.objects.filter(task=second).order_by("id")):
-        label.events.update(created_at=start + timedelta(seconds=7 * n))
+    with rewriting_history():
+        for n, label in enumerate(Label.objects.filter(task=second).order_by("id")):
+            label.events.update(created_at=start + timedelta(seconds=7 * n))
     assert boards(batch)["ann"].seconds_per_unit == pytest.approx(7)
 
 

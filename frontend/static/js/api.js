@@ -16,10 +16,10 @@ function cookie(name) {
   return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
 }
 
-/** @param {{api: {work: string, task: string, me: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
-export function createApi(data) {
+/** @param {{csrf_cookie: string, user_id: number}} data */
+export function createRequest(data) {
   /** @returns {Promise<Reply>} */
-  async function request(method, url, body, headers = {}) {
+  return async function request(method, url, body, headers = {}) {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const sent = { Accept: "application/json", "X-Expected-User": String(data.user_id), ...headers };
     if (text !== undefined) Object.assign(sent, { "Content-Type": "application/json", "X-CSRFToken": cookie(data.csrf_cookie) });
@@ -38,8 +38,12 @@ export function createApi(data) {
     } catch {
       return { outcome: "away", status: 0, data: null, code: "", message: "" };
     }
-  }
+  };
+}
 
+/** @param {{api: {work: string, task: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
+export function createApi(data) {
+  const request = createRequest(data);
   return {
     /** @param {number[]} exclude ids of tasks held here */
     work(exclude) {

@@ -102,11 +102,11 @@ function optional(id, text, draw) {
 
 function drawAnswer(sample, names) {
   const number = (index) => names.get(`claim:${index}`) ?? index + 1;
-  const placed = sample.claims.map((claim, id) => ({ id, ...claim })).filter((claim) => claim.start !== null && claim.end !== null);
+  const placed = sample.claims.filter((claim) => claim.start !== null).map((claim) => ({ ...claim, id: claim.index }));
   fill("answer", ...answerParts(sample.answer, placed, sample.contexts.length, number));
-  const elsewhere = sample.claims.flatMap((claim, id) => (claim.start === null || claim.end === null ? [[claim.text, id]] : []));
+  const elsewhere = sample.claims.filter((claim) => claim.start === null);
   byId("claims-block").hidden = !elsewhere.length;
-  fill("claims", ...elsewhere.map(([text, id]) => listedUnit(`claim:${id}`, number(id), text)));
+  fill("claims", ...elsewhere.map(({ index, text }) => listedUnit(`claim:${index}`, number(index), text)));
 }
 
 /** An answer with its claims marked and its citations linked; one without either is laid out like any text. */
