@@ -107,6 +107,8 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "number": batch.number,
         "job_id": "00000000-0000-4000-8000-000000000000",
         "token_id": "ts_0123456789ab",
+        "invite_id": 1,
+        "token": "no-such-invitation",
         "name": "statistics",
     }
     most = max(len(values) for values in ids.values())
