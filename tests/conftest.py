@@ -83,7 +83,7 @@ django.setup()
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if not _XDIST_WORKER:
-        _forget_durability()
+        _prepare_database()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -98,15 +98,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(_DATA, ignore_errors=True)
 
 
-def _forget_durability() -> None:
-    """A power cut may take the test databases; waiting for the disk at every commit is a large part of the time."""
+def _prepare_database() -> None:
+    """What tests may, and the application may not."""
     import psycopg
 
     with psycopg.connect(
         host=str(embedded.socket_dir(_DATA)), user="postgres", dbname="postgres", autocommit=True
     ) as db:
+        # A power cut may take the test databases; waiting for the disk at every commit is a large part of the time.
         db.execute("ALTER SYSTEM SET fsync = off")
         db.execute("SELECT pg_reload_conf()")
+        # For tests.annotate.factories.rewriting_history.
+        db.execute("GRANT SET ON PARAMETER session_replication_role TO touchstone")
 
 
 @pytest.fixture(scope="session")
