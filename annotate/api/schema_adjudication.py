@@ -99,7 +99,7 @@ class SentBack(s.Serializer):
 
 
 class Acceptance(s.Serializer):
-    method = s.ChoiceField(["agreement", "dawid_skene"], required=False, help_text="agreement when left out")
+    method = s.CharField(required=False, help_text="agreement, as when left out, or dawid_skene")
     criterion = s.CharField(required=False, help_text="Key; needed for dawid_skene, and all criteria otherwise.")
     batch = s.IntegerField(required=False, help_text="For a preview: only units of this batch.")
     agreement = s.FloatField(required=False, help_text="agreement: the least share of the votes, more than 0.5.")
