@@ -49,6 +49,10 @@ _services = embedded.ensure_services() if not _XDIST_WORKER else None
 _REDIS_NUMBER = int(_XDIST_WORKER.removeprefix("gw")) + 1 if _XDIST_WORKER else 0
 os.environ["REDIS_URL"] = embedded.redis_url(_DATA).replace("db=0", f"db={_REDIS_NUMBER}")
 
+from frontend.translation.catalogue import compile_catalogues  # noqa: E402
+
+compile_catalogues()
+
 import django  # noqa: E402
 import hypothesis  # noqa: E402
 from django.conf import settings  # noqa: E402

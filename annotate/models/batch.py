@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from annotate.models.project import Criterion
 
 
 class BatchStatus(models.TextChoices):
-    DRAFT = "draft", "Draft"
-    OPEN = "open", "Open"
-    ADJUDICATING = "adjudicating", "Adjudicating"
-    CLOSED = "closed", "Closed"
+    DRAFT = "draft", _("Draft")
+    OPEN = "open", _("Open")
+    ADJUDICATING = "adjudicating", _("Adjudicating")
+    CLOSED = "closed", _("Closed")
 
 
 class Batch(models.Model):
@@ -104,11 +105,11 @@ class BatchCriterion(models.Model):
 
 
 class TaskStatus(models.TextChoices):
-    PENDING = "pending", "Pending"
-    IN_PROGRESS = "in_progress", "In progress"
-    SUBMITTED = "submitted", "Submitted"
-    RETURNED = "returned", "Returned"
-    SKIPPED = "skipped", "Skipped"
+    PENDING = "pending", _("Pending")
+    IN_PROGRESS = "in_progress", _("In progress")
+    SUBMITTED = "submitted", _("Submitted")
+    RETURNED = "returned", _("Returned")
+    SKIPPED = "skipped", _("Skipped")
 
 
 OPEN_TASK_STATUSES = (TaskStatus.PENDING, TaskStatus.IN_PROGRESS, TaskStatus.RETURNED)

@@ -3,12 +3,13 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 
 class ClaimsSource(models.TextChoices):
-    FILE = "file", "Given in the file"
-    SPLIT = "split", "Split by sentence"
-    LABELS = "labels", "Named by imported labels"
+    FILE = "file", _("Given in the file")
+    SPLIT = "split", _("Split by sentence")
+    LABELS = "labels", _("Named by imported labels")
 
 
 class Sample(models.Model):

@@ -3,22 +3,23 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotate.units import UNIT_PATTERN
 
 
 class VerdictState(models.TextChoices):
-    SETTLED = "settled", "Settled"
+    SETTLED = "settled", _("Settled")
     # Labels are in and no rule settles them: a reviewer decides.
-    DISPUTED = "disputed", "Disputed"
+    DISPUTED = "disputed", _("Disputed")
     # Adjudicated, then a label it rests on changed: the value stands until a reviewer looks again.
-    REOPENED = "reopened", "Reopened"
+    REOPENED = "reopened", _("Reopened")
 
 
 class VerdictMethod(models.TextChoices):
-    UNANIMOUS = "unanimous", "Unanimous"
-    MAJORITY = "majority", "Majority"
-    ADJUDICATED = "adjudicated", "Adjudicated"
+    UNANIMOUS = "unanimous", _("Unanimous")
+    MAJORITY = "majority", _("Majority")
+    ADJUDICATED = "adjudicated", _("Adjudicated")
 
 
 class Verdict(models.Model):

@@ -65,7 +65,7 @@ def cards(user: User) -> list[Card]:
     listed = []
     for project in projects:
         role = Role(Role.ADMIN if user.is_superuser else roles[project.pk])
-        card = Card(project, role.value, role.label, counts[project.pk], own.get(project.pk, []))
+        card = Card(project, role.value, str(role.label), counts[project.pk], own.get(project.pk, []))
         if may(role, "batches.change"):
             steps = steps_of(project, card.counts, has_labels=project.pk in labelled)
             card.step = next((step for step in steps if step.state == "next"), None)
