@@ -31,7 +31,7 @@ from alignment.errors import AnnotatorErrors, HumanErrors, annotator_errors
 from alignment.estimate import Estimate
 from alignment.interval import CLUSTERS_FOR_INFLUENCE
 from alignment.labels import LabelResult, judge_label_kappa
-from alignment.looks import cost_of_look, kappa_at_look, level_of_look, widening
+from alignment.looks import kappa_at_look, level_of_look, widening
 from alignment.mean_kappa import mean_pairwise_kappa
 from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
 from alignment.noise import JudgeUnderNoise, judge_under_noise
@@ -145,7 +145,6 @@ __all__ = [
     "context_precision",
     "context_recall",
     "corrected_rate",
-    "cost_of_look",
     "cross_fit",
     "cross_fit_on",
     "decisions_needed",

@@ -7,8 +7,6 @@ from scipy.special import ndtri, stdtrit
 
 from alignment.estimate import Estimate
 
-_NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-
 
 def level_of_look(k: int, alpha: float = 0.05) -> float:
     """Confidence level at which look ``k`` = 1, 2, … at test is reported: 1 - α·6/(π²k²).
@@ -78,22 +76,3 @@ def widening(k: int, alpha: float = 0.05) -> float:
     1.5
     """
     return float(ndtri((1 + level_of_look(k, alpha)) / 2) / ndtri(1 - alpha / 2))
-
-
-def cost_of_look(k: int, alpha: float = 0.05) -> str:
-    """The cost of look ``k`` in words.
-
-    >>> cost_of_look(3)
-    'third look: 99.66 % interval, 1.5 times as wide'
-    """
-    missed = 100 * (1 - level_of_look(k, alpha))
-    # Two digits of what the interval may miss: 99.97 % and 99.997 % are different promises.
-    digits = max(0, 1 - math.floor(math.log10(missed)))
-    return f"{_name(k)} look: {100 - missed:.{digits}f} % interval, {widening(k, alpha):.1f} times as wide"
-
-
-def _name(k: int) -> str:
-    if k <= len(_NAMES):
-        return _NAMES[k - 1]
-    ending = "th" if 10 <= k % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(k % 10, "th")
-    return f"{k}{ending}"

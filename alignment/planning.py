@@ -65,18 +65,6 @@ class Plannable:
         needed = self.samples_for(half_width)
         return None if needed is None else max(0, needed - self.clusters)
 
-    def sentence(self, half_width: float) -> str:
-        """The plan in words.
-
-        >>> Plannable(240, 0.8, 0.95, None).sentence(0.08)
-        'about 150 more samples for ±0.08'
-        """
-        more = self.more_for(half_width)
-        if more is None:
-            return self.reason or ""
-        width = f"±{half_width:.2g}"
-        return f"about {two_digits(more):,} more samples for {width}" if more else f"{width} is reached"
-
     @property
     def _z(self) -> float:
         return float(ndtri((1 + self.level) / 2))

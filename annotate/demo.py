@@ -68,16 +68,17 @@ def label_demo_batch(project: Project) -> Batch:
         )
     )
     done = _labels_by_task()
-    tasks = [
-        task
-        for task in Task.objects.filter(batch=batch).select_related("sample", "annotator")
-        if (task.sample.external_id, task.annotator.username) in done
-    ]
-    _write_labels(project, tasks, done)
+    said_in = {
+        task: done.get((task.sample.external_id, user.username), [])
+        for user in annotators
+        for task in Task.objects.filter(batch=batch, annotator=user).select_related("sample").order_by("position")
+    }
+    tasks = [task for task, said in said_in.items() if said]
+    _write_labels(project, said_in)
     now = timezone.now()
     for task in tasks:
         task.status, task.started_at, task.submitted_at = TaskStatus.SUBMITTED, now, now
-        task.active_seconds = 20 + 4 * len(done[task.sample.external_id, task.annotator.username])
+        task.active_seconds = 20 + 4 * len(said_in[task])
     Task.objects.bulk_update(tasks, ["status", "started_at", "submitted_at", "active_seconds"])
     criterion_ids = list(batch.criteria.values_list("id", flat=True))
     for sample_id in {task.sample_id for task in tasks}:
@@ -94,7 +95,7 @@ def _labels_by_task() -> dict[tuple[str, str], list[dict[str, Any]]]:
     return labels
 
 
-def _write_labels(project: Project, tasks: list[Task], done: dict[tuple[str, str], list[dict[str, Any]]]) -> None:
+def _write_labels(project: Project, said_in: dict[Task, list[dict[str, Any]]]) -> None:
     criteria = {criterion.key: criterion for criterion in project.criteria.filter(is_current=True)}
     raters = {rater.user_id: rater for rater in Rater.objects.filter(project=project)}
     labels = Label.objects.bulk_create(
@@ -107,8 +108,8 @@ def _write_labels(project: Project, tasks: list[Task], done: dict[tuple[str, str
             value=said["value"],
             comment=said.get("comment", ""),
         )
-        for task in tasks
-        for said in done[task.sample.external_id, task.annotator.username]
+        for task, all_said in said_in.items()
+        for said in all_said
     )
     actors = {rater.pk: rater.user_id for rater in raters.values()}
     LabelEvent.objects.bulk_create(

@@ -42,14 +42,15 @@ def role_of(user: User, project: Project) -> str | None:
     """The user's role in the project, or None for strangers. A superuser is an admin of every project."""
     if user.is_superuser:
         return Role.ADMIN.value
-    return Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
+    memberships = Membership.objects.filter(project=project, user=user, is_active=True)
+    return memberships.values_list("role", flat=True).first()
 
 
 def roles_of(user: User) -> dict[int, str]:
     """Project id -> the user's role in it, for lists. Empty for a superuser, who is an admin everywhere."""
     if user.is_superuser:
         return {}
-    return dict(Membership.objects.filter(user=user).values_list("project_id", "role"))
+    return dict(Membership.objects.filter(user=user, is_active=True).values_list("project_id", "role"))
 
 
 def may(role: str | None, action: str) -> bool:

@@ -16,12 +16,14 @@ from alignment.figures.files import evidence_as_dict, evidence_from_dict
 from alignment.figures.judged import Judged
 from alignment.figures.looked import Looked, looked
 from alignment.figures.next_samples import Proposal, Stratum, propose
+from alignment.figures.outcomes import OUTCOMES, OutcomeDraw, draw_by_outcome, outcomes_of
 from alignment.figures.reference import Reference, reference_of
 from alignment.figures.report import report_figures
 from alignment.figures.seeds import generator
 from alignment.figures.triaged import region_on_test
 
 __all__ = [
+    "OUTCOMES",
     "Applied",
     "Audit",
     "Before",
@@ -34,6 +36,7 @@ __all__ = [
     "Judged",
     "Looked",
     "Option",
+    "OutcomeDraw",
     "Proposal",
     "Reference",
     "Stratum",
@@ -44,6 +47,7 @@ __all__ = [
     "audited",
     "compare",
     "differences",
+    "draw_by_outcome",
     "evidence_as_dict",
     "evidence_from_dict",
     "furthest",
@@ -51,6 +55,7 @@ __all__ = [
     "looked",
     "on_dev",
     "on_test",
+    "outcomes_of",
     "propose",
     "reference_figures",
     "reference_of",

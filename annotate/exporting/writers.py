@@ -151,6 +151,9 @@ def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
 
 def human_faithfulness(exported: ExportedSample) -> float | None:
     """Supported claims / all claims, from verdicts on `support`; None unless every claim has one that is settled."""
+    # Here, since the statistics take a second to load, and every start of the web process would wait for them.
+    from alignment.sample_metrics import faithfulness
+
     values = _settled(exported, SUPPORT, UnitKind.CLAIM)
     claims = units_of(exported.sample, UnitKind.CLAIM)
     if not claims or any(unit not in values for unit in claims):
@@ -158,7 +161,7 @@ def human_faithfulness(exported: ExportedSample) -> float | None:
     passes = next(iter(values.values())).criterion.passes
     if not passes:
         return None
-    return sum(values[unit].value in passes for unit in claims) / len(claims)
+    return faithfulness([values[unit].value in passes for unit in claims]).value
 
 
 def _settled(exported: ExportedSample, key: str, kind: str) -> dict[str, Verdict]:

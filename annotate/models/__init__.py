@@ -1,17 +1,23 @@
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, Task
 from annotate.models.label import Label, LabelEvent
-from annotate.models.people import Membership, Rater, User
+from annotate.models.people import Invite, Membership, Rater, User
 from annotate.models.project import Criterion, Project
-from annotate.models.sample import Sample
+from annotate.models.sample import ClaimEdit, Sample
+from annotate.models.trail import AuditEntry, Flag
 from annotate.models.transfer import ImportJob, Release
-from annotate.models.verdict import Verdict
+from annotate.models.verdict import GoldAnswer, Verdict, VerdictEvent
 
 __all__ = [
+    "AuditEntry",
     "Batch",
     "BatchCriterion",
     "BatchSample",
+    "ClaimEdit",
     "Criterion",
+    "Flag",
+    "GoldAnswer",
     "ImportJob",
+    "Invite",
     "Label",
     "LabelEvent",
     "Membership",
@@ -22,4 +28,5 @@ __all__ = [
     "Task",
     "User",
     "Verdict",
+    "VerdictEvent",
 ]

@@ -16,16 +16,49 @@ if TYPE_CHECKING:
 class BatchStatus(models.TextChoices):
     DRAFT = "draft", _("Draft")
     OPEN = "open", _("Open")
+    # Nobody labels for now; everything stays where it is.
+    PAUSED = "paused", _("Paused")
     ADJUDICATING = "adjudicating", _("Adjudicating")
     CLOSED = "closed", _("Closed")
 
 
+class Strategy(models.TextChoices):
+    # Every task has its person from the start; loads are equal.
+    BALANCED = "balanced", _("Balanced")
+    # Tasks wait for whoever asks for one; a task that is taken and left comes back when its lease has run out.
+    PULL = "pull", _("Pull queue")
+
+
+class ConsensusRule(models.TextChoices):
+    # More than half of the votes settle a unit.
+    MAJORITY = "majority", _("Majority")
+    # Only votes that all agree do; a reviewer sees the rest.
+    UNANIMOUS = "unanimous", _("Unanimous")
+
+
 class Batch(models.Model):
+    """tag_key: the metadata key whose value says which expertise a sample needs (Membership.tags); "": none."""
+
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="batches")
     number = models.PositiveIntegerField()
     name = models.CharField(max_length=200)
     status = models.CharField(max_length=12, choices=BatchStatus, default=BatchStatus.DRAFT)
     overlap = models.PositiveSmallIntegerField(default=2)
+    # The share of samples, drawn at random, that `overlap` people label; one person labels each of the others.
+    overlap_share = models.FloatField(default=1)
+    strategy = models.CharField(max_length=10, choices=Strategy, default=Strategy.BALANCED)
+    tag_key = models.CharField(max_length=200, blank=True)
+    lease_minutes = models.PositiveSmallIntegerField(default=30)
+    # Tasks with known answers, and tasks that come a second time, per task of an annotator's own.
+    gold_share = models.FloatField(default=0)
+    repeat_share = models.FloatField(default=0)
+    # Whether the annotator learns the known answer once a gold task is submitted.
+    gold_feedback = models.BooleanField(default=False)
+    consensus = models.CharField(max_length=10, choices=ConsensusRule, default=ConsensusRule.MAJORITY)
+    # The version of a criterion whose labels this batch gives anew; None for any other batch.
+    relabels = models.ForeignKey(
+        "annotate.Criterion", on_delete=models.PROTECT, null=True, blank=True, related_name="relabelled_by"
+    )
     # How the samples were chosen: {"method": "all" | "filter" | "random" | "list", "filter": {...}, "n": int,
     # "seed": int, "note": why those of a list}.
     selection = models.JSONField(default=dict)
@@ -49,6 +82,16 @@ class Batch(models.Model):
             models.UniqueConstraint(fields=["project", "number"], name="batch_number_once_per_project"),
             models.CheckConstraint(condition=Q(status__in=BatchStatus.values), name="batch_status_known"),
             models.CheckConstraint(condition=Q(overlap__gte=1), name="batch_overlap_at_least_one"),
+            models.CheckConstraint(
+                condition=Q(overlap_share__gte=0, overlap_share__lte=1), name="batch_overlap_share_is_share"
+            ),
+            models.CheckConstraint(
+                condition=Q(gold_share__gte=0, gold_share__lte=1, repeat_share__gte=0, repeat_share__lte=1),
+                name="batch_gold_and_repeats_are_shares",
+            ),
+            models.CheckConstraint(condition=Q(strategy__in=Strategy.values), name="batch_strategy_known"),
+            models.CheckConstraint(condition=Q(consensus__in=ConsensusRule.values), name="batch_consensus_known"),
+            models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="batch_lease_at_least_a_minute"),
         ]
 
     def __str__(self) -> str:
@@ -63,6 +106,10 @@ class BatchSample(models.Model):
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="batch_samples")
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="+")
     position = models.PositiveIntegerField()
+    # How many people label this sample.
+    overlap = models.PositiveSmallIntegerField(default=1)
+    # The expertise it needs, from its metadata; "": any.
+    tag = models.TextField(blank=True)
     # Of a draw whose chances are known: this sample's own, and the stratum that it was drawn from, from 1. None: chosen
     # in any other way, so that it stands for no other sample.
     probability = models.FloatField(null=True, blank=True)
@@ -72,6 +119,7 @@ class BatchSample(models.Model):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["batch", "sample"], name="batch_sample_once"),
+            models.CheckConstraint(condition=Q(overlap__gte=1), name="batch_sample_overlap_at_least_one"),
             models.CheckConstraint(
                 condition=Q(probability__isnull=True, stratum__isnull=True)
                 | Q(
@@ -110,18 +158,44 @@ class TaskStatus(models.TextChoices):
     SUBMITTED = "submitted", _("Submitted")
     RETURNED = "returned", _("Returned")
     SKIPPED = "skipped", _("Skipped")
+    # Taken from its annotator and given to somebody else. What was said in it stays stored, and counts for nothing.
+    RELEASED = "released", _("Handed on")
+
+
+class Purpose(models.TextChoices):
+    """Why somebody meets a sample. The annotator never learns it before submitting."""
+
+    LABEL = "label", _("Label")
+    # The answers are known: it measures the annotator.
+    GOLD = "gold", _("Gold")
+    # The annotator labelled it before: it measures how steady they are.
+    REPEAT = "repeat", _("Repeat")
 
 
 OPEN_TASK_STATUSES = (TaskStatus.PENDING, TaskStatus.IN_PROGRESS, TaskStatus.RETURNED)
 
 
 class Task(models.Model):
-    batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="tasks")
+    # The indexes below begin with batch and annotator, and serve wherever a foreign key's own would.
+    batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="tasks", db_index=False)
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="tasks")
-    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="tasks")
+    # None: waits in the pull queue for whoever asks for a task.
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="tasks", null=True, blank=True, db_index=False
+    )
+    purpose = models.CharField(max_length=6, choices=Purpose, default=Purpose.LABEL)
+    # As BatchSample.tag; here because the queue is searched by it.
+    tag = models.TextField(blank=True)
+    # Of a task taken from the pull queue: from then on somebody else may have it.
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
     position = models.PositiveIntegerField()
     status = models.CharField(max_length=12, choices=TaskStatus, default=TaskStatus.PENDING)
     skip_reason = models.TextField(blank=True)
+    # What the reviewer asks for; stays until the next submission.
+    return_message = models.TextField(blank=True)
+    returned_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
     active_seconds = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -129,7 +203,15 @@ class Task(models.Model):
     class Meta:
         ordering = ["position", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["batch", "sample", "annotator"], name="task_once_per_annotator"),
+            models.UniqueConstraint(fields=["batch", "sample", "annotator", "purpose"], name="task_once_per_annotator"),
+            models.CheckConstraint(condition=Q(purpose__in=Purpose.values), name="task_purpose_known"),
+            models.CheckConstraint(
+                condition=Q(annotator__isnull=False) | Q(status=TaskStatus.PENDING, purpose=Purpose.LABEL),
+                name="task_begun_by_someone",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status=TaskStatus.RETURNED) | ~Q(return_message=""), name="task_returned_with_message"
+            ),
             models.CheckConstraint(condition=Q(status__in=TaskStatus.values), name="task_status_known"),
             models.CheckConstraint(
                 condition=~Q(status=TaskStatus.SKIPPED) | ~Q(skip_reason=""), name="task_skipped_with_reason"
@@ -145,6 +227,29 @@ class Task(models.Model):
                 fields=["annotator", "batch", "position"],
                 condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]),
                 name="task_open_by_annotator",
+            ),
+            # Reader: the same; what a reviewer sent back comes first.
+            models.Index(
+                fields=["annotator", "batch"], condition=Q(status="returned"), name="task_returned_by_annotator"
+            ),
+            # Reader: how far somebody has come in a pull queue (services.queue): the last position of each tag.
+            models.Index(
+                fields=["annotator", "batch", "tag", "position"],
+                condition=Q(annotator__isnull=False),
+                name="task_by_annotator",
+            ),
+            # Reader: the end of the queue, where freed tasks go.
+            models.Index(fields=["batch", "position"], name="task_by_batch"),
+            # Reader: the pull queue (services.queue): the first free task of a tag, and those whose lease has run out.
+            models.Index(
+                fields=["batch", "tag", "position"],
+                condition=Q(annotator__isnull=True, status="pending"),
+                name="task_free_by_batch",
+            ),
+            models.Index(
+                fields=["batch", "lease_expires_at"],
+                condition=Q(lease_expires_at__isnull=False, status__in=[s.value for s in OPEN_TASK_STATUSES]),
+                name="task_leased_by_batch",
             ),
         ]
 

@@ -13,6 +13,10 @@ from annotate.units import UNIT_PATTERN
 class Label(models.Model):
     """The latest value a rater gave to a unit on a criterion. `value` None: not chosen (a comment may stand alone).
 
+    cant_tell: why no value can be given; "" when one can, or when nothing was decided yet. Answers the question without
+    being a vote.
+    active_ms: how long the rater was at work on it, while the page was in use; None when nobody measured.
+
     evidence: [{"context": int, "start": int, "end": int, "quote": str}], offsets in Unicode code points.
     """
 
@@ -23,8 +27,10 @@ class Label(models.Model):
     unit = models.CharField(max_length=20)
     criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="labels")
     value = models.JSONField(null=True, blank=True)
+    cant_tell = models.TextField(blank=True, db_default="")
     comment = models.TextField(blank=True)
     evidence = models.JSONField(default=list)
+    active_ms = models.PositiveIntegerField(null=True, blank=True)
     revision = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True, db_default=Now())
 
@@ -40,6 +46,7 @@ class Label(models.Model):
             ),
             models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="label_unit_is_address"),
             models.CheckConstraint(condition=Q(revision__gte=1), name="label_revision_at_least_one"),
+            models.CheckConstraint(condition=Q(cant_tell="") | Q(value__isnull=True), name="label_value_or_cant_tell"),
         ]
         indexes = [
             # Readers: consensus of one unit; all ratings of a criterion.
@@ -56,6 +63,7 @@ class LabelEvent(models.Model):
     label = models.ForeignKey(Label, on_delete=models.PROTECT, related_name="events")
     revision = models.PositiveIntegerField()
     value = models.JSONField(null=True, blank=True)
+    cant_tell = models.TextField(blank=True, db_default="")
     comment = models.TextField(blank=True)
     evidence = models.JSONField(default=list)
     actor = models.ForeignKey(

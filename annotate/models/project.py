@@ -14,6 +14,12 @@ class Project(models.Model):
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="annotate.Membership", related_name="projects")
     # Seed of everything drawn by chance in the project (the dev/test division), so that figures can be made again.
     seed = models.BigIntegerField(default=20260901)
+    # Reviewers see who said what; otherwise people are lettered, so that a name doesn't decide.
+    show_names = models.BooleanField(default=False, db_default=False)
+    # What the judges said about a unit is shown to a reviewer, once the unit is decided.
+    show_judges = models.BooleanField(default=False, db_default=False)
+    # Annotators see what reviewers decided otherwise, and why, once labelling has ended.
+    teach = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
@@ -63,6 +69,8 @@ class Criterion(models.Model):
     options = models.JSONField(default=list)
     passes = models.JSONField(default=list)
     required = models.BooleanField(default=True)
+    # Whether "can't tell" is an answer.
+    cant_tell = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

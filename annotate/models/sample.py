@@ -1,5 +1,6 @@
 """A RAG interaction as it was imported. Its units have no rows of their own: see docs/decisions/0001."""
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
@@ -10,13 +11,16 @@ class ClaimsSource(models.TextChoices):
     FILE = "file", _("Given in the file")
     SPLIT = "split", _("Split by sentence")
     LABELS = "labels", _("Named by imported labels")
+    EDITED = "edited", _("Edited here")
 
 
 class Sample(models.Model):
     """One question with its answer and what the answer was made from.
 
     contexts: [{"id": str | null, "text": str, "score": float | null}] in rank order.
-    claims:   [{"text": str, "start": int | null, "end": int | null}], offsets in Unicode code points of `answer`.
+    claims:   [{"text": str, "start": int | null, "end": int | null, "dropped"?: true, "from"?: [int]}], offsets in
+              Unicode code points of `answer`. A dropped claim keeps its place (docs/decisions/0001); "from" names the
+              claims that it was made of. `claims_revision` counts the edits.
     key_facts, entities: [str].
     `content_hash` covers everything that was imported, so that importing the same content again changes nothing.
     """
@@ -31,6 +35,7 @@ class Sample(models.Model):
     contexts = models.JSONField(default=list)
     claims = models.JSONField(default=list)
     claims_source = models.CharField(max_length=10, choices=ClaimsSource, default=ClaimsSource.FILE)
+    claims_revision = models.PositiveIntegerField(default=1, db_default=1)
     key_facts = models.JSONField(default=list)
     entities = models.JSONField(default=list)
     retrieved_doc_ids = ArrayField(models.TextField(), default=list)
@@ -48,3 +53,23 @@ class Sample(models.Model):
 
     def __str__(self) -> str:
         return self.external_id
+
+
+class ClaimEdit(models.Model):
+    """One change of a sample's claims by a person. Append-only. `claims`: all of them as they were afterwards."""
+
+    sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="claim_edits")
+    revision = models.PositiveIntegerField()
+    # What was done, with its arguments: {"op": "split", "claim": 2, "at": 17}.
+    change = models.JSONField()
+    claims = models.JSONField()
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["sample", "revision"], name="claim_edit_revision_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"claims of {self.sample_id} r{self.revision}"

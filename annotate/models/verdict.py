@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from annotate.units import UNIT_PATTERN
@@ -20,12 +21,15 @@ class VerdictMethod(models.TextChoices):
     UNANIMOUS = "unanimous", _("Unanimous")
     MAJORITY = "majority", _("Majority")
     ADJUDICATED = "adjudicated", _("Adjudicated")
+    # By a reviewer, many at once: the largest share of votes reached the agreement that they stated.
+    ACCEPTED = "accepted", _("Accepted in bulk")
+    DAWID_SKENE = "dawid_skene", _("Dawid–Skene")
 
 
 class Verdict(models.Model):
     """votes: [{"rater": str, "value": …, "revision": int, "label": label id}] that the state was worked out from.
 
-    confidence: share of the votes that gave `value`; None while disputed.
+    confidence: share of the votes that gave `value`, or its posterior probability (Dawid–Skene); None while disputed.
     """
 
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts")
@@ -55,7 +59,8 @@ class Verdict(models.Model):
                 name="verdict_has_value_unless_disputed",
             ),
             models.CheckConstraint(
-                condition=~Q(method=VerdictMethod.ADJUDICATED) | Q(decided_by__isnull=False),
+                condition=~Q(method__in=[VerdictMethod.ADJUDICATED, VerdictMethod.ACCEPTED])
+                | Q(decided_by__isnull=False),
                 name="verdict_adjudicated_by_someone",
             ),
         ]
@@ -70,3 +75,51 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.unit} of {self.sample_id}: {self.state}"
+
+
+class VerdictEvent(models.Model):
+    """One state that a verdict had. Append-only, written by the database itself whenever a verdict changes."""
+
+    verdict = models.ForeignKey(Verdict, on_delete=models.PROTECT, related_name="events")
+    revision = models.PositiveIntegerField()
+    state = models.CharField(max_length=10)
+    value = models.JSONField(null=True, blank=True)
+    method = models.CharField(max_length=12, blank=True)
+    votes = models.JSONField(default=list)
+    confidence = models.FloatField(null=True, blank=True)
+    reason = models.TextField(blank=True)
+    # None: by rule.
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["verdict", "revision"], name="verdict_event_by_verdict")]
+
+    def __str__(self) -> str:
+        return f"verdict {self.verdict_id} r{self.revision}"
+
+
+class GoldAnswer(models.Model):
+    """The known answer to a criterion about a unit, which gold tasks are measured by."""
+
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="gold_answers")
+    unit = models.CharField(max_length=20)
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="gold_answers")
+    value = models.JSONField()
+    # Shown to the annotator with the answer, where the batch gives feedback.
+    reason = models.TextField(blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["sample", "unit", "criterion"], name="gold_answer_once_per_unit"),
+            models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="gold_answer_unit_is_address"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} of {self.sample_id}: {self.value}"

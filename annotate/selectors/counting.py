@@ -1,4 +1,5 @@
-"""Which labels count: those made elsewhere, and those of submitted tasks. The one home of that rule.
+"""Which labels count: those made elsewhere, and those of submitted tasks that were not given to measure the annotator
+(gold, repeats). The one home of that rule.
 
 Twice: for Django's queries, and for statements by hand. A test holds the two against each other.
 """
@@ -10,17 +11,22 @@ from collections.abc import Iterable
 from django.db.models import Q, QuerySet
 
 from annotate.models import Label
-from annotate.models.batch import TaskStatus
+from annotate.models.batch import Purpose, TaskStatus
 
 # Of `annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id`.
-COUNTING = f"l.value IS NOT NULL AND (l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}')"
+COUNTING = (
+    f"l.value IS NOT NULL AND (l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}'"
+    f" AND t.purpose = '{Purpose.LABEL.value}')"
+)
 # For DISTINCT ON (criterion, sample, unit, rater): the label that comes first is the one.
 LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC"
 
 
 def counting_labels() -> QuerySet[Label]:
     """Labels with a value that were imported or submitted; a choice in a task still open is nobody's verdict yet."""
-    return Label.objects.filter(Q(task__isnull=True) | Q(task__status=TaskStatus.SUBMITTED), value__isnull=False)
+    return Label.objects.filter(
+        Q(task__isnull=True) | Q(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL), value__isnull=False
+    )
 
 
 def latest_per_rater(labels: QuerySet[Label]) -> Iterable[Label]:

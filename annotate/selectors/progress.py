@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Count, Q, Sum
 
 from annotate.models import Batch, BatchCriterion, BatchSample, Label, Task, Verdict
-from annotate.models.batch import TaskStatus
+from annotate.models.batch import Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
 
 
@@ -39,7 +39,7 @@ class AnnotatorProgress:
 class CriterionProgress:
     key: str
     name: str
-    # Units times overlap: how many labels the batch asks for.
+    # How many labels the batch asks for: each unit's overlap, added up.
     expected: int
     given: int
     settled: int
@@ -56,7 +56,7 @@ def _percent(part: int, whole: int) -> int:
 
 def batch_annotators(batch: Batch) -> list[AnnotatorProgress]:
     rows = (
-        Task.objects.filter(batch=batch)
+        Task.objects.filter(batch=batch, annotator__isnull=False)
         .values("annotator__display_name", "annotator__username")
         .annotate(
             total=Count("id"),
@@ -86,23 +86,27 @@ def batch_skips(batch: Batch) -> list[Task]:
     return list(skipped.order_by("sample_id", "annotator__username"))
 
 
-# The units of a listed kind are the entries of a JSON array of the sample; the others exist once a sample.
-_UNIT_COUNTS = """
-    SELECT coalesce(sum(jsonb_array_length(s.claims)), 0), coalesce(sum(jsonb_array_length(s.contexts)), 0),
-           coalesce(sum(jsonb_array_length(s.key_facts)), 0), coalesce(sum(jsonb_array_length(s.entities)), 0), count(*)
+# Each unit as often as people label its sample. The units of a listed kind are the entries of a JSON array of the
+# sample; the others exist once a sample.
+_EXPECTED = """
+    SELECT coalesce(sum(b.overlap * jsonb_array_length(s.claims)), 0),
+           coalesce(sum(b.overlap * jsonb_array_length(s.contexts)), 0),
+           coalesce(sum(b.overlap * jsonb_array_length(s.key_facts)), 0),
+           coalesce(sum(b.overlap * jsonb_array_length(s.entities)), 0),
+           coalesce(sum(b.overlap), 0)
     FROM annotate_batchsample b JOIN annotate_sample s ON s.id = b.sample_id WHERE b.batch_id = %s
 """
 
 
 def batch_criteria(batch: Batch) -> list[CriterionProgress]:
     with connection.cursor() as cursor:
-        cursor.execute(_UNIT_COUNTS, [batch.pk])
+        cursor.execute(_EXPECTED, [batch.pk])
         claims, contexts, facts, entities, samples = cursor.fetchone()
     units = {"claim": claims, "context": contexts, "fact": facts, "entity": entities}
     given = dict(
-        # What was said in a task that was skipped in the end counts for nothing.
-        Label.objects.filter(task__batch=batch, value__isnull=False)
-        .exclude(task__status=TaskStatus.SKIPPED)
+        # What was said in a task that was skipped or handed on in the end counts for nothing.
+        Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL, value__isnull=False)
+        .exclude(task__status__in=[TaskStatus.SKIPPED, TaskStatus.RELEASED])
         .values_list("criterion_id")
         .annotate(n=Count("id"))
     )
@@ -121,7 +125,7 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         CriterionProgress(
             key=criterion.key,
             name=criterion.name,
-            expected=units.get(criterion.unit, samples) * batch.overlap,
+            expected=units.get(criterion.unit, samples),
             given=given.get(criterion.pk, 0),
             settled=settled.get(criterion.pk, 0),
             disputed=disputed.get(criterion.pk, 0),

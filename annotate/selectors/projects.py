@@ -12,7 +12,7 @@ from annotate.models import Batch, BatchCriterion, Criterion, Membership, Projec
 
 def projects_of(user: User) -> QuerySet[Project]:
     projects = Project.objects.order_by("name")
-    return projects if user.is_superuser else projects.filter(memberships__user=user)
+    return projects if user.is_superuser else projects.filter(memberships__user=user, memberships__is_active=True)
 
 
 def current_criteria(project: Project) -> QuerySet[Criterion]:

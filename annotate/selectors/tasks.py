@@ -57,7 +57,8 @@ _NEXT = (
 _OWN = (
     _PAYLOAD
     + """
-      JOIN annotate_membership m ON m.project_id = b.project_id AND m.user_id = t.annotator_id
+      JOIN annotate_membership m
+        ON m.project_id = b.project_id AND m.user_id = t.annotator_id AND m.is_active
      WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s AND b.status <> 'draft'
 """
 )

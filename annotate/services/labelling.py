@@ -13,7 +13,7 @@ from django.http import Http404
 
 from annotate.errors import Conflict, Invalid, Stale
 from annotate.models import LabelEvent, User
-from annotate.models.batch import BatchStatus, TaskStatus
+from annotate.models.batch import BatchStatus, Purpose, TaskStatus
 from annotate.scales import normalise
 from annotate.services.consensus import settle_sample
 from annotate.services.loop_rows import AskedCriterion, TaskRow, finish_task, read_task, write_label
@@ -154,7 +154,7 @@ def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None)
         missing = _missing(task)
         if missing:
             raise Invalid("incomplete", _missing_sentence(len(missing)), missing=missing)
-        if _finish(task, TaskStatus.SUBMITTED, seconds):
+        if _finish(actor, task, TaskStatus.SUBMITTED, seconds):
             return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED)
     raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
 
@@ -170,22 +170,23 @@ def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | N
         if task.status == TaskStatus.SKIPPED:
             return Finished(task.id, task.batch_id, task.status)
         _require_open(task)
-        if _finish(task, TaskStatus.SKIPPED, seconds, reason):
+        if _finish(actor, task, TaskStatus.SKIPPED, seconds, reason):
             return Finished(task.id, task.batch_id, TaskStatus.SKIPPED)
     raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
 
 
-def _finish(task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
+def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
     """Ends the task and, when it was the sample's last, works out the verdicts. False: it changed since it was read."""
     with transaction.atomic():
         others_at_work = finish_task(
             task=task,
+            actor_id=actor.pk,
             status=status,
             skip_reason=skip_reason,
             active_seconds=active_seconds,
             given=len(task.given) if task.given is not None else None,
         )
-        if others_at_work == 0:
+        if others_at_work == 0 and task.purpose == Purpose.LABEL:
             settle_sample(
                 sample_id=task.sample_id,
                 criterion_ids=[criterion.id for criterion in task.criteria],
@@ -216,6 +217,10 @@ def _require_open(task: TaskRow) -> None:
         raise Conflict("task_submitted", "This task was submitted already; nothing was changed.")
     if task.status == TaskStatus.SKIPPED:
         raise Conflict("task_skipped", "This task was skipped already; nothing was changed.")
+    if task.status == TaskStatus.RELEASED:
+        raise Conflict("task_released", "This sample was handed on to somebody else; nothing was changed.")
+    if task.batch_status == BatchStatus.PAUSED:
+        raise Conflict("batch_paused", f"Batch “{task.batch_name}” is paused for now; nothing was changed.")
     if task.batch_status != BatchStatus.OPEN:
         raise Conflict("batch_not_open", f"Batch “{task.batch_name}” is closed; nothing was changed.")
 

@@ -53,6 +53,8 @@ class TaskRow:
     batch_id: int
     batch_name: str
     batch_status: str
+    purpose: str
+    # How many people label the sample; 1 for one that isn't the batch's own (gold).
     overlap: int
     rater_id: int
     unit_counts: dict[str, int]
@@ -65,7 +67,7 @@ class TaskRow:
 
 
 _READ_TASK = """
-    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, b.overlap, r.id,
+    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, coalesce(bs.overlap, 1), r.id,
            jsonb_array_length(s.claims), jsonb_array_length(s.contexts),
            jsonb_array_length(s.key_facts), jsonb_array_length(s.entities),
            CASE WHEN %(with_contexts)s THEN s.contexts END,
@@ -81,7 +83,9 @@ _READ_TASK = """
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_sample s ON s.id = t.sample_id
-      JOIN annotate_membership m ON m.project_id = b.project_id AND m.user_id = t.annotator_id
+      LEFT JOIN annotate_batchsample bs ON bs.batch_id = t.batch_id AND bs.sample_id = t.sample_id
+      JOIN annotate_membership m
+        ON m.project_id = b.project_id AND m.user_id = t.annotator_id AND m.is_active
       JOIN annotate_rater r ON r.project_id = b.project_id AND r.user_id = t.annotator_id
      WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s AND b.status <> %(draft)s
 """
@@ -113,8 +117,8 @@ def read_task(
         row = cursor.fetchone()
     if row is None:
         return None
-    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[12:])
-    _, status, sample_id, batch_id, batch_name, batch_status, overlap, rater_id = row[:8]
+    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[13:])
+    _, status, sample_id, batch_id, batch_name, batch_status, purpose, overlap, rater_id = row[:9]
     return TaskRow(
         id=task_id,
         status=status,
@@ -122,9 +126,10 @@ def read_task(
         batch_id=batch_id,
         batch_name=batch_name,
         batch_status=batch_status,
+        purpose=purpose,
         overlap=overlap,
         rater_id=rater_id,
-        unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[8:12], strict=True)),
+        unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[9:13], strict=True)),
         contexts=contexts,
         criteria=[AskedCriterion(*fields) for fields in criteria or []],
         given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
@@ -132,19 +137,23 @@ def read_task(
     )
 
 
-# `open_task` holds the row lock that makes the guard true until the end of the statement.
+# `open_task` holds the row lock that makes the guard true until the end of the statement. Whose task it is belongs to
+# the guard: the task may have changed hands since it was read. A save renews the lease.
 _WRITE_LABEL = """
     WITH open_task AS (
-        SELECT t.id FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
-         WHERE t.id = %(task)s AND t.status = ANY(%(open)s) AND b.status = %(batch_open)s
+        SELECT t.id, now() + make_interval(mins => b.lease_minutes) AS lease
+          FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
+         WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
+           AND b.status = %(batch_open)s
            FOR UPDATE OF t
     ), saved AS (
         {save}
         RETURNING id, revision
     ), noted AS (
-        UPDATE annotate_task SET status = %(in_progress)s, started_at = coalesce(started_at, now()),
-               active_seconds = greatest(active_seconds, %(active_seconds)s)
-         WHERE id IN (SELECT id FROM open_task) AND EXISTS (SELECT FROM saved)
+        UPDATE annotate_task t SET status = %(in_progress)s, started_at = coalesce(started_at, now()),
+               active_seconds = greatest(active_seconds, %(active_seconds)s),
+               lease_expires_at = CASE WHEN lease_expires_at IS NOT NULL THEN o.lease END
+          FROM open_task o WHERE t.id = o.id AND EXISTS (SELECT FROM saved)
     )
     INSERT INTO annotate_labelevent
            (label_id, revision, value, comment, evidence, actor_id, idempotency_key, created_at)
@@ -213,21 +222,22 @@ _LOCK = """
 """
 
 _FINISH = """
-    UPDATE annotate_task t SET status = %(status)s::text, skip_reason = %(reason)s,
+    UPDATE annotate_task t SET status = %(status)s::text, skip_reason = %(reason)s, return_message = '',
+           returned_by_id = NULL,
            submitted_at = CASE WHEN %(status)s::text = 'submitted' THEN now() END,
            active_seconds = greatest(active_seconds, %(active_seconds)s)
-     WHERE t.id = %(task)s AND t.status = ANY(%(open)s)
+     WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
        AND (%(given)s::bigint IS NULL OR %(given)s::bigint = (
              SELECT count(*) FROM annotate_label l WHERE l.task_id = t.id AND l.value IS NOT NULL))
        AND EXISTS (SELECT FROM annotate_batch b WHERE b.id = t.batch_id AND b.status = %(batch_open)s)
     RETURNING (SELECT count(*) FROM annotate_task o
                 WHERE o.batch_id = t.batch_id AND o.sample_id = t.sample_id AND o.id <> t.id
-                  AND o.status = ANY(%(open)s))
+                  AND o.purpose = 'label' AND o.status = ANY(%(open)s))
 """
 
 
 def finish_task(
-    *, task: TaskRow, status: TaskStatus, skip_reason: str = "", active_seconds: int, given: int | None
+    *, task: TaskRow, actor_id: int, status: TaskStatus, skip_reason: str = "", active_seconds: int, given: int | None
 ) -> int | None:
     """Submits or skips, inside the caller's transaction. Returns how many others are still at work on the sample.
 
@@ -239,6 +249,7 @@ def finish_task(
             _FINISH,
             {
                 "task": task.id,
+                "actor": actor_id,
                 "status": status.value,
                 "reason": skip_reason,
                 "active_seconds": active_seconds,

@@ -100,7 +100,7 @@ def remove_member(*, project: Project, user: User) -> None:
 
 def _keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:
     admins = set(
-        Membership.objects.filter(project=project, role=Role.ADMIN, user__is_active=True).values_list(
+        Membership.objects.filter(project=project, role=Role.ADMIN, is_active=True, user__is_active=True).values_list(
             "user_id", flat=True
         )
     )

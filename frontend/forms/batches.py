@@ -94,7 +94,7 @@ class BatchForm(WhoLabelsForm):
 def _offer_members(field: forms.Field, project: Project) -> None:
     """The choices of a field for people: the project's active members."""
     # list(): the choices are shown and checked; people of a project are few.
-    members = list(members_of(project).filter(user__is_active=True))
+    members = list(members_of(project).filter(is_active=True, user__is_active=True))
     roles = {member.user_id: member for member in members}
     field.queryset = User.objects.filter(pk__in=roles).order_by("username")  # type: ignore[attr-defined]
     field.label_from_instance = lambda user: _person(roles[user.pk])  # type: ignore[attr-defined]

@@ -58,7 +58,7 @@ class Card:
 def cards(user: User) -> list[Card]:
     """The user's projects, each with what to do next."""
     projects = list(projects_of(user))
-    roles = dict(Membership.objects.filter(user=user).values_list("project_id", "role"))
+    roles = dict(Membership.objects.filter(user=user, is_active=True).values_list("project_id", "role"))
     counts = counts_of(projects)
     own = own_batches(user, projects)
     labelled = with_labels(projects)

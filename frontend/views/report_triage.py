@@ -14,7 +14,7 @@ from annotate.selectors.projects import one_criterion
 from annotate.services.batches import create_batch
 from frontend.forms.batches import WhoLabelsForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
-from frontend.views.report_parts import chosen_judge, links, report_part, switcher
+from frontend.views.report_parts import chosen_judge, judge_url, links, report_part, switcher
 from judges.models import AlignmentReport, Look
 from judges.selectors.report_page import frame_context
 from judges.selectors.reports import report_state
@@ -51,10 +51,15 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
             **frame_context(report),
             "triage": shown,
             "switcher": switcher(page, key, "report-triage", report, place),
+            "outcomes_url": None if place is None else _outcomes_url(page, key, report.result["judges"][place]),
             "form": form if page.may("batches.change") else None,
         }
 
     return report_part(page, key, "report-triage", "frontend/report_triage.html", context, status=status)
+
+
+def _outcomes_url(page: ProjectPage, key: str, judge: dict[str, Any]) -> str:
+    return judge_url(page, key, judge["judge"], judge["dimension"], "report-outcomes")
 
 
 def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:

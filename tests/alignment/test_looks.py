@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from alignment import Estimate, at_threshold, cost_of_look, kappa_at_look, level_of_look, widening
+from alignment import Estimate, at_threshold, kappa_at_look, level_of_look, widening
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.01])
@@ -29,22 +29,6 @@ def test_later_looks_cost_more():
 def test_widening_is_the_ratio_of_normal_quantiles():
     expected = stats.norm.ppf(1 - 0.05 * 6 / math.pi**2 / 9 / 2) / stats.norm.ppf(0.975)
     assert widening(3) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("k", "words"),
-    [
-        (1, "first look: 97.0 % interval, 1.1 times as wide"),
-        (3, "third look: 99.66 % interval, 1.5 times as wide"),
-        (10, "tenth look: 99.970 % interval, 1.8 times as wide"),
-        (11, "11th look: 99.975 % interval, 1.9 times as wide"),
-        (21, "21st look: 99.9931 % interval, 2.0 times as wide"),
-        (112, "112th look: 99.99976 % interval, 2.4 times as wide"),
-        (1002, "1002nd look: 99.9999970 % interval, 2.8 times as wide"),
-    ],
-)
-def test_the_cost_in_words(k, words):
-    assert cost_of_look(k) == words
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, Sample, Task, User
+from annotate.services.assignment import Seats, assign
 from annotate.services.batches import (
-    assign,
     choose_samples,
     close_batch,
     create_batch,
@@ -236,17 +236,19 @@ def test_the_assignment_is_balanced_complete_and_can_be_made_again(
 ) -> None:
     overlap = min(overlap, people)
     everybody = list(range(100, 100 + people))
-    plan = assign(samples, everybody, overlap, random.Random(seed))
+    wanted, none = [Seats(overlap, everybody)] * samples, dict.fromkeys(everybody, 0)
+    plan = assign(wanted, none, random.Random(seed))
     assert len(plan) == samples
     assert all(len(set(who)) == len(who) == overlap for who in plan)
     load = Counter(dict.fromkeys(everybody, 0)) + Counter(person for who in plan for person in who)
     loads = [load[person] for person in everybody]
     assert max(loads) - min(loads) <= 1
-    assert plan == assign(samples, everybody, overlap, random.Random(seed))
+    assert plan == assign(wanted, none, random.Random(seed))
 
 
 def test_every_pair_comes_to_share_samples() -> None:
-    plan = assign(200, [1, 2, 3, 4, 5], 2, random.Random(1))
+    people = [1, 2, 3, 4, 5]
+    plan = assign([Seats(2, people)] * 200, dict.fromkeys(people, 0), random.Random(1))
     assert len({frozenset(who) for who in plan}) == 10
 
 

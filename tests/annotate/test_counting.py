@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotate.models import Criterion, Label, Rater, Sample, Task, User
-from annotate.models.batch import TaskStatus
+from annotate.models.batch import Purpose, TaskStatus
 from annotate.selectors.counting import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater
 from tests.annotate.factories import make_sample, make_world
 
@@ -33,7 +33,13 @@ def test_both_spellings_choose_the_same_labels() -> None:
         batch = world.batch(annotators=[world.ann], overlap=1)
         for place, task in enumerate(batch.tasks.order_by("sample_id")):
             status = list(TaskStatus)[(place + first) % len(TaskStatus)]
-            Task.objects.filter(pk=task.pk).update(status=status, skip_reason="unclear", submitted_at=now)
+            Task.objects.filter(pk=task.pk).update(
+                status=status,
+                purpose=list(Purpose)[(place + first) % 2 if first else 0],
+                skip_reason="unclear",
+                return_message="again, please",
+                submitted_at=now,
+            )
             _label(world.ann, task.sample, grade, 1 + first, now - timedelta(days=first % 2), task)
     _label(world.ann, task.sample, grade, 5, now - timedelta(days=9))
     _label(world.ben, task.sample, grade, 4, now)

@@ -29,6 +29,7 @@ READ = {
     "reports/support/annotators/": STAFF,
     "reports/support/compare/": STAFF,
     "reports/support/planner/": STAFF,
+    "reports/support/outcomes/": STAFF,
     "reports/support/triage/": STAFF,
     "settings/": ADMIN,
     "members/": ADMIN,

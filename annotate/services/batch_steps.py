@@ -1,0 +1,116 @@
+"""A batch's states: draft, open, paused, adjudicating, closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.errors import Conflict
+from annotate.models import Batch, User
+from annotate.models.batch import BatchStatus
+from annotate.models.label import Label
+from annotate.selectors.gold import gold_samples
+from annotate.selectors.samples import samples_keyed
+from annotate.services import audit
+from annotate.services.assignment import check_tags
+from annotate.services.batch_checks import active_members, check_people, found, locked
+from annotate.services.making_tasks import make_tasks
+from annotate.units import LISTED_KINDS
+
+
+def open_batch(*, batch: Batch) -> Batch:
+    """Makes the tasks: each sample's overlap, nobody twice; shared out now, or free for whoever asks for one."""
+    with transaction.atomic():
+        batch = locked(batch, BatchStatus.DRAFT)
+        annotators = list(batch.annotators.order_by("id"))
+        check_people(batch.project, annotators, batch.overlap)
+        members = active_members(batch.project)
+        tags_of = {user.pk: members[user.pk] for user in annotators}
+        check_tags(batch, tags_of)
+        samples = list(batch.batch_samples.order_by("position"))
+        _check_has_units(batch, [row.sample_id for row in samples])
+        if batch.gold_share and not gold_samples(batch):
+            raise Conflict(
+                "no_gold",
+                _("No sample has a known answer to what this batch asks; give some, or set the share of gold to 0."),
+            )
+        make_tasks(batch, samples, tags_of)
+        batch.status = BatchStatus.OPEN
+        batch.opened_at = timezone.now()
+        batch.save(update_fields=["status", "opened_at"])
+    return batch
+
+
+def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
+    """Every criterion must find something to ask about; a batch that asks about nothing is a mistake."""
+    for criterion in batch.criteria.all():
+        field = LISTED_KINDS.get(criterion.unit)
+        if field and not samples_keyed(samples).exclude(**{field: []}).exists():
+            said = _("“%(key)s” asks about each %(kind)s, but no sample of this batch has one.")
+            given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
+            raise Conflict("nothing_to_ask", said % given)
+
+
+def pause_batch(*, actor: User | None, batch: Batch) -> Batch:
+    """Nobody labels until it is resumed; everything stays where it is. Repeating it changes nothing."""
+    return _switch(actor, batch, BatchStatus.OPEN, BatchStatus.PAUSED, "batch.paused")
+
+
+def resume_batch(*, actor: User | None, batch: Batch) -> Batch:
+    """Labelling goes on where it was. Repeating it changes nothing."""
+    return _switch(actor, batch, BatchStatus.PAUSED, BatchStatus.OPEN, "batch.resumed")
+
+
+def _switch(actor: User | None, batch: Batch, before: BatchStatus, after: BatchStatus, action: str) -> Batch:
+    with transaction.atomic():
+        batch = locked(batch, before, after)
+        if batch.status == before:
+            batch.status = after
+            batch.save(update_fields=["status"])
+            audit.note(actor=actor, action=action, subject=batch.name, project=batch.project, number=batch.number)
+    return batch
+
+
+def start_adjudication(*, batch: Batch) -> Batch:
+    """No more labelling; what is disputed goes on to the reviewers. Tasks not finished stay as they are."""
+    with transaction.atomic():
+        batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
+        batch.status = BatchStatus.ADJUDICATING
+        batch.save(update_fields=["status"])
+    return batch
+
+
+def close_batch(*, batch: Batch) -> Batch:
+    with transaction.atomic():
+        batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING)
+        batch.status = BatchStatus.CLOSED
+        batch.closed_at = timezone.now()
+        batch.save(update_fields=["status", "closed_at"])
+    return batch
+
+
+def reopen_batch(*, batch: Batch) -> Batch:
+    """Labelling goes on in a batch that was closed or handed to the reviewers too early."""
+    with transaction.atomic():
+        batch = locked(batch, BatchStatus.ADJUDICATING, BatchStatus.CLOSED)
+        batch.status = BatchStatus.OPEN
+        batch.closed_at = None
+        batch.save(update_fields=["status", "closed_at"])
+    return batch
+
+
+def delete_batch(*, batch: Batch) -> None:
+    """Only a batch that carries no labels can go; a draft always can."""
+    with transaction.atomic():
+        batch = found(Batch.objects.select_for_update(no_key=True), batch)
+        # Whoever is about to save a label finds the task gone afterwards, or is counted here.
+        list(batch.tasks.select_for_update().order_by("id").values_list("id", flat=True))
+        labels = Label.objects.filter(task__batch=batch).count()
+        if labels:
+            said = _("Batch %(number)d carries %(labels)d labels and can't be deleted; close it instead.")
+            raise Conflict("has_labels", said % {"number": batch.number, "labels": labels}, labels=labels)
+        batch.tasks.all().delete()
+        batch.delete()

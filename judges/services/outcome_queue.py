@@ -1,0 +1,150 @@
+"""A batch from a judge's outcomes: what it fails, and some of what it passes, so that people see both of its errors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.errors import Conflict, Invalid
+from annotate.models import Batch, Criterion, Project, User
+from annotate.selectors.draws import unlabelled_samples
+from annotate.selectors.unit_counts import unit_counts
+from annotate.services.batches import MAX_SEED, create_batch
+from judges.selectors.scores import judge_scores
+from judges.services.next_samples import MOST_SAMPLES, About
+
+if TYPE_CHECKING:
+    from alignment.figures import JudgeScores, OutcomeDraw
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Which part of the samples of each outcome goes to people: above 0, so that none is without a chance, up to 1."""
+
+    fails: float = 1.0
+    passes: float = 0.2
+    unscored: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeQueue:
+    """A draw as it can be made now. ``frame``: how many samples it is made from. ``plan``: says the same only while
+    the draw is the same, so that one confirms what one has seen."""
+
+    draw: OutcomeDraw
+    frame: int
+    seed: int
+    plan: str
+
+
+def outcome_queue(
+    *, criterion: Criterion, about: About, threshold: float | None, shares: Shares, seed: int | None = None
+) -> OutcomeQueue:
+    """The draw from the samples that nobody has labelled; nothing is stored.
+
+    threshold: from which score on a sample's unit passes (up to which, where lower is better); None for a judge that
+    answers with labels. Raises Invalid for a judge without scores, a missing threshold, shares, and an empty draw.
+    """
+    # Here, not above: the statistics take a second to load, and most processes never count anything.
+    from alignment.figures import draw_by_outcome, outcomes_of
+
+    _check(shares)
+    said = _said(criterion, about)
+    if said.numbers and (threshold is None or not math.isfinite(threshold)):
+        raise Invalid("no_threshold", _("This judge gives numbers: say from which score on it passes."))
+    if said.labels and not criterion.passes:
+        raise Invalid("no_passes", _("“%(key)s” has no values that count as pass.") % {"key": criterion.key})
+    names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))
+    if not names:
+        raise Invalid("no_samples", _("Every sample has labels on this criterion, or waits in a batch."))
+    seed = random.SystemRandom().randint(0, MAX_SEED) if seed is None else seed
+    outcomes = outcomes_of(
+        said, passes=criterion.passes, threshold=threshold, samples=names, sizes=unit_counts(criterion, names)
+    )
+    found = draw_by_outcome(
+        outcomes, {"fail": shares.fails, "pass": shares.passes, "no score": shares.unscored}, seed=seed
+    )
+    if len(found.chosen) > MOST_SAMPLES:
+        raise Invalid(
+            "too_many",
+            _("That would be %(n)d samples; a draw has %(most)d at most. Lower the shares.")
+            % {"n": len(found.chosen), "most": MOST_SAMPLES},
+        )
+    return OutcomeQueue(found, len(names), seed, _plan(found))
+
+
+def make_outcome_batch(
+    *,
+    criterion: Criterion,
+    about: About,
+    threshold: float | None,
+    shares: Shares,
+    seed: int,
+    plan: str,
+    name: str,
+    annotators: Sequence[User],
+    overlap: int,
+    due_date: date | None = None,
+    created_by: User | None = None,
+) -> Batch:
+    """A draft of the draw that was seen, in which each sample keeps its chance and its outcome's stratum.
+
+    Raises Conflict when labels, scores, or samples have changed since, so that the draw is another one now.
+    """
+    with transaction.atomic():
+        # Two draws at once would take the same samples for unlabelled.
+        Project.objects.select_for_update().get(pk=criterion.project_id)
+        found = outcome_queue(criterion=criterion, about=about, threshold=threshold, shares=shares, seed=seed)
+        if found.plan != plan:
+            raise Conflict(
+                "other_draw",
+                _("Labels, scores or samples have changed since you saw this draw. Here is what it is now."),
+            )
+        groups = ", ".join(f"{group.drawn} of {group.samples} {group.outcome}" for group in found.draw.groups)
+        return create_batch(
+            project=criterion.project,
+            name=name,
+            criteria=[criterion],
+            annotators=annotators,
+            overlap=overlap,
+            selection={
+                "method": "list",
+                "samples": list(found.draw.chosen),
+                "note": f"drawn by the outcomes of {about.judge[:200]}: {groups}; seed of the draw {seed}",
+            },
+            due_date=due_date,
+            created_by=created_by,
+            chances={name: (one.probability, one.stratum) for name, one in found.draw.chosen.items()},
+        )
+
+
+def _check(shares: Shares) -> None:
+    for name in ("fails", "passes", "unscored"):
+        share = getattr(shares, name)
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+            raise Invalid(
+                "bad_share",
+                _("%(name)s: a share above 0 and up to 1. Without a chance, samples can't be spoken for.")
+                % {"name": name},
+            )
+
+
+def _said(criterion: Criterion, about: About) -> JudgeScores:
+    current, _earlier = judge_scores(criterion, about.judge)
+    for one in current:
+        if one.dimension == about.dimension:
+            return one
+    raise Invalid("unknown_judge", _("“%(judge)s” has no scores for this criterion.") % {"judge": about.judge[:80]})
+
+
+def _plan(draw: OutcomeDraw) -> str:
+    return hashlib.sha256(json.dumps(sorted(draw.chosen.items())).encode()).hexdigest()[:32]
