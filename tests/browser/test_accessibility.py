@@ -324,11 +324,11 @@ def test_changed_elsewhere(labelling: Page) -> None:
 
     labelling.route("**/labels/", stale)
     labelling.keyboard.press("1")
-    labelling.wait_for_selector("#resolve:not([hidden])")
-    assert not problems(labelling, "conflict")
-    labelling.locator("#resolve").click()
     labelling.wait_for_selector("#conflict-dialog[open]")
     assert not problems(labelling, "conflict dialog")
+    labelling.keyboard.press("Escape")
+    labelling.wait_for_selector("#resolve:not([hidden])")
+    assert not problems(labelling, "conflict")
 
 
 def test_a_refused_choice(labelling: Page) -> None:

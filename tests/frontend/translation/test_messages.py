@@ -118,6 +118,8 @@ ngettext_lazy("y", "ys", "n"); print("not this")
         '{{ value|default:"none" }}',
         '{{ n }} unit{{ n|pluralize:"one,many" }}',
         '{{ day|date:"j M Y" }}',
+        '<p data-said="Threshold {n}">{% include "a.html" with text=_("Of 100 %") %}',
+        '<tr{% if last %} class="people"{% endif %}><td>Some words</td></tr>',
     ],
 )
 def test_sees_words_that_are_not_translated(template: str) -> None:
