@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.models import Label, Project, Verdict
 from annotate.models.verdict import VerdictState
@@ -30,7 +31,7 @@ def one_verdict(project: Project, verdict_id: int) -> Verdict:
         .first()
     )
     if verdict is None:
-        raise Http404("There is no such unit to decide.")
+        raise Http404(_("There is no such unit to decide."))
     return verdict
 
 

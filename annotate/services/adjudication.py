@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid, Stale
 from annotate.models import Project, User, Verdict
@@ -25,7 +26,7 @@ def decide(
     """
     reason = reason.strip() if is_storable(reason) else ""
     if not reason or len(reason) > MAX_COMMENT:
-        raise Invalid("no_reason", "Give the reason in a few words; the annotators learn from it.")
+        raise Invalid("no_reason", _("Give the reason in a few words; the annotators learn from it."))
     with transaction.atomic():
         verdict = (
             Verdict.objects.select_for_update(of=("self",))
@@ -34,7 +35,7 @@ def decide(
             .first()
         )
         if verdict is None:
-            raise Http404("There is no such unit to decide.")
+            raise Http404(_("There is no such unit to decide."))
         chosen = normalise(verdict.criterion, value)
         if verdict.revision != expected_revision:
             repeated = (
@@ -46,7 +47,7 @@ def decide(
                 return verdict
             raise Stale(
                 "stale",
-                "This unit was decided or labelled anew since you opened it.",
+                _("This unit was decided or labelled anew since you opened it."),
                 current=verdict_as_dict(verdict),
                 yours={"value": chosen, "reason": reason},
             )

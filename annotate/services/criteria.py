@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from annotate.builtin_criteria import BUILTIN_CRITERIA
 from annotate.errors import Conflict, Invalid
@@ -34,7 +35,7 @@ def add_criteria(*, project: Project, specs: Sequence[Mapping[str, Any] | str]) 
     keys = [spec["key"] for spec in checked]
     for key in keys:
         if keys.count(key) > 1:
-            raise Invalid("duplicate_key", f"The criterion “{key}” is listed more than once.")
+            raise Invalid("duplicate_key", _("The criterion “%(key)s” is listed more than once.") % {"key": key})
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         return [_add_one(project, spec) for spec in checked]
@@ -62,7 +63,8 @@ def _add_one(project: Project, spec: dict[str, Any]) -> Criterion:
     if current.unit != content["unit"]:
         raise Conflict(
             "unit_changed",
-            f"“{current.key}” is asked about a {current.unit}; choose another key to ask about a {content['unit']}.",
+            _("“%(key)s” is asked about a %(unit)s; choose another key to ask about a %(wanted)s.")
+            % {"key": current.key, "unit": current.unit, "wanted": content["unit"]},
         )
     if not _in_use(current):
         for field, value in content.items():
@@ -193,7 +195,7 @@ def _text(spec: Mapping[str, Any], field: str, where: str, default: str | None =
     value = spec.get(field)
     if value is None or value == "":
         if default is None:
-            raise Invalid("missing_field", f"{where}.{field} is missing.")
+            raise Invalid("missing_field", _("%(where)s.%(field)s is missing.") % {"where": where, "field": field})
         return default
     if not is_storable(value):
         raise Invalid("bad_text", f"{where}.{field}: write a text.")

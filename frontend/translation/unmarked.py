@@ -30,11 +30,22 @@ _TAG = "\ue000"
 _READ_ATTRIBUTES = {"data-said", "alt", "aria-label", "aria-description", "placeholder", "title", "label"}
 _SILENT = {"code", "kbd", "script", "style", "samp", "path", "math"}
 _UNREAD_BLOCKS = ("blocktranslate", "blocktrans", "comment", "verbatim")
-_REFUSALS = {"Invalid": 1, "Conflict": 1, "Stale": 1, "Http404": 0, "PermissionDenied": 0, "ValidationError": 0}
+_REFUSALS = {
+    "Invalid": 1,
+    "Conflict": 1,
+    "Stale": 1,
+    "TooLarge": 1,
+    "Http404": 0,
+    "PermissionDenied": 0,
+    "ValidationError": 0,
+}
 # A report as a file is kept and passed on, so it is in English, as the figures in it are (judges.services.report_file).
 _ENGLISH = {"judges/templates/judges/report_file.html"}
-# What is said to programs: it names fields of the request, and the API's pages are in English.
-_PROGRAMS = ("annotate/api/", "judges/api/")
+# What is said to programs and on the command line, as the API's pages and the commands' help are, in English.
+_PROGRAMS = ("annotate/api/", "annotate/selectors/lookup.py", "annotate/spans.py", "annotate/texts.py", "judges/api/",
+             "judges/selectors/scores.py", "judges/services/apply.py", "judges/services/gate.py")  # fmt: skip
+# So is what begins with a field of the request, or with its place in a file: “filters: …”, f"{where}.options: …".
+_FIELD = re.compile(r"^(?:f?['\"])?(?:[a-z_]+|\{where\}[\w.{}]*|\{\w+\}): ")
 
 
 def unmarked() -> list[str]:
@@ -120,6 +131,8 @@ def unmarked_in_python(text: str) -> Iterator[str]:
         if not isinstance(node, ast.Call) or name not in _REFUSALS or len(node.args) <= _REFUSALS[name]:
             continue
         message = node.args[_REFUSALS[name]]
+        if _FIELD.match(ast.unparse(message)):
+            continue
         if isinstance(message, ast.JoinedStr) or (isinstance(message, ast.Constant) and isinstance(message.value, str)):
             yield f"{node.lineno}: {ast.unparse(message)}"
 
