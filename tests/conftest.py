@@ -137,6 +137,15 @@ def _empty_cache() -> Iterator[None]:
     cache.clear()
 
 
+@pytest.fixture(autouse=True)
+def _english_again() -> Iterator[None]:
+    """A request's language stays with its thread until the next request; here that is another test's."""
+    yield
+    from django.utils import translation
+
+    translation.deactivate()
+
+
 # Other processes
 
 
