@@ -62,11 +62,11 @@ class BatchesView(ProjectAPIView):
             project=self.project,
             name=data["name"],
             criteria=_criteria(self.project, data["criteria"]),
-            annotators=_people(data["annotators"]),
+            annotators=people_named(data["annotators"]),
             overlap=data["overlap"],
             selection=selection,
             seed=data.get("seed"),
-            due_date=_date(data.get("due_date")),
+            due_date=day(data.get("due_date")),
             created_by=self.user,
         )
         return Response(batch_as_dict(batch), status=201)
@@ -143,7 +143,7 @@ def _criteria(project: Project, keys: Any) -> list[Criterion]:
     return [found[key] for key in dict.fromkeys(keys)]
 
 
-def _people(names: Any) -> list[User]:
+def people_named(names: Any) -> list[User]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Invalid("bad_annotators", "annotators: a list of user names.")
     found = {user.username: user for user in User.objects.filter(username__in=names)}
@@ -153,7 +153,7 @@ def _people(names: Any) -> list[User]:
     return [found[name] for name in dict.fromkeys(names)]
 
 
-def _date(text: Any) -> date | None:
+def day(text: Any) -> date | None:
     if text is None or text == "":
         return None
     try:

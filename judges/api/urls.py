@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import certificates, views
+from judges.api import certificates, draws, views
 
 P = "projects/<slug:slug>/"
 
@@ -8,6 +8,8 @@ urlpatterns = [
     path(P + "criteria/<slug:key>/agreement/", views.AgreementView.as_view()),
     path(P + "criteria/<slug:key>/alignment/", views.AlignmentView.as_view()),
     path(P + "criteria/<slug:key>/report/", views.ReportStateView.as_view()),
+    path(P + "criteria/<slug:key>/draws/", draws.DrawsView.as_view()),
+    path(P + "criteria/<slug:key>/draws/batch/", draws.DrawBatchView.as_view()),
     path(P + "looks/", certificates.LooksView.as_view()),
     path(P + "certificates/", certificates.CertificatesView.as_view()),
     path(P + "gate/", certificates.GateView.as_view()),
