@@ -71,7 +71,7 @@ def sticking_out(page: Page) -> list[str]:
     return list(page.evaluate(_STICKING_OUT))
 
 
-def unseen_focus(page: Page, stops: int = 40) -> list[str]:
+def unseen_focus(page: Page, stops: int = 25) -> list[str]:
     """Goes through the page by Tab; what took the focus without a sign of it, or out of sight."""
     found = []
     for _ in range(stops):

@@ -90,6 +90,7 @@ PAGES = [
     ("alma", "/p/demo/reports/support/triage/?" + JUDGE),
     ("alma", "/p/demo/reports/support/planner/"),
     ("alma", "/p/demo/reports/support/planner/?n=5"),
+    ("alma", "/p/demo/reports/support/outcomes/?" + JUDGE),
     ("alma", "/p/demo/export/"),
     ("alma", "/p/bare/export/"),
     ("alma", "/p/demo/members/"),
@@ -359,19 +360,19 @@ def test_a_decision_by_somebody_else_in_between(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("who", "path"),
+    ("who", "path", "scheme"),
     [
-        ("", "/login/"),
-        ("alma", "/p/demo/"),
-        ("alma", "/p/demo/batches/new/"),
-        ("alma", "/p/demo/reports/support/judge/?" + JUDGE),
-        ("remy", "/p/demo/adjudicate/{verdict}/"),
-        ("ana", "/p/demo/label/"),
+        ("", "/login/", "light"),
+        ("alma", "/p/demo/", "dark"),
+        ("alma", "/p/demo/batches/new/", "light"),
+        ("alma", "/p/demo/reports/support/judge/?" + JUDGE, "dark"),
+        ("remy", "/p/demo/adjudicate/{verdict}/", "light"),
+        ("ana", "/p/demo/label/", "light"),
+        ("ana", "/p/demo/label/", "dark"),
     ],
 )
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_focus_is_seen(who: str, path: str, scheme: str, visit: Visit) -> None:
-    page = visit(who, path, color_scheme=scheme, reduced_motion="reduce")
+@pytest.mark.parametrize("width", [1280, 320])
+def test_the_focus_is_seen(who: str, path: str, scheme: str, width: int, visit: Visit) -> None:
+    size = {"width": width, "height": 640}
+    page = visit(who, path, color_scheme=scheme, reduced_motion="reduce", viewport=size)
     assert unseen_focus(page) == []
-    narrow = visit(who, path, color_scheme=scheme, reduced_motion="reduce", viewport={"width": 320, "height": 640})
-    assert unseen_focus(narrow) == []

@@ -10,7 +10,9 @@ from django.template import Context, Template
 from django.test import Client
 from django.utils import translation
 
+from annotate.errors import Invalid
 from annotate.models import Project, User
+from annotate.services.accounts import choose_language
 
 CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9,en;q=0.5"}
 
@@ -40,11 +42,29 @@ def test_a_chosen_language_stays_and_leads_back() -> None:
     assert "<h1>Log in</h1>" in client.get("/login/").content.decode()
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("sent", [{"language": "xx"}, {"language": ""}, {}])
-def test_no_other_language_can_be_chosen(sent: dict[str, str]) -> None:
+@pytest.mark.parametrize("sent", [{"language": "xx"}, {"language": "fr"}, {"language": ""}, {}])
+def test_no_other_language_can_be_chosen(sent: dict[str, str], ben: User, as_user: Callable[[User], Client]) -> None:
+    client = as_user(ben)
+    assert client.post("/language/", {**sent, "next": "/login/"}).status_code == 400
+    assert settings.LANGUAGE_COOKIE_NAME not in client.cookies
+    ben.refresh_from_db()
+    assert ben.language == ""
+    with pytest.raises(Invalid):
+        choose_language(user=ben, language="fr")
+
+
+def test_a_person_takes_the_language_along(ben: User, as_user: Callable[[User], Client]) -> None:
+    as_user(ben).post("/language/", {"language": "zh-hans"})
+    ben.refresh_from_db()
+    assert ben.language == "zh-hans"
+    elsewhere = Client(headers={"accept-language": "en"})
+    assert elsewhere.post("/login/", {"username": "ben", "password": "a long password"}).status_code == 302
+    assert '<html lang="zh-hans"' in elsewhere.get("/").content.decode()
+
+
+def test_who_chose_none_keeps_the_browsers(ben: User) -> None:
     client = Client()
-    assert client.post("/language/", {**sent, "next": "/login/"}).status_code == 302
+    client.post("/login/", {"username": "ben", "password": "a long password"})
     assert settings.LANGUAGE_COOKIE_NAME not in client.cookies
 
 
