@@ -29,7 +29,7 @@ def update_po(path: Path, translations: Iterable[Mapping[str, Any]] = ()) -> Cha
     """
     header = path.read_text(encoding="utf-8").split("\n\n", 1)[0]
     old, new = read_catalogue(path), template_catalogue(path.parent.parent.name)
-    texts = {(row["id"], row["plural"], row["context"]): row["text"] for row in translations if row["text"]}
+    texts = {(row["id"], row["plural"], row["context"]): row["text"] for row in translations if any(row["text"])}
     added = 0
     for entry in new:
         if not entry.id:
@@ -37,7 +37,7 @@ def update_po(path: Path, translations: Iterable[Mapping[str, Any]] = ()) -> Cha
         before = old.get(entry.id, context=entry.context)
         text = texts.get((*forms(entry), entry.context))
         if text is not None:
-            entry.string = text if isinstance(entry.id, str) else (text,)
+            entry.string = tuple(text) if isinstance(text, list) else text if isinstance(entry.id, str) else (text,)
         elif before is not None:
             entry.string = before.string
             entry.flags |= before.flags & {"fuzzy"}
@@ -58,7 +58,8 @@ def missing_as_json(path: Path) -> list[dict[str, Any]]:
             continue
         singular, plural = forms(entry)
         files = sorted({file for file, _line in entry.locations})
-        rows.append({"id": singular, "plural": plural, "context": entry.context, "files": files, "text": ""})
+        text = [""] * old.num_plurals if plural is not None and old.num_plurals > 1 else ""
+        rows.append({"id": singular, "plural": plural, "context": entry.context, "files": files, "text": text})
     return rows
 
 

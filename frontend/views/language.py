@@ -24,7 +24,7 @@ def choose(request: HttpRequest) -> HttpResponseBase:
     if language not in dict(settings.LANGUAGES):
         return HttpResponseBadRequest(_("There is no interface in this language."))
     if request.user.is_authenticated:
-        choose_language(user=cast("User", request.user), language=language)
+        choose_language(user=request.user, language=language)
     return set_language(request)
 
 

@@ -119,3 +119,10 @@ def test_forms_and_refusals_speak_the_language_too(
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = "zh-hans"
     page = client.post("/p/help/members/", {"username": "nobody", "role": "annotator"}).content.decode()
     assert "没有名为“nobody”的有效账号。" in page
+
+
+@pytest.mark.django_db
+def test_languages_keep_their_own_names_in_every_language() -> None:
+    page = Client(**CHINESE).get("/no-such-page/").content.decode()
+    assert ">English</button>" in page
+    assert ">简体中文</button>" in page

@@ -164,6 +164,18 @@ def test_new_messages_come_in_and_translations_stay(locale: Path) -> None:
     assert "a.html:" not in before.decode()
 
 
+@pytest.mark.usefixtures("code")
+def test_a_language_with_more_forms_gets_a_text_for_each(locale: Path) -> None:
+    french = locale.parents[2] / "fr" / "LC_MESSAGES" / "django.po"
+    french.parent.mkdir(parents=True)
+    french.write_text(HEADER.replace("zh_Hans", "fr").replace("nplurals=1; plural=0", "nplurals=2; plural=(n > 1)"))
+    rows = missing_as_json(french)
+    assert [row["text"] for row in rows] == ["", ["", ""], ""]
+    rows[1]["text"] = ["%(n)d unité", "%(n)d unités"]
+    update_po(french, rows)
+    assert [row["id"] for row in missing_as_json(french)] == ["Hello %(name)s", "Open"]
+
+
 def test_messages_that_are_gone_go(locale: Path, code: list[Message]) -> None:
     update_po(locale)
     del code[0]
