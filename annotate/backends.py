@@ -11,6 +11,8 @@ from annotate.models import User
 
 _FIELDS = [field.attname for field in User._meta.concrete_fields]
 _COLUMNS = ", ".join(f'"{field.column}"' for field in User._meta.concrete_fields)
+# JSON comes as text from a statement by hand; the field knows how to read it.
+_READ = [getattr(field, "from_db_value", None) for field in User._meta.concrete_fields]
 _SELECT = f'SELECT {_COLUMNS} FROM "{User._meta.db_table}" WHERE id = %s'
 
 
@@ -21,5 +23,10 @@ class AccountBackend(ModelBackend):
         with connection.cursor() as cursor:
             cursor.execute(_SELECT, [user_id])
             row = cursor.fetchone()
-        user = None if row is None else User.from_db(connection.alias, _FIELDS, row)
-        return user if user is not None and self.user_can_authenticate(user) else None
+        if row is None:
+            return None
+        values = [
+            value if read is None else read(value, None, connection) for value, read in zip(row, _READ, strict=True)
+        ]
+        user = User.from_db(connection.alias, _FIELDS, values)
+        return user if self.user_can_authenticate(user) else None

@@ -41,6 +41,8 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
             ("can't tell", "Can't tell", "You would need to look it up."),
         ),
         "pass": ["correct"],
+        # One of its options says so already, and counts.
+        "cant_tell": False,
     },
     "evidence": {
         "name": "Support source",

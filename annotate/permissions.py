@@ -16,16 +16,24 @@ _ADMIN = frozenset({Role.ADMIN.value})
 ROLES_FOR: dict[str, frozenset[str]] = {
     "project.read": _ALL,  # name, guidelines, criteria
     "project.change": _ADMIN,
+    "audit.read": _ADMIN,  # who said and did what: names, labels, verdicts
     "members.read": _ADMIN,
     "members.change": _ADMIN,
     "criteria.read": _ALL,
     "criteria.change": _ADMIN,
     "samples.read": _STAFF,  # annotators see a sample only through their own task
+    "claims.change": _STAFF,
     "import.read": _ADMIN,
     "import.run": _ADMIN,
     "batches.read": _STAFF,
     "batches.change": _ADMIN,
+    "tasks.return": _STAFF,
+    "gold.read": _ADMIN,  # known answers: whoever is measured by them must not see them
+    "gold.change": _ADMIN,
     "work.label": _ALL,  # one's own tasks only: services.labelling
+    "flags.raise": _ALL,  # about the sample of one's own task
+    "flags.read": _STAFF,
+    "flags.resolve": _ADMIN,
     "adjudication.read": _STAFF,
     "adjudication.decide": _STAFF,
     "reports.read": _STAFF,

@@ -1,8 +1,11 @@
-"""Evidence spans: offsets in Unicode code points, kept with their quote. Mirrored by frontend/static/js/spans.js."""
+"""Evidence spans: offsets in Unicode code points, kept with their quote, by which they are found again when the text
+around them has changed. Mirrored by frontend/static/js/spans.js on tests/fixtures/spans.json."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 
@@ -10,21 +13,53 @@ MAX_SPANS = 100
 _FIELDS = {"context", "start", "end", "quote"}
 
 
+def relocate(text: str, span: dict[str, Any]) -> dict[str, Any] | None:
+    """The span where its quote stands in the text now: at its place, else at the occurrence that begins nearest to the
+    old start (of two as near the earlier one). None when the quote isn't in the text any more."""
+    quote, start = span["quote"], span["start"]
+    if not quote:
+        return None
+    if text.startswith(quote, start):
+        found = start
+    else:
+        before = text.rfind(quote, 0, start + len(quote) - 1)
+        after = text.find(quote, start)
+        if before < 0 and after < 0:
+            return None
+        behind_is_nearer = after >= 0 and (before < 0 or after - start < start - before)
+        found = after if behind_is_nearer else before
+    return {**span, "start": found, "end": found + len(quote)}
+
+
 def check_evidence(evidence: Any, contexts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The spans, each checked against the text of its context. Raises Invalid `bad_evidence`."""
+    """The spans as they stand in their contexts: one whose offsets have shifted is found again by its quote.
+
+    Raises Invalid `bad_evidence` for what is no span, and for a quote that its context doesn't have.
+    """
     if not isinstance(evidence, list) or len(evidence) > MAX_SPANS:
-        raise Invalid("bad_evidence", f"evidence: write a list of at most {MAX_SPANS} spans.")
-    for index, span in enumerate(evidence):
-        where = f"evidence[{index}]"
-        if not isinstance(span, dict) or set(span) != _FIELDS:
-            raise Invalid("bad_evidence", f"{where}: write context, start, end and quote.")
-        context, start, end = span["context"], span["start"], span["end"]
-        if any(isinstance(n, bool) or not isinstance(n, int) for n in (context, start, end)):
-            raise Invalid("bad_evidence", f"{where}: context, start and end are whole numbers.")
-        if not 0 <= context < len(contexts):
-            raise Invalid("bad_evidence", f"{where}: the sample has no context {context}.")
-        if not 0 <= start < end <= len(contexts[context]["text"]):
-            raise Invalid("bad_evidence", f"{where}: {start}–{end} lies outside context {context}.")
-        if contexts[context]["text"][start:end] != span["quote"]:
-            raise Invalid("bad_evidence", f"{where}: the quote is not what stands at {start}–{end} of the context.")
-    return evidence
+        raise Invalid("bad_evidence", _("evidence: write a list of at most %(most)d spans.") % {"most": MAX_SPANS})
+    return [_check_span(span, f"evidence[{index}]", contexts) for index, span in enumerate(evidence)]
+
+
+def _check_span(span: Any, where: str, contexts: list[dict[str, Any]]) -> dict[str, Any]:
+    named = {"where": where}
+    if not isinstance(span, dict) or set(span) != _FIELDS:
+        raise Invalid("bad_evidence", _("%(where)s: write context, start, end and quote.") % named)
+    context, start, end, quote = span["context"], span["start"], span["end"], span["quote"]
+    if any(isinstance(n, bool) or not isinstance(n, int) for n in (context, start, end)):
+        raise Invalid("bad_evidence", _("%(where)s: context, start and end are whole numbers.") % named)
+    if not isinstance(quote, str):
+        raise Invalid("bad_evidence", _("%(where)s: the quote must be a text.") % named)
+    if not 0 <= context < len(contexts):
+        raise Invalid(
+            "bad_evidence", _("%(where)s: the sample has no context %(context)d.") % {**named, "context": context}
+        )
+    if not 0 <= start < end:
+        raise Invalid("bad_evidence", _("%(where)s: start is from 0, and end lies behind it.") % named)
+    found = relocate(contexts[context]["text"], span)
+    if found is None:
+        raise Invalid(
+            "bad_evidence",
+            _("%(where)s: the quote does not stand in context %(context)d.") % {**named, "context": context},
+        )
+    return found

@@ -1,12 +1,14 @@
 """Units are addresses within a sample: `answer`, `sample`, `claim:3`, `context:2`, `fact:0`, `entity:1`.
 
-The one home of the rule which units a sample has (docs/decisions/0001-units-are-addresses.md).
+The one home of the rule which units a sample has (docs/decisions/0001-units-are-addresses.md); annotate/unit_sql.py
+says the same in SQL. A claim that was dropped keeps its index and is no unit.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
@@ -34,22 +36,49 @@ def parse_unit(unit: str) -> tuple[str, int | None]:
     return kind, int(index) if index else None
 
 
+def is_dropped(claim: Mapping[str, Any]) -> bool:
+    return claim.get("dropped") is True
+
+
+def reading_order(claims: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Indices of the claims that are there, as they stand in the answer; those without a place come last. Mirrored by
+    claimOrder of frontend/static/js/steps.js."""
+    there = [index for index, claim in enumerate(claims) if not is_dropped(claim)]
+    return sorted(there, key=lambda index: (claims[index].get("start") is None, claims[index].get("start") or 0, index))
+
+
+def unit_indices(sample: Sample, kind: str) -> Sequence[int]:
+    """Of a kind that samples list."""
+    members = getattr(sample, LISTED_KINDS[kind])
+    if kind == "claim":
+        return [index for index, claim in enumerate(members) if not is_dropped(claim)]
+    return range(len(members))
+
+
 def unit_count(sample: Sample, kind: str) -> int:
     """How many units of the kind the sample has."""
-    field = LISTED_KINDS.get(kind)
-    return len(getattr(sample, field)) if field else 1
+    return len(unit_indices(sample, kind)) if kind in LISTED_KINDS else 1
 
 
 def units_of(sample: Sample, kind: str) -> list[str]:
-    """Addresses of all units of the kind, in order."""
+    """Addresses of all units of the kind, by index."""
     if kind in LISTED_KINDS:
-        return [f"{kind}:{index}" for index in range(unit_count(sample, kind))]
+        return [f"{kind}:{index}" for index in unit_indices(sample, kind)]
     return [kind]
 
 
 def has_unit(sample: Sample, unit: str) -> bool:
     kind, index = parse_unit(unit)
-    return index is None or index < unit_count(sample, kind)
+    return index is None or index in unit_indices(sample, kind)
+
+
+def live_claims(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The claims that are there, each with its index: what a client is sent."""
+    return [
+        {"index": index, "text": claim["text"], "start": claim.get("start"), "end": claim.get("end")}
+        for index, claim in enumerate(claims)
+        if not is_dropped(claim)
+    ]
 
 
 def unit_text(sample: Sample, unit: str) -> str:
@@ -61,8 +90,16 @@ def unit_text(sample: Sample, unit: str) -> str:
     return member["text"] if isinstance(member, dict) else member
 
 
-def unit_title(unit: str) -> str:
-    """What people call the unit; they count from one: `Claim 2` for `claim:1`."""
+def unit_number(sample: Sample, unit: str) -> int:
+    """How people count the units of a kind: from one, claims as they stand in the answer."""
+    kind, index = parse_unit(unit)
+    order = reading_order(sample.claims) if kind == "claim" else []
+    return order.index(index) + 1 if index in order else (index or 0) + 1
+
+
+def unit_title(unit: str, number: int | None = None) -> str:
+    """What people call the unit: `Claim 2`. number: its `unit_number`; when it isn't known, of claims that nobody has
+    edited, it follows from the index."""
     kind, index = parse_unit(unit)
     if kind == "answer":
         return _("Answer")
@@ -74,7 +111,7 @@ def unit_title(unit: str) -> str:
         "fact": _("Key fact %(n)d"),
         "entity": _("Entity %(n)d"),
     }
-    return titles[kind] % {"n": (index or 0) + 1}
+    return titles[kind] % {"n": (index or 0) + 1 if number is None else number}
 
 
 def unit_anchor(unit: str) -> str:

@@ -132,12 +132,12 @@ class Annotator:
     session: str
 
 
-def demo_samples(count: int, *, context_bytes: int = 0) -> Iterator[dict[str, Any]]:
-    """The demo's samples over and over under new ids; with `context_bytes`, contexts of that size in all."""
+def demo_samples(count: int, *, context_bytes: int = 0, in_one: bool = False) -> Iterator[dict[str, Any]]:
+    """The demo's samples over and over under new ids; with `context_bytes`, contexts of that size in all, or one."""
     with (ROOT / "fixtures" / "demo" / "samples.jsonl").open(encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     for number, row in enumerate(islice(cycle(rows), count)):
-        contexts = row["contexts"]
+        contexts = row["contexts"][:1] if in_one else row["contexts"]
         if context_bytes:
             share = context_bytes // len(contexts)
             contexts = [{**context, "text": _lengthened(context["text"], share)} for context in contexts]

@@ -1,10 +1,11 @@
 """The labelling workspace in Chromium, over real HTTP, as `make run` serves it.
 
-    python -m bench.workspace [--visits 7] [--swaps 60]
+    python -m bench.workspace [--visits 7] [--swaps 60] [--rounds 10]
 
 First visit, each time with an empty cache: bytes and requests, and the time from the start of the navigation until the
 first task is on the screen and keys work. Then one person labels by keyboard: the time from a key that chooses until
-the choice is on the screen, and from the key that submits until the next task is. The same with contexts of 200 kB.
+the choice is on the screen, and from the key that submits until the next task is. The same with contexts of 200 kB,
+together and in one; in the latter also searching and attaching evidence, key by key.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from config.browser import find_chromium
 
 CRITERIA = ["support", "relevance", "fact_in_answer", "relevancy"]
 LARGE = 200_000
+ONE_LONG = "one-context-of-200-kb"
 PROBE = Path(__file__).with_name("workspace_probe.js")
 FLAGS = [
     "--headless",
@@ -106,7 +108,7 @@ def measure_visits(browser: Browser, running: Web, slug: str, annotator: Annotat
                 usable.append(page.evaluate("probe.usable"))
             press(page, CHOOSE, "choices")  # a key works; saved, before the next visit reads the same task
             page.wait_for_selector(SAVED)
-    heading(f"first visit, {count} times with an empty cache")
+    heading(f"{slug}: first visit, {count} times with an empty cache")
     figure("bytes", f"{sum(traffic.size_of.values()) / 1000:.1f} kB", "≤ 120 kB")
     sizes = ", ".join(f"{kind.lower()} {size / 1000:.1f} kB" for kind, size in traffic.size_of.most_common())
     figure("", sizes)
@@ -129,6 +131,45 @@ def measure_swaps(browser: Browser, running: Web, slug: str, annotator: Annotato
     figure("submit to next task on the screen", both(swaps), "≤ 50 ms")
 
 
+def measure_texts(browser: Browser, running: Web, slug: str, annotator: Annotator, rounds: int) -> None:
+    """Reading a long context: each key of a search, each step of the evidence cursor, until it is on the screen."""
+
+    def timed(keys: list[str]) -> list[float]:
+        before = page.evaluate("probe.choices.length")
+        for key in keys:
+            press(page, key, "choices")
+        times: list[float] = page.evaluate("(from) => probe.choices.slice(from)", before)
+        return times
+
+    with visit(browser, running, slug, annotator) as (page, _):
+        opening = timed(["/"])
+        typing, next_hit = [], []
+        for _ in range(rounds):
+            # One letter has the most hits.
+            typing += timed([*"the day", *["Backspace"] * 6])
+            next_hit += timed(["F3"] * 5)
+            page.locator("#search-words").fill("")
+        timed(["Escape"])
+        entering = timed(["e"])
+        stepping = timed([*["ArrowDown"] * 5 * rounds, *["ArrowUp"] * rounds])
+        extending = timed(["Shift+ArrowDown"] * rounds)
+        attaching = timed(["Space"])
+        for _ in range(rounds):
+            attaching += timed(["ArrowDown", "Space"])[1:]
+        timed(["Escape"])
+        moving = timed(["n", "p"] * rounds)
+        count = page.evaluate("document.getElementById('evidence-count').textContent")
+    heading(f"{slug}: searching, and evidence sentence by sentence")
+    figure("search, opened", f"{opening[0]:5.1f} ms")
+    figure("search, a letter typed", both(typing), "≤ 50 ms")
+    figure("search, next hit", both(next_hit), "≤ 50 ms")
+    figure("evidence cursor, begun", f"{entering[0]:5.1f} ms")
+    figure("evidence cursor, a sentence on", both(stepping), "≤ 50 ms")
+    figure("evidence cursor, extended", both(extending), "≤ 50 ms")
+    figure("evidence attached", both(attaching), "≤ 50 ms")
+    figure(f"to a claim with {count} spans, and back", both(moving), "≤ 50 ms")
+
+
 def press(page: Page, key: str, what: str) -> None:
     """One key, until what it does is on the screen."""
     before = page.evaluate(f"probe.{what}.length")
@@ -144,14 +185,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--visits", type=int, default=7)
     parser.add_argument("--swaps", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=10, help="of searching and attaching")
     options = parser.parse_args()
     with own_services() as folder:
         people = {}
-        for slug, size in (("demo-sized", 0), ("contexts-of-200-kb", LARGE)):
-            samples = demo_samples(options.swaps + 3, context_bytes=size)
+        for slug, size in (("demo-sized", 0), ("contexts-of-200-kb", LARGE), (ONE_LONG, LARGE)):
+            samples = demo_samples(options.swaps + 3, context_bytes=size, in_one=slug == ONE_LONG)
             (people[slug],) = make_project(slug, samples=samples, criteria=CRITERIA, annotators=1, folder=folder)
         with web() as running, chromium() as browser:
             measure_visits(browser, running, "demo-sized", people["demo-sized"], options.visits)
+            measure_visits(browser, running, ONE_LONG, people[ONE_LONG], options.visits)
+            measure_texts(browser, running, ONE_LONG, people[ONE_LONG], options.rounds)
             for slug, annotator in people.items():
                 measure_swaps(browser, running, slug, annotator, options.swaps)
 

@@ -79,11 +79,13 @@ TAGS = [
     {"name": "Samples", "description": "Questions and answers with their contexts, as they were imported."},
     {"name": "Batches", "description": "Samples sent to annotators, from draft to closed."},
     {"name": "Work", "description": "Your own tasks and labels: what the labelling page uses."},
+    {"name": "Flags", "description": "What people report about samples, for admins to resolve."},
     {"name": "Disputes", "description": "What annotators disagree about, for reviewers to decide."},
     {"name": "Exports", "description": "Numbered releases of the ground truth, which never change."},
     {"name": "Agreement and alignment", "description": "People among themselves, judges against people, and reports."},
     {"name": "Looks and certificates", "description": "The locked test half, and judges that may be relied on."},
     {"name": "Judges", "description": "The automatic metrics whose scores were imported."},
+    {"name": "You", "description": "How you like to work."},
     {"name": "Tokens", "description": "Keys for programs that ask in your name."},
 ]
 # Word of an address -> subject; the last such word counts.
@@ -96,6 +98,7 @@ _SUBJECTS = {
     "batches": "Batches",
     "work": "Work",
     "tasks": "Work",
+    "flags": "Flags",
     "disputes": "Disputes",
     "releases": "Exports",
     "agreement": "Agreement and alignment",
@@ -107,6 +110,7 @@ _SUBJECTS = {
     "gate": "Looks and certificates",
     "apply": "Looks and certificates",
     "judges": "Judges",
+    "me": "You",
     "tokens": "Tokens",
 }
 

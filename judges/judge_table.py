@@ -19,7 +19,7 @@ _HEAD += ["failed", "missing"]
 def judge_table(found: Mapping[str, Any], *, markdown: bool = False) -> str:
     """The reference in a sentence, a row per judge, and why anything that is missing is."""
     reference = found["reference"]
-    head = f"{found['criterion']}: {reference['method']}; {reference['units']} units"
+    head = f"{found['criterion']} version {found['version']}: {reference['method']}; {reference['units']} units"
     if reference["reason"] is None:
         head += f", {reference['positives']} pass, {reference['ties']} ties left out"
     else:

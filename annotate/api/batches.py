@@ -1,33 +1,52 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import date
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.api import campaign_shapes as shapes
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body
 from annotate.errors import Invalid
-from annotate.models import Criterion, Project, User
-from annotate.selectors.progress import batch_annotators, batch_criteria
+from annotate.models import Batch, Criterion, Project, User
+from annotate.selectors.progress import batch_annotators, batch_criteria, free_tasks
 from annotate.selectors.projects import batch_as_dict, batches_of, current_criteria, one_batch, one_criterion
 from annotate.services.batches import (
     close_batch,
     create_batch,
     delete_batch,
+    extend_batch,
     open_batch,
+    pause_batch,
     reopen_batch,
+    resume_batch,
     start_adjudication,
 )
 from annotate.services.consensus import settle_imported
 
-STEPS = {
+STEPS: dict[str, Callable[..., Batch]] = {
     "open": open_batch,
     "adjudicate": start_adjudication,
     "close": close_batch,
     "reopen": reopen_batch,
+    "pause": pause_batch,
+    "resume": resume_batch,
+}
+# What `create_batch` takes as it comes: it checks each.
+_OPTIONS = {
+    "strategy",
+    "tag_key",
+    "overlap_share",
+    "gold_share",
+    "repeat_share",
+    "gold_feedback",
+    "lease_minutes",
+    "consensus",
 }
 
 
@@ -51,23 +70,22 @@ class BatchesView(ProjectAPIView):
         Annotators are members, by user name; `overlap` of them label each sample. Nobody sees a draft: open it to make
         the tasks.
         """
-        known = {"name", "criteria", "annotators", "overlap", "selection", "seed", "due_date"}
+        known = {"name", "criteria", "annotators", "overlap", "selection", "seed", "due_date"} | _OPTIONS
         data = body(request, known, required={"name", "criteria", "annotators", "overlap"})
         if not isinstance(data["name"], str):
             raise Invalid("bad_name", "name: write a text.")
-        selection = data.get("selection", {"method": "all"})
-        if not isinstance(selection, dict):
-            raise Invalid("bad_selection", 'selection: write an object such as {"method": "all"}.')
+        selection = _selection(data.get("selection", {"method": "all"}))
         batch = create_batch(
             project=self.project,
             name=data["name"],
             criteria=_criteria(self.project, data["criteria"]),
-            annotators=people_named(data["annotators"]),
+            annotators=people_named(data["annotators"], "annotators"),
             overlap=data["overlap"],
             selection=selection,
             seed=data.get("seed"),
             due_date=day(data.get("due_date")),
             created_by=self.user,
+            **{name: data[name] for name in _OPTIONS & set(data)},
         )
         return Response(batch_as_dict(batch), status=201)
 
@@ -86,6 +104,7 @@ class BatchView(ProjectAPIView):
             {
                 **batch_as_dict(batch),
                 "progress": {
+                    "free": free_tasks(batch),
                     "annotators": [{**asdict(row), "left": row.left} for row in batch_annotators(batch)],
                     "criteria": [asdict(row) for row in batch_criteria(batch)],
                 },
@@ -98,7 +117,7 @@ class BatchView(ProjectAPIView):
 
         One that carries some is refused (409, with their number in `labels`); close it instead.
         """
-        delete_batch(batch=one_batch(self.project, number))
+        delete_batch(batch=one_batch(self.project, number), actor=self.user)
         return Response(status=204)
 
 
@@ -107,13 +126,37 @@ class BatchStepView(ProjectAPIView):
 
     @shape.describes(shape.Batch, conflict=True)
     def post(self, request: Request, slug: str, number: int, step: str) -> Response:
-        """Moves a batch on: open, adjudicate, close, or reopen.
+        """Moves a batch on: open, pause, resume, adjudicate, close, or reopen.
 
-        `open` makes a draft's tasks, evenly spread over its annotators. `adjudicate` ends the labelling, and what is
+        `open` makes a draft's tasks, evenly spread over its annotators or free for whoever asks. `pause` stops the
+        labelling for a while, until `resume`. `adjudicate` ends the labelling, and what is
         disputed waits for the reviewers. `close` ends both. `reopen` lets the labelling go on. A step that doesn't fit
         the batch's state is refused (409). There is no body.
         """
-        return Response(batch_as_dict(STEPS[step](batch=one_batch(self.project, number))))
+        batch = one_batch(self.project, number)
+        return Response(batch_as_dict(STEPS[step](batch=batch, actor=self.user)))
+
+
+class BatchExtendView(ProjectAPIView):
+    actions = {"POST": "batches.change"}
+
+    @shape.describes(shape.Batch, request=shapes.BatchExtension, conflict=True)
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """Gives an open or paused batch a later date, more samples, or more people.
+
+        Each is optional, and nothing is taken away. New samples are shared out by what everybody still has to do.
+        People who join a balanced batch take over tasks that nobody has begun.
+        """
+        batch = one_batch(self.project, number)
+        data = body(request, {"due_date", "selection", "annotators"})
+        extended = extend_batch(
+            actor=self.user,
+            batch=batch,
+            due_date=day(data.get("due_date")),
+            selection=_selection(data["selection"]) if "selection" in data else None,
+            annotators=people_named(data.get("annotators", []), "annotators"),
+        )
+        return Response(batch_as_dict(extended))
 
 
 class SettleView(ProjectAPIView):
@@ -129,7 +172,7 @@ class SettleView(ProjectAPIView):
         """
         data = body(request, {"needed"}, required={"needed"})
         criterion = one_criterion(self.project, key)
-        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"])
+        count = settle_imported(project=self.project, criterion=criterion, needed=data["needed"], actor=self.user)
         return Response({"criterion": key, "written": count})
 
 
@@ -143,13 +186,20 @@ def _criteria(project: Project, keys: Any) -> list[Criterion]:
     return [found[key] for key in dict.fromkeys(keys)]
 
 
-def people_named(names: Any) -> list[User]:
+def _selection(given: Any) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise Invalid("bad_selection", 'selection: write an object such as {"method": "all"}.')
+    return given
+
+
+def people_named(names: Any, field: str = "annotators") -> list[User]:
+    """The accounts with these names, from a request's list."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise Invalid("bad_annotators", "annotators: a list of user names.")
+        raise Invalid(f"bad_{field}", _("%(field)s: a list of user names.") % {"field": field})
     found = {user.username: user for user in User.objects.filter(username__in=names)}
     unknown = [name for name in names if name not in found]
     if unknown:
-        raise Invalid("unknown_user", f"There is no account “{unknown[0][:80]}”.")
+        raise Invalid("unknown_user", _("There is no account “%(name)s”.") % {"name": unknown[0][:80]})
     return [found[name] for name in dict.fromkeys(names)]
 
 

@@ -82,6 +82,7 @@ class ProjectDetailView(ProjectAPIView):
             project=self.project,
             name=data.get("name", self.project.name),
             guidelines=data.get("guidelines", self.project.guidelines),
+            actor=self.user,
         )
         return Response(project_as_dict(self.project, self.role))
 
@@ -107,7 +108,7 @@ class CriteriaView(ProjectAPIView):
         makes a new version when labels or batches rest on the present one, and replaces it otherwise. All or nothing.
         """
         specs = _criteria_sent(request)
-        added = add_criteria(project=self.project, specs=specs)
+        added = add_criteria(project=self.project, specs=specs, actor=self.user)
         return Response([criterion_as_dict(criterion) for criterion in added], status=201)
 
 
@@ -151,7 +152,7 @@ class MemberView(ProjectAPIView):
         user = _user(username)
         if not user.is_active:
             raise Http404(_NO_ACCOUNT.format(username))
-        member = set_member(project=self.project, user=user, role=data["role"])
+        member = set_member(project=self.project, user=user, role=data["role"], actor=self.user)
         return Response({"username": member.user.username, "name": member.user.name, "role": member.role})
 
     @shape.describes(conflict=True)
@@ -161,7 +162,7 @@ class MemberView(ProjectAPIView):
         The labels stay and keep the name. Refused (409) while the person has open tasks in open batches, and for the
         last admin.
         """
-        remove_member(project=self.project, user=_user(username))
+        remove_member(project=self.project, user=_user(username), actor=self.user)
         return Response(status=204)
 
 

@@ -53,13 +53,13 @@ class ReleaseFileView(ProjectAPIView):
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, number: int) -> FileResponse:
         """The file, as an attachment."""
-        return as_download(_release(self.project, number))
+        return as_download(_release(self.project, number), self.user)
 
 
-def as_download(release: Release) -> FileResponse:
+def as_download(release: Release, user: User) -> FileResponse:
     """Never shown by a browser in our name, whatever text it holds."""
     return FileResponse(
-        releases.open_release(release),
+        releases.hand_out(release, actor=user),
         as_attachment=True,
         filename=releases.download_name(release),
         content_type="application/octet-stream",

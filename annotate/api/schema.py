@@ -61,11 +61,22 @@ class RowProblem(Problem):
     row = s.IntegerField(help_text="From 1, in the order in which they were sent.")
 
 
+class BatchInTheWay(s.Serializer):
+    number = s.IntegerField()
+    name = s.CharField()
+    status = s.CharField()
+
+
 class RefusedError(Error):
     missing = MissingAnswer(many=True, required=False, help_text="What a task still lacks.")
     labels = s.IntegerField(required=False, help_text="How many labels are in the way.")
     tasks = s.IntegerField(required=False, help_text="How many open tasks are in the way.")
     looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
+    key = s.CharField(required=False, help_text="Which key is taken.")
+    actions = s.ListField(child=s.CharField(), required=False, help_text="Which actions would share it.")
+    batches = BatchInTheWay(many=True, required=False, help_text="The batches that are in the way.")
+    unit = s.CharField(required=False, help_text="The unit that has something in the way.")
+    carries = s.DictField(child=s.IntegerField(), required=False, help_text="What it is, and how many.")
     problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 
@@ -191,6 +202,7 @@ class AskedCriterion(s.Serializer):
     prompt = s.CharField()
     help = s.CharField()
     required = s.BooleanField()  # type: ignore[assignment]
+    cant_tell = s.BooleanField(help_text="Whether “can't tell” is an answer.")
     options = Option(many=True)
 
 
@@ -249,6 +261,7 @@ class ScoredContext(Context):
 
 
 class Claim(s.Serializer):
+    index = s.IntegerField(help_text="Its unit is claim:INDEX. Indices of dropped claims are left out.")
     text = s.CharField()
     start = s.IntegerField(allow_null=True, help_text="In Unicode code points of the answer.")
     end = s.IntegerField(allow_null=True)
@@ -263,13 +276,50 @@ class Sample(s.Serializer):
     reference = s.CharField(allow_null=True)
     contexts = ScoredContext(many=True)
     claims = Claim(many=True)
-    claims_source = s.CharField()
+    claims_source = s.CharField(help_text="file, split, labels or edited")
+    claims_revision = s.IntegerField()
     key_facts = s.ListField(child=s.CharField())
     entities = s.ListField(child=s.CharField())
     retrieved_doc_ids = s.ListField(child=s.CharField())
     relevant_doc_ids = s.ListField(child=s.CharField())
     pipeline_version = s.CharField()
     metadata = FreeObject()
+
+
+class EditedClaim(Claim):
+    dropped = s.BooleanField()
+    carries = s.CharField(help_text="What keeps it as it is, in words; empty: nothing.")
+
+    def get_fields(self) -> dict[str, s.Field]:
+        """The claims that it was made of; their name is a keyword of Python."""
+        return {**super().get_fields(), "from": s.ListField(child=s.IntegerField())}
+
+
+class ClaimEdit(s.Serializer):
+    revision = s.IntegerField()
+    change = FreeObject()
+    who = s.CharField(allow_null=True, help_text="null: as they were imported.")
+    when = s.DateTimeField()
+
+
+class EditedClaims(s.Serializer):
+    revision = s.IntegerField()
+    source = s.CharField(help_text="file, split, labels or edited")  # type: ignore[assignment]
+    checked = s.BooleanField(help_text="Somebody has read them as they are now and found them good.")
+    fixed = s.CharField(help_text="Why none of them can be changed now; empty: they can.")
+    claims = EditedClaim(many=True)
+    history = ClaimEdit(many=True, help_text="The latest first.")
+
+
+class ClaimChange(s.Serializer):
+    op = s.CharField(help_text="split, merge, edit, move, add, drop, restore, split_again, restore_revision or checked")
+    claim = s.IntegerField(required=False)
+    claims = s.ListField(child=s.IntegerField(), required=False, help_text="The two to merge.")
+    at = s.IntegerField(required=False, help_text="Where to split, in code points of the claim.")
+    text = s.CharField(required=False)
+    start = s.IntegerField(required=False, help_text="In code points of the answer.")
+    end = s.IntegerField(required=False)
+    revision = s.IntegerField(required=False)
 
 
 class SamplePage(s.Serializer):
@@ -298,14 +348,36 @@ class BatchCreation(s.Serializer):
     selection = Selection(required=False)
     seed = s.IntegerField(required=False)
     due_date = s.DateField(required=False, allow_null=True, help_text="Today or later (UTC).")
+    strategy = s.ChoiceField(["balanced", "pull"], required=False, help_text="Shared out when it opens, or a queue.")
+    tag_key = s.CharField(
+        required=False, help_text="A metadata key: samples that have it go to people with its value among their tags."
+    )
+    overlap_share = s.FloatField(required=False, help_text="The share of samples that `overlap` people label.")
+    gold_share = s.FloatField(required=False, help_text="Tasks with known answers, per task of a person's own.")
+    repeat_share = s.FloatField(required=False, help_text="Own tasks a second time, per task of a person's own.")
+    gold_feedback = s.BooleanField(required=False, help_text="Whether known answers are shown after submitting.")
+    lease_minutes = s.IntegerField(required=False, help_text="How long a task taken from the queue is kept.")
+    consensus = s.ChoiceField(["majority", "unanimous"], required=False)
+
+
+class BatchSelection(Selection):
+    extensions = s.ListField(child=FreeObject(), required=False, help_text="What was chosen later, the same way.")
 
 
 class Batch(s.Serializer):
     number = s.IntegerField()
     name = s.CharField()
-    status = s.CharField(help_text="draft, open, adjudicating or closed")
+    status = s.CharField(help_text="draft, open, paused, adjudicating or closed")
     overlap = s.IntegerField()
-    selection = Selection()
+    overlap_share = s.FloatField()
+    strategy = s.CharField(help_text="balanced or pull")
+    tag_key = s.CharField()
+    gold_share = s.FloatField()
+    repeat_share = s.FloatField()
+    gold_feedback = s.BooleanField()
+    lease_minutes = s.IntegerField()
+    consensus = s.CharField(help_text="majority or unanimous")
+    selection = BatchSelection()
     seed = s.IntegerField()
     due_date = s.DateField(allow_null=True)
     samples = s.IntegerField()
@@ -333,6 +405,7 @@ class CriterionProgress(s.Serializer):
 
 
 class BatchProgress(s.Serializer):
+    free = s.IntegerField(help_text="Tasks that wait in the queue.")
     annotators = AnnotatorProgress(many=True)
     criteria = CriterionProgress(many=True)
 
@@ -354,25 +427,34 @@ class Evidence(s.Serializer):
     context = s.IntegerField()  # type: ignore[assignment]
     start = s.IntegerField(help_text="In Unicode code points of the context.")
     end = s.IntegerField()
-    quote = s.CharField()
+    quote = s.CharField(
+        help_text="What stands there. Elsewhere in the context, the span is moved to the nearest place."
+    )
 
 
 class LabelSaving(s.Serializer):
     unit = s.CharField(help_text="answer, sample, claim:3, context:2, fact:0 or entity:1")
     criterion = s.CharField()
     value = Value(allow_null=True, help_text="null takes the choice back.")
+    cant_tell = s.CharField(required=False, help_text="Why no value can be given; instead of one.")
     comment = s.CharField(required=False)
     evidence = Evidence(many=True, required=False)
     active_seconds = s.IntegerField(required=False, help_text="Running total of the task.")
+    active_ms = s.IntegerField(required=False, help_text="Running total of this label.")
 
 
 class Label(s.Serializer):
     unit = s.CharField()
     criterion = s.CharField()
     value = Value(allow_null=True)
+    cant_tell = s.CharField()
     comment = s.CharField()
     evidence = Evidence(many=True)
     revision = s.IntegerField()
+
+
+class TaskLabel(Label):
+    active_ms = s.IntegerField(allow_null=True, help_text="Work on it so far, as measured.")
 
 
 class TaskSample(s.Serializer):
@@ -398,9 +480,12 @@ class Task(s.Serializer):
     position = s.IntegerField()
     batch = TaskBatch()
     active_seconds = s.IntegerField()
+    leased = s.BooleanField(help_text="Taken from a queue: send heartbeats while the page is open.")
     sample = TaskSample()
     criteria = AskedCriterion(many=True)
-    labels = Label(many=True, help_text="Your own.")
+    labels = TaskLabel(many=True, help_text="Your own.")
+    return_message = s.CharField(help_text="What a reviewer asks for, until you submit again.")
+    returned_by = s.CharField(allow_null=True, help_text="Who asks; null where the project shows no names.")
 
 
 class WorkProgress(s.Serializer):
@@ -413,6 +498,11 @@ class WorkProgress(s.Serializer):
 class Work(s.Serializer):
     task = Task(allow_null=True)
     progress = WorkProgress()
+
+
+class WorkAsking(s.Serializer):
+    batch = s.IntegerField(required=False, allow_null=True, help_text="Only tasks of the batch with this number.")
+    exclude = s.ListField(child=s.IntegerField(), required=False, help_text="Tasks you hold already; at most 50.")
 
 
 class OneTask(s.Serializer):
@@ -428,10 +518,77 @@ class Skipping(Submission):
     reason = s.CharField()
 
 
+class KnownAnswer(s.Serializer):
+    unit = s.CharField()
+    criterion = s.CharField()
+    yours = Value(allow_null=True)
+    answer = Value()
+    reason = s.CharField()
+
+
+class Lease(s.Serializer):
+    task_id = s.IntegerField()
+    lease_expires_at = s.DateTimeField(allow_null=True)
+
+
 class Finished(s.Serializer):
     task_id = s.IntegerField()
     status = s.CharField()
     next = Task(allow_null=True, help_text="The task to prefetch.")
+    feedback = KnownAnswer(many=True, help_text="Known answers, where the batch shows them.")
+
+
+class Flagging(s.Serializer):
+    reason = s.CharField()
+
+
+class FlagRaised(Flagging):
+    id = s.IntegerField()
+    created_at = s.DateTimeField()
+
+
+class Flag(FlagRaised):
+    sample = s.IntegerField()
+    sample_id = s.CharField()
+    raised_by = s.CharField()
+    resolution = s.CharField()
+    resolved_by = s.CharField(allow_null=True)
+    resolved_at = s.DateTimeField(allow_null=True)
+
+
+class FlagPage(s.Serializer):
+    count = s.IntegerField()
+    next = s.CharField(allow_null=True)
+    previous = s.CharField(allow_null=True)
+    results = Flag(many=True)
+
+
+class FlagResolving(s.Serializer):
+    resolution = s.CharField(help_text="What was done about it.")
+
+
+class PreferencesShape(s.Serializer):
+    hotkeys = s.DictField(child=s.CharField(), help_text="Action and the key that you chose for it.")
+    single_keys = s.BooleanField(help_text="Whether keys that are characters do anything.")
+    view = s.ChoiceField(["one", "all"], help_text="One question at a time, or all at once.")
+    markers = s.BooleanField(help_text="Whether invisible characters are marked.")
+
+
+class Me(s.Serializer):
+    username = s.CharField()
+    name = s.CharField()
+    preferences = PreferencesShape()
+
+
+class PreferencesChange(s.Serializer):
+    hotkeys = s.DictField(child=s.CharField(), required=False, allow_null=True)
+    single_keys = s.BooleanField(required=False, allow_null=True)
+    view = s.ChoiceField(["one", "all"], required=False, allow_null=True)
+    markers = s.BooleanField(required=False, allow_null=True)
+
+
+class MeChange(s.Serializer):
+    preferences = PreferencesChange()
 
 
 class Verdict(s.Serializer):
@@ -465,6 +622,12 @@ class Vote(s.Serializer):
     changed = s.BooleanField(help_text="The label was changed since the vote was counted.")
 
 
+class CantTell(s.Serializer):
+    who = s.CharField()
+    reason = s.CharField()
+    comment = s.CharField()
+
+
 class DisputeSample(s.Serializer):
     external_id = s.CharField()
     question = s.CharField()
@@ -479,11 +642,103 @@ class Dispute(Verdict):
     prompt = s.CharField()
     options = Option(many=True)
     labels = Vote(many=True)
+    cant_tell = CantTell(many=True, help_text="Who looked, and could not tell.")
 
 
 class Decision(s.Serializer):
     value = Value()
     reason = s.CharField()
+
+
+class CriterionVersion(Criterion):
+    is_current = s.BooleanField()
+    labels = s.IntegerField()
+    carried = s.IntegerField(help_text="Of the labels: carried over from an earlier version.")
+    verdicts = s.IntegerField(help_text="Settled ones.")
+    waiting = s.IntegerField(help_text="Units that wait for a reviewer.")
+    batches = s.ListField(child=s.IntegerField(), help_text="Numbers of the batches that ask this version.")
+    relabelled_in = s.IntegerField(
+        allow_null=True, help_text="The batch in which what no longer held was given anew for a later version."
+    )
+
+
+class ChangeChoices(s.Serializer):
+    same_meaning = s.BooleanField(required=False, help_text="Only the wording changes.")
+    reason = s.CharField(required=False, help_text="Why the meaning stays; needed with same_meaning.")
+    maybe_new = s.ListField(
+        child=Value(allow_null=True),
+        required=False,
+        allow_null=True,
+        help_text="Values that might be a new option now, null for can't tell; left out: any.",
+    )
+
+
+class ImpactAsked(ChangeChoices):
+    criterion = s.DictField(help_text="As it would be (docs/formats.md).")
+
+
+class RelabelAsked(ChangeChoices):
+    from_version = s.IntegerField()
+    hand_to = s.DictField(child=s.CharField(), required=False, help_text="Rater to user name.")
+    due_date = s.DateField(required=False, allow_null=True)
+
+
+class ValueTouched(s.Serializer):
+    value = Value(allow_null=True)
+    labels = s.IntegerField()
+    verdicts = s.IntegerField()
+    touched = s.BooleanField()
+
+    def get_fields(self) -> dict[str, s.Field]:
+        return {**super().get_fields(), "label": s.CharField()}  # a name that serializers have themselves
+
+
+class BatchTouched(s.Serializer):
+    number = s.IntegerField(allow_null=True, help_text="null: made elsewhere.")
+    name = s.CharField()
+    labels = s.IntegerField()
+    touched = s.IntegerField()
+
+
+class PersonTouched(s.Serializer):
+    rater = s.CharField()
+    touched = s.IntegerField()
+    samples = s.IntegerField()
+    can_redo = s.BooleanField(help_text="Is a member who can be asked again.")
+
+
+class Impact(s.Serializer):
+    change = s.DictField()
+    labels = s.IntegerField()
+    touched = s.IntegerField()
+    untouched = s.IntegerField()
+    values = ValueTouched(many=True)
+    batches = BatchTouched(many=True)
+    people = PersonTouched(many=True)
+    open_tasks = s.IntegerField(help_text="Tasks that still ask the old version.")
+
+
+class Relabelled(s.Serializer):
+    criterion = s.CharField()
+    version = s.IntegerField()
+    carried = s.IntegerField()
+    verdicts = s.IntegerField()
+    asked = s.IntegerField()
+    left = s.IntegerField(help_text="Touched labels that nobody is asked for.")
+    batch = s.IntegerField(allow_null=True, help_text="null: there was nothing to ask.")
+
+
+class Happening(s.Serializer):
+    at = s.DateTimeField()
+    actor = s.CharField(allow_null=True, help_text="User name; null: a rule, or the command line.")
+    action = s.CharField(help_text="label.saved, verdict.settled, member.added …")
+    subject = s.CharField(help_text="What it was done to: a sample's own id, a user name, a key …")
+    details = s.DictField()
+
+
+class Trail(s.Serializer):
+    results = Happening(many=True)
+    next = s.CharField(allow_null=True, help_text="The cursor of the next page; null: there is none.")
 
 
 class TokenListed(s.Serializer):

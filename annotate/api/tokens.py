@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from annotate.api import schema as shape
 from annotate.api.auth import SessionAuthentication
 from annotate.api.base import StrictAPIView, body
-from annotate.texts import is_storable
+from annotate.services.tokens import make_token, revoke_token
 
 
 class TokensView(StrictAPIView):
@@ -36,7 +36,7 @@ class TokensView(StrictAPIView):
         With a session only, so that a token can't prolong itself. It may do what you may.
         """
         body(request, set())
-        instance, token = get_token_model().objects.create(request.user)
+        instance, token = make_token(actor=self.user)
         return Response({"token": token, "expiry": instance.expiry}, status=201)
 
 
@@ -50,7 +50,6 @@ class TokenView(StrictAPIView):
 
         `token_id` is the beginning of the token, as the list shows it. With a session only.
         """
-        tokens = get_token_model().objects.filter(user=request.user)
-        if not is_storable(token_id) or not tokens.filter(token_key=token_id).delete()[0]:
+        if not revoke_token(actor=self.user, token_id=token_id):
             raise Http404("You have no such token.")
         return Response(status=204)

@@ -1,6 +1,21 @@
 from django.urls import path, re_path
 
-from annotate.api import adjudication, batches, imports, projects, releases, tokens, work
+from annotate.api import (
+    adjudication,
+    audit,
+    batches,
+    claims,
+    criterion_change,
+    flags,
+    gold,
+    imports,
+    me,
+    projects,
+    releases,
+    tasks,
+    tokens,
+    work,
+)
 
 P = "projects/<slug:slug>/"
 
@@ -9,7 +24,11 @@ urlpatterns = [
     path("tasks/<int:task_id>/labels/", work.TaskLabelsView.as_view()),
     path("tasks/<int:task_id>/submit/", work.TaskSubmitView.as_view()),
     path("tasks/<int:task_id>/skip/", work.TaskSkipView.as_view()),
+    path("tasks/<int:task_id>/reopen/", work.TaskReopenView.as_view()),
+    path("tasks/<int:task_id>/flag/", flags.TaskFlagView.as_view()),
+    path("tasks/<int:task_id>/heartbeat/", work.TaskHeartbeatView.as_view()),
     path("tasks/<int:task_id>/", work.TaskView.as_view()),
+    path("me/", me.MeView.as_view()),
     path("tokens/", tokens.TokensView.as_view()),
     path("tokens/<str:token_id>/", tokens.TokenView.as_view()),
     path("projects/", projects.ProjectsView.as_view()),
@@ -20,15 +39,30 @@ urlpatterns = [
     path(P + "members/<str:username>/", projects.MemberView.as_view()),
     path(P + "samples/", projects.SamplesView.as_view()),
     path(P + "samples/<int:sample_id>/", projects.SampleView.as_view()),
+    path(P + "samples/<int:sample_id>/claims/", claims.ClaimsView.as_view()),
     path(P + "batches/", batches.BatchesView.as_view()),
     path(P + "batches/<int:number>/", batches.BatchView.as_view()),
     re_path(
-        r"^projects/(?P<slug>[-\w]+)/batches/(?P<number>[0-9]{1,9})/(?P<step>open|adjudicate|close|reopen)/$",
+        r"^projects/(?P<slug>[-\w]+)/batches/(?P<number>[0-9]{1,9})/(?P<step>open|pause|resume|adjudicate|close|reopen)/$",
         batches.BatchStepView.as_view(),
     ),
+    path(P + "flags/", flags.FlagsView.as_view()),
+    path(P + "flags/<int:flag_id>/resolve/", flags.FlagResolveView.as_view()),
+    path(P + "batches/<int:number>/extend/", batches.BatchExtendView.as_view()),
+    path(P + "batches/<int:number>/tasks/", tasks.BatchTasksView.as_view()),
+    path(P + "batches/<int:number>/quality/", gold.BatchQualityView.as_view()),
+    path(P + "tasks/reassign/", tasks.ReassignView.as_view()),
+    path(P + "tasks/<int:task_id>/return/", tasks.ReturnView.as_view()),
+    path(P + "tasks/<int:task_id>/release/", tasks.ReleaseView.as_view()),
+    path(P + "members/<str:username>/hand-on/", tasks.HandOnView.as_view()),
+    path(P + "gold/", gold.GoldView.as_view()),
+    path(P + "gold/draw/", gold.GoldDrawView.as_view()),
+    path(P + "gold/<int:gold_id>/", gold.GoldAnswerView.as_view()),
     path(P + "disputes/", adjudication.DisputesView.as_view()),
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
     path(P + "work/", work.WorkView.as_view()),
+    *audit.urlpatterns,
+    *criterion_change.urlpatterns,
     *imports.urlpatterns,
     *releases.urlpatterns,
 ]

@@ -13,7 +13,9 @@ from django.db.models import QuerySet
 
 from annotate.errors import Invalid
 from annotate.models import Batch, Criterion, Project, Sample, Verdict
+from annotate.models.project import UnitKind
 from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.selectors.versions import latest_of_unit
 from annotate.units import unit_sort_key, unit_text
 
 _CHUNK = 500
@@ -21,7 +23,8 @@ _CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a release contains. criteria, batch, methods: None means all."""
+    """What a release contains. criteria, batch, methods: None means all. Of several versions of a criterion the latest
+    speaks that has a verdict on the unit."""
 
     criteria: tuple[str, ...] | None = None
     batch: int | None = None
@@ -68,7 +71,7 @@ class Filters:
         return shown
 
     def apply(self, project: Project) -> QuerySet[Verdict]:
-        verdicts = Verdict.objects.filter(sample__project=project)
+        verdicts = latest_of_unit(Verdict.objects.filter(sample__project=project))
         if not self.include_disputed:
             verdicts = verdicts.filter(state=VerdictState.SETTLED)
         if self.criteria is not None:
@@ -150,11 +153,15 @@ COLUMNS = (
     "reason",
     "labels",
     "updated_at",
+    "claims_source",
+    "claims_revision",
 )
 
 
 def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
-    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on."""
+    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on. `claims_…`: where
+    a claim comes from."""
+    is_claim = verdict.criterion.unit == UnitKind.CLAIM
     return {
         "sample_id": sample.external_id,
         "unit": verdict.unit,
@@ -170,4 +177,6 @@ def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in verdict.votes],
         "updated_at": verdict.updated_at,
+        "claims_source": sample.claims_source if is_claim else None,
+        "claims_revision": sample.claims_revision if is_claim else None,
     }

@@ -21,7 +21,7 @@ from annotate.importing.cells import guard
 from annotate.models import Sample, Verdict
 from annotate.models.project import UnitKind
 from annotate.models.verdict import VerdictState
-from annotate.units import parse_unit, units_of
+from annotate.units import parse_unit, unit_text, units_of
 
 Writer = Callable[[Iterable[ExportedSample], IO[bytes]], int]
 
@@ -46,6 +46,8 @@ _PARQUET_SCHEMA = pa.schema(
         ("reason", pa.string()),
         ("labels", pa.list_(pa.struct([("label", pa.int64()), ("revision", pa.int32())]))),
         ("updated_at", pa.timestamp("us", tz="UTC")),
+        ("claims_source", pa.string()),
+        ("claims_revision", pa.int32()),
     ]
 )
 
@@ -117,7 +119,7 @@ def write_ragas(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
     """Samples as evaluation libraries spell them, with a column per criterion.
 
     A criterion on the answer gives its value; one on claims, contexts, facts or entities gives a list with one entry
-    per unit, null where there is no verdict.
+    per unit, null where there is no verdict. A claim that was dropped has no entry anywhere.
     """
     count = 0
     for exported in samples:
@@ -135,6 +137,7 @@ def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
         "retrieved_contexts": [context["text"] for context in sample.contexts],
         "retrieved_context_ids": [context["id"] for context in sample.contexts],
         "reference": sample.reference,
+        "claims": [unit_text(sample, unit) for unit in units_of(sample, UnitKind.CLAIM)],
         "human_faithfulness": human_faithfulness(exported),
     }
     taken = set(row)
@@ -145,8 +148,8 @@ def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
         if index is None:
             row[column] = verdict.value
         else:
-            values = row.setdefault(column, [None] * len(units_of(sample, kind)))
-            values[index] = verdict.value
+            units = units_of(sample, kind)
+            row.setdefault(column, [None] * len(units))[units.index(verdict.unit)] = verdict.value
     return row
 
 

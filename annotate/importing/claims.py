@@ -8,21 +8,18 @@ from typing import Any
 
 import sentencex
 
+from annotate.importing.languages import language_of
+
 Claim = dict[str, Any]
 
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"\w")
 
 
 def split_into_claims(answer: str) -> list[Claim]:
-    """One claim per sentence, with its span in code points, without the blanks around it.
-
-    The language only tells the splitter which abbreviations and stops to expect.
-    """
-    language = "zh" if _CJK.search(answer) else "en"
+    """One claim per sentence, with its span in code points, without the blanks around it."""
     claims = []
     at = 0
-    for sentence in sentencex.segment(language, answer):
+    for sentence in sentencex.segment(language_of(answer), answer):
         start = answer.find(sentence, at)
         if start < 0:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,8 @@ from annotate.importing.mapping import IGNORE, Fields
 from annotate.importing.problems import Attempts, RowError
 from annotate.importing.values import wrong_type
 from annotate.models import Criterion, Project, Sample
-from annotate.units import LISTED_KINDS, parse_unit
+from annotate.models.sample import ClaimsSource
+from annotate.units import LISTED_KINDS, is_dropped, parse_unit
 
 # Small, as every sample of a file may be in it.
 _KEPT_SAMPLES = 100_000
@@ -24,7 +25,9 @@ _MAX_LAYOUTS = 1000
 class KnownSample:
     pk: int
     claims_source: str
+    # How many of each kind were ever listed: of the indices below, those in `dropped_claims` are no units any more.
     counts: dict[str, int]
+    dropped_claims: frozenset[int] = frozenset()
 
 
 class SampleLookup:
@@ -45,8 +48,22 @@ class SampleLookup:
             for kind, name in LISTED_KINDS.items()
         }
         rows = Sample.objects.filter(project=self._project, external_id__in=missing).order_by().annotate(**counts)
-        for external_id, pk, source, *numbers in rows.values_list("external_id", "pk", "claims_source", *counts):
-            self._known[external_id] = KnownSample(pk, source, dict(zip(LISTED_KINDS, numbers, strict=True)))
+        columns = ("external_id", "pk", "claims_source", *counts)
+        found = {external_id: (pk, source, numbers) for external_id, pk, source, *numbers in rows.values_list(*columns)}
+        dropped = self._dropped([pk for pk, source, _ in found.values() if source == ClaimsSource.EDITED])
+        for external_id, (pk, source, numbers) in found.items():
+            counted = dict(zip(LISTED_KINDS, numbers, strict=True))
+            self._known[external_id] = KnownSample(pk, source, counted, dropped.get(pk, frozenset()))
+
+    @staticmethod
+    def _dropped(pks: Collection[int]) -> dict[int, frozenset[int]]:
+        """Only where people edited: most files are about samples whose claims nobody touched."""
+        if not pks:
+            return {}
+        return {
+            pk: frozenset(index for index, claim in enumerate(claims) if is_dropped(claim))
+            for pk, claims in Sample.objects.filter(pk__in=pks).order_by().values_list("pk", "claims")
+        }
 
     def get(self, external_id: str, field: str) -> KnownSample:
         sample = self._known.get(external_id)
@@ -130,6 +147,13 @@ def read_unit(value: object, field: str) -> tuple[str, str, int | None]:
 def require_unit(sample: KnownSample, unit: str, kind: str, index: int | None, field: str) -> None:
     if index is not None and index >= sample.counts[kind]:
         raise no_such_unit(unit, kind, sample.counts[kind], field)
+    if kind == "claim" and index in sample.dropped_claims:
+        raise RowError(
+            "dropped_claim",
+            f"A reviewer dropped {unit} of this sample when the claims were edited; take the row out.",
+            field=field,
+            excerpt=unit,
+        )
 
 
 def no_such_unit(unit: str, kind: str, count: int, field: str) -> RowError:

@@ -1,6 +1,7 @@
 """Label rows that bring the words of the claims they are about (`unit_text`).
 
-The claims of such a sample were cut by us, so the file knows better; unless something rests on our claims already.
+The claims of such a sample were cut by us, so the file knows better; unless a reviewer has edited them, or something
+rests on them already.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from annotate.selectors.samples import of_samples
 
 Refuse = Callable[[RowError, int | None, int | None], None]
 _BATCH = 500
+_OURS = (ClaimsSource.SPLIT, ClaimsSource.LABELS)
 
 
 def with_labels_or_tasks(sample_ids: set[int]) -> set[int]:
@@ -56,7 +58,7 @@ class ClaimNaming:
             for external_id, sample, row, line in samples
             if sample.pk not in self._open and sample.pk not in self._fixed
         }
-        candidates = {pk for pk, (_, sample, _, _) in new.items() if sample.claims_source != ClaimsSource.FILE}
+        candidates = {pk for pk, (_, sample, _, _) in new.items() if sample.claims_source in _OURS}
         in_use = set().union(*(import_string(path)(candidates) for path in engine.claim_users)) if candidates else set()
         for pk, (external_id, sample, row, line) in new.items():
             if pk in candidates and pk not in in_use:
@@ -104,8 +106,9 @@ def replace_claims(named: dict[int, list[str]]) -> None:
     """Stores the claims of each sample as the file names them, with their spans."""
     pks = list(named)
     for begin in range(0, len(pks), _BATCH):
-        samples = list(Sample.objects.filter(pk__in=pks[begin : begin + _BATCH]).only("answer"))
+        samples = list(Sample.objects.filter(pk__in=pks[begin : begin + _BATCH]).only("answer", "claims_revision"))
         for sample in samples:
             sample.claims = named_claims(named[sample.pk], sample.answer)
             sample.claims_source = ClaimsSource.LABELS
-        Sample.objects.bulk_update(samples, ["claims", "claims_source"])
+            sample.claims_revision += 1
+        Sample.objects.bulk_update(samples, ["claims", "claims_source", "claims_revision"])

@@ -9,15 +9,9 @@ from django.db.models import Q
 
 
 class Migration(migrations.Migration):
-    dependencies: ClassVar = [("annotate", "0005_batch_sample_overlap")]
+    dependencies: ClassVar = [("annotate", "0010_returned_tasks_first")]
 
     operations: ClassVar = [
-        migrations.AddIndex(
-            model_name="task",
-            index=models.Index(
-                fields=["annotator", "batch"], condition=Q(status="returned"), name="task_returned_by_annotator"
-            ),
-        ),
         migrations.AddIndex(
             model_name="task",
             index=models.Index(

@@ -228,9 +228,11 @@ class Task(models.Model):
                 condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]),
                 name="task_open_by_annotator",
             ),
-            # Reader: the same; what a reviewer sent back comes first.
+            # Reader: "my next task" too: what a reviewer sent back comes first.
             models.Index(
-                fields=["annotator", "batch"], condition=Q(status="returned"), name="task_returned_by_annotator"
+                fields=["annotator", "batch", "position"],
+                condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]) & ~Q(return_message=""),
+                name="task_returned_by_annotator",
             ),
             # Reader: how far somebody has come in a pull queue (services.queue): the last position of each tag.
             models.Index(

@@ -69,12 +69,21 @@ class LabelEvent(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
     )
+    # Of a label carried over to a new version of its criterion: the label that it repeats. Nobody looks for it this way
+    # round, so it costs the labelling loop no index.
+    carried_from = models.ForeignKey(
+        Label, on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
+    )
     idempotency_key = models.UUIDField(default=uuid.uuid4, unique=True)
     created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["label", "revision"], name="label_event_revision_once"),
+        ]
+        indexes = [
+            # Reader: the trail, newest first (selectors.audit).
+            models.Index(fields=["-created_at", "-id"], name="label_event_by_time"),
         ]
 
     def __str__(self) -> str:

@@ -58,7 +58,10 @@ class AuditEntry(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        indexes = [models.Index(fields=["project", "-id"], name="audit_by_project")]
+        indexes = [
+            # Reader: the trail, newest first (selectors.audit).
+            models.Index(fields=["project", "-created_at", "-id"], name="audit_by_project_and_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.subject}"

@@ -95,7 +95,11 @@ class VerdictEvent(models.Model):
     created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
 
     class Meta:
-        indexes = [models.Index(fields=["verdict", "revision"], name="verdict_event_by_verdict")]
+        indexes = [
+            models.Index(fields=["verdict", "revision"], name="verdict_event_by_verdict"),
+            # Reader: the trail, newest first (selectors.audit).
+            models.Index(fields=["-created_at", "-id"], name="verdict_event_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"verdict {self.verdict_id} r{self.revision}"

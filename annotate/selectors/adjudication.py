@@ -10,14 +10,17 @@ from django.utils.translation import gettext as _
 
 from annotate.models import Label, Project, Verdict
 from annotate.models.verdict import VerdictState
+from annotate.selectors.counting import undecided_labels
+from annotate.selectors.versions import latest_of_unit
 from annotate.services.adjudication import verdict_as_dict
 from annotate.units import unit_text
 
 
 def queue(project: Project, criterion_key: str | None = None) -> QuerySet[Verdict]:
-    """Disputed and reopened units, those of one sample together."""
-    verdicts = Verdict.objects.filter(
-        criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED]
+    """Disputed and reopened units, those of one sample together. Where the unit has a verdict on a later version of the
+    criterion, the earlier one needs nobody any more."""
+    verdicts = latest_of_unit(
+        Verdict.objects.filter(criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED])
     )
     if criterion_key:
         verdicts = verdicts.filter(criterion__key=criterion_key)
@@ -46,7 +49,7 @@ def side_by_side(verdict: Verdict) -> list[dict[str, Any]]:
     }
     return [
         {
-            "who": f"Annotator {chr(65 + index)}" if index < 26 else f"Annotator {index + 1}",
+            "who": _letter(index),
             "value": vote["value"],
             "comment": labels[vote["label"]].comment if vote["label"] in labels else "",
             "evidence": labels[vote["label"]].evidence if vote["label"] in labels else [],
@@ -54,6 +57,21 @@ def side_by_side(verdict: Verdict) -> list[dict[str, Any]]:
         }
         for index, vote in enumerate(verdict.votes)
     ]
+
+
+def cant_tell(verdict: Verdict) -> list[dict[str, Any]]:
+    """Who looked at the unit and could not tell, with the reason. Lettered on from those who voted."""
+    labels = undecided_labels().filter(
+        sample_id=verdict.sample_id, unit=verdict.unit, criterion_id=verdict.criterion_id
+    )
+    return [
+        {"who": _letter(len(verdict.votes) + index), "reason": label.cant_tell, "comment": label.comment}
+        for index, label in enumerate(labels.order_by("rater_id", "id"))
+    ]
+
+
+def _letter(index: int) -> str:
+    return f"Annotator {chr(65 + index)}" if index < 26 else f"Annotator {index + 1}"
 
 
 def verdict_payload(verdict: Verdict) -> dict[str, Any]:
@@ -71,4 +89,5 @@ def verdict_payload(verdict: Verdict) -> dict[str, Any]:
         "prompt": criterion.prompt,
         "options": criterion.options,
         "labels": side_by_side(verdict),
+        "cant_tell": cant_tell(verdict),
     }

@@ -11,4 +11,5 @@ from annotate.selectors.evidence import evidence_of
 
 def agreement(criterion: Criterion) -> dict[str, Any]:
     """Every agreement statistic of the criterion as plain JSON (docs/statistics.md)."""
-    return agreement_figures(criterion.key, evidence_of(criterion).ratings(), criterion.project.seed)
+    figures = agreement_figures(criterion.key, evidence_of(criterion).ratings(), criterion.project.seed)
+    return {**figures, "version": criterion.version}

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from annotate.models import Batch, Criterion, Project, Release, Sample, Task, User, Verdict
+from annotate.models import Batch, Criterion, Flag, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
 from annotate.models.verdict import VerdictState
 
@@ -28,6 +28,8 @@ class Counts:
     tasks_done: int = 0
     settled: int = 0
     disputed: int = 0
+    # Flags that nobody has resolved.
+    flags: int = 0
     releases: int = 0
 
     @property
@@ -73,6 +75,7 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
         settled=Count("id", filter=Q(state=VerdictState.SETTLED)),
         disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
     )
+    _fill(found, Flag.objects.filter(project__in=keys, resolved_at=None), "project_id", flags=Count("id"))
     _fill(found, Release.objects.filter(project__in=keys), "project_id", releases=Count("id"))
     return found
 

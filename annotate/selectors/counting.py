@@ -14,10 +14,12 @@ from annotate.models import Label
 from annotate.models.batch import Purpose, TaskStatus
 
 # Of `annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id`.
-COUNTING = (
-    f"l.value IS NOT NULL AND (l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}'"
-    f" AND t.purpose = '{Purpose.LABEL.value}')"
-)
+_GIVEN = f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}')"
+COUNTING = f"l.value IS NOT NULL AND {_GIVEN}"
+# Somebody looked, and said that they can't tell.
+UNDECIDED = f"l.cant_tell <> '' AND {_GIVEN}"
+# Either.
+ANSWERED = f"(l.value IS NOT NULL OR l.cant_tell <> '') AND {_GIVEN}"
 # For DISTINCT ON (criterion, sample, unit, rater): the label that comes first is the one.
 LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC"
 
@@ -27,6 +29,11 @@ def counting_labels() -> QuerySet[Label]:
     return Label.objects.filter(
         Q(task__isnull=True) | Q(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL), value__isnull=False
     )
+
+
+def undecided_labels() -> QuerySet[Label]:
+    """Labels of submitted tasks that say "can't tell". They are no votes, but a reviewer wants to see them."""
+    return Label.objects.filter(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL).exclude(cant_tell="")
 
 
 def latest_per_rater(labels: QuerySet[Label]) -> Iterable[Label]:

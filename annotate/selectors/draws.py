@@ -10,6 +10,7 @@ from django.db.models.functions import Collate
 from annotate.models import Batch, BatchSample, Criterion, Sample, Task
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
 from annotate.selectors.counting import counting_labels
+from annotate.unit_sql import UnitCount
 from annotate.units import LISTED_KINDS
 
 _WAITING = (BatchStatus.DRAFT, BatchStatus.OPEN)
@@ -19,9 +20,8 @@ def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
     """Samples that have something to label by the criterion, no label that counts, and no place in a batch that is
     still to be labelled."""
     samples = Sample.objects.filter(project_id=criterion.project_id)
-    listed = LISTED_KINDS.get(criterion.unit)
-    if listed is not None:
-        samples = samples.exclude(**{listed: []})
+    if criterion.unit in LISTED_KINDS:
+        samples = samples.alias(units=UnitCount(criterion.unit)).filter(units__gt=0)
     labels = counting_labels().filter(criterion=criterion, sample=OuterRef("pk"))
     waiting = BatchSample.objects.filter(
         sample=OuterRef("pk"), batch__status__in=_WAITING, batch__criteria=criterion.pk

@@ -1,13 +1,16 @@
-"""Samples with known answers, and how the annotators answered them."""
+"""Samples with known answers, who could get them, and what an annotator learns from them."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Collection
+from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db import connection
+from django.db.models import Exists, OuterRef, QuerySet
 
-from annotate.models import Batch, BatchCriterion, GoldAnswer, Sample, Task
+from annotate.models import Batch, BatchCriterion, GoldAnswer, Project, Sample, Task, User
 from annotate.selectors.expertise import sample_tags
 
 
@@ -36,3 +39,53 @@ def gold_for(
     rng.shuffle(free)
     free.sort(key=seen.__contains__)
     return [(pk, tag_of.get(pk, "")) for pk in free]
+
+
+def known_answers(project: Project) -> QuerySet[GoldAnswer]:
+    """In import order of their samples."""
+    answers = GoldAnswer.objects.filter(sample__project=project).select_related("sample", "criterion")
+    return answers.order_by("sample_id", "criterion__position", "unit", "id")
+
+
+def answer_as_dict(answer: GoldAnswer) -> dict[str, Any]:
+    return {
+        "id": answer.pk,
+        "sample_id": answer.sample.external_id,
+        "unit": answer.unit,
+        "criterion": answer.criterion.key,
+        "value": answer.value,
+        "reason": answer.reason,
+    }
+
+
+_WRONG = """
+    SELECT g.unit, c.key, l.value, g.value, g.reason
+      FROM annotate_task t
+      JOIN annotate_batch b ON b.id = t.batch_id AND b.gold_feedback
+      JOIN annotate_label l ON l.task_id = t.id AND (l.value IS NOT NULL OR l.cant_tell <> '')
+      JOIN annotate_goldanswer g ON g.sample_id = t.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
+      JOIN annotate_criterion c ON c.id = g.criterion_id
+     WHERE t.id = %s AND t.annotator_id = %s AND t.purpose = 'gold' AND t.status = 'submitted'
+       AND l.value IS DISTINCT FROM g.value
+     ORDER BY l.id
+"""
+
+
+def feedback_after(*, user: User, task_id: int) -> list[dict[str, Any]]:
+    """What the annotator answered otherwise than is known: of their own submitted gold task, where the batch shows it.
+
+    `yours` None: they could not tell.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_WRONG, [task_id, user.pk])
+        rows = cursor.fetchall()
+    return [
+        {
+            "unit": unit,
+            "criterion": key,
+            "yours": None if yours is None else json.loads(yours),
+            "answer": json.loads(answer),
+            "reason": reason,
+        }
+        for unit, key, yours, answer, reason in rows
+    ]

@@ -1,4 +1,4 @@
-"""How long a choice took, as far as the log of choices can tell."""
+"""How long a choice took: as the browser measured it, else as far as the log of choices can tell."""
 
 from __future__ import annotations
 
@@ -13,21 +13,25 @@ QUICKEST_SECONDS = 0.2
 
 _GAPS = """
     WITH choices AS (
-        SELECT l.id, l.criterion_id, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
+        SELECT l.id, l.criterion_id, l.active_ms, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
             PARTITION BY l.task_id ORDER BY e.created_at, e.id)) AS gap
         FROM annotate_labelevent e JOIN annotate_label l ON l.id = e.label_id
         WHERE l.task_id IN (SELECT DISTINCT task_id FROM annotate_label WHERE criterion_id = %(criterion)s)
+          AND e.carried_from_id IS NULL
     )
-    SELECT id, round(gap::numeric, 1)::float8 FROM choices
-    WHERE criterion_id = %(criterion)s AND revision = 1 AND gap >= %(quickest)s AND gap < %(pause)s
+    SELECT id, round(coalesce(active_ms / 1000.0, gap)::numeric, 1)::float8 FROM choices
+    WHERE criterion_id = %(criterion)s AND revision = 1
+      AND coalesce(active_ms / 1000.0, gap) >= %(quickest)s
+      AND (active_ms IS NOT NULL OR gap < %(pause)s)
 """
 
 
 def seconds_per_choice(criterion: Criterion) -> dict[int, float]:
-    """Of each label's first choice the seconds since the choice before it in the same task, on any criterion.
+    """Of each label the seconds of work that the browser measured for it; where it measured none, of its first choice
+    the seconds since the choice before it in the same task, on any criterion.
 
-    Left out are the first choice of a task, which has none before it, choices after a pause of ten minutes or more, and
-    those that came faster than a hand.
+    Left out are labels that came faster than a hand; and of those without a measure the first choice of a task, which
+    has none before it, and choices after a pause of ten minutes or more.
     """
     with connection.cursor() as cursor:
         cursor.execute(_GAPS, {"criterion": criterion.pk, "quickest": QUICKEST_SECONDS, "pause": PAUSE_SECONDS})

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Count
 
 from annotate.models import Batch, BatchCriterion, BatchSample, Label, Task, Verdict
-from annotate.models.batch import Purpose, TaskStatus
+from annotate.models.batch import BatchStatus, Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
+from annotate.unit_sql import count_sql
 
 
 @dataclass(frozen=True)
@@ -54,30 +55,30 @@ def _percent(part: int, whole: int) -> int:
     return 100 * part // whole if whole else 0
 
 
+_ANNOTATORS = """
+    SELECT coalesce(nullif(u.display_name, ''), u.username), count(t.id),
+           count(*) FILTER (WHERE t.status = 'submitted'), count(*) FILTER (WHERE t.status = 'skipped'),
+           count(*) FILTER (WHERE t.status = 'in_progress'), coalesce(sum(t.active_seconds), 0)
+      FROM annotate_user u
+      LEFT JOIN annotate_task t ON t.annotator_id = u.id AND t.batch_id = %(batch)s AND t.status <> 'released'
+     WHERE t.id IS NOT NULL OR u.id IN (SELECT p.user_id FROM annotate_batch_annotators p WHERE p.batch_id = %(batch)s)
+     GROUP BY u.id ORDER BY u.username
+"""
+
+
 def batch_annotators(batch: Batch) -> list[AnnotatorProgress]:
-    rows = (
-        Task.objects.filter(batch=batch, annotator__isnull=False)
-        .values("annotator__display_name", "annotator__username")
-        .annotate(
-            total=Count("id"),
-            done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
-            skipped=Count("id", filter=Q(status=TaskStatus.SKIPPED)),
-            in_progress=Count("id", filter=Q(status=TaskStatus.IN_PROGRESS)),
-            active=Sum("active_seconds"),
-        )
-        .order_by("annotator__username")
-    )
-    return [
-        AnnotatorProgress(
-            name=row["annotator__display_name"] or row["annotator__username"],
-            total=row["total"],
-            done=row["done"],
-            skipped=row["skipped"],
-            in_progress=row["in_progress"],
-            active_seconds=row["active"] or 0,
-        )
-        for row in rows
-    ]
+    """Everybody who labels the batch or has tasks in it. Tasks that measure somebody are theirs to do like any other;
+    those handed on are not. Of a pull queue: what each has taken. Nobody while the batch is a draft."""
+    if batch.status == BatchStatus.DRAFT:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_ANNOTATORS, {"batch": batch.pk})
+        return [AnnotatorProgress(*row) for row in cursor.fetchall()]
+
+
+def free_tasks(batch: Batch) -> int:
+    """How many tasks wait in the batch's queue for whoever asks."""
+    return Task.objects.filter(batch=batch, annotator=None, status=TaskStatus.PENDING).count()
 
 
 def batch_skips(batch: Batch) -> list[Task]:
@@ -86,15 +87,20 @@ def batch_skips(batch: Batch) -> list[Task]:
     return list(skipped.order_by("sample_id", "annotator__username"))
 
 
-# Each unit as often as people label its sample. The units of a listed kind are the entries of a JSON array of the
-# sample; the others exist once a sample.
-_EXPECTED = """
-    SELECT coalesce(sum(b.overlap * jsonb_array_length(s.claims)), 0),
-           coalesce(sum(b.overlap * jsonb_array_length(s.contexts)), 0),
-           coalesce(sum(b.overlap * jsonb_array_length(s.key_facts)), 0),
-           coalesce(sum(b.overlap * jsonb_array_length(s.entities)), 0),
-           coalesce(sum(b.overlap), 0)
-    FROM annotate_batchsample b JOIN annotate_sample s ON s.id = b.sample_id WHERE b.batch_id = %s
+# Each unit as often as people label its sample; where labels are given anew, as often as somebody is asked to.
+_EXPECTED = f"""
+    WITH asked AS (
+        SELECT b.sample_id, CASE WHEN whole.relabels_id IS NULL THEN b.overlap ELSE (
+                   SELECT count(*)::int FROM annotate_task t WHERE t.batch_id = b.batch_id AND t.sample_id = b.sample_id
+                      AND t.purpose = 'label' AND t.status <> 'released') END AS people
+          FROM annotate_batchsample b JOIN annotate_batch whole ON whole.id = b.batch_id WHERE b.batch_id = %s
+    )
+    SELECT coalesce(sum(a.people * {count_sql("claim")}), 0),
+           coalesce(sum(a.people * {count_sql("context")}), 0),
+           coalesce(sum(a.people * {count_sql("fact")}), 0),
+           coalesce(sum(a.people * {count_sql("entity")}), 0),
+           coalesce(sum(a.people), 0)
+    FROM asked a JOIN annotate_sample s ON s.id = a.sample_id
 """
 
 

@@ -9,6 +9,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.models import Batch, BatchCriterion, Criterion, Membership, Project, Sample, User
+from annotate.units import live_claims
 
 
 def projects_of(user: User) -> QuerySet[Project]:
@@ -64,6 +65,15 @@ def members_of(project: Project) -> QuerySet[Membership]:
     return Membership.objects.filter(project=project).select_related("user").order_by("user__username")
 
 
+def person_of(project: Project, username: str) -> User:
+    """Somebody who is a member of the project, or was one and has tasks in it."""
+    here = Q(memberships__project=project) | Q(tasks__batch__project=project)
+    user = User.objects.filter(here, username=username).first()
+    if user is None:
+        raise Http404(_("This project has no member “%(name)s”.") % {"name": username[:80]})
+    return user
+
+
 def project_as_dict(project: Project, role: str) -> dict[str, Any]:
     return {
         "slug": project.slug,
@@ -86,6 +96,7 @@ def criterion_as_dict(criterion: Criterion) -> dict[str, Any]:
         "options": criterion.options,
         "pass": criterion.passes,
         "required": criterion.required,
+        "cant_tell": criterion.cant_tell,
     }
 
 
@@ -97,8 +108,9 @@ def sample_as_dict(sample: Sample) -> dict[str, Any]:
         "answer_b": sample.answer_b,
         "reference": sample.reference,
         "contexts": sample.contexts,
-        "claims": sample.claims,
+        "claims": live_claims(sample.claims),
         "claims_source": sample.claims_source,
+        "claims_revision": sample.claims_revision,
         "key_facts": sample.key_facts,
         "entities": sample.entities,
         "retrieved_doc_ids": sample.retrieved_doc_ids,
@@ -122,6 +134,14 @@ def batch_as_dict(batch: Batch) -> dict[str, Any]:
         "name": batch.name,
         "status": batch.status,
         "overlap": batch.overlap,
+        "overlap_share": batch.overlap_share,
+        "strategy": batch.strategy,
+        "tag_key": batch.tag_key,
+        "gold_share": batch.gold_share,
+        "repeat_share": batch.repeat_share,
+        "gold_feedback": batch.gold_feedback,
+        "lease_minutes": batch.lease_minutes,
+        "consensus": batch.consensus,
         "selection": batch.selection,
         "seed": batch.seed,
         "due_date": batch.due_date.isoformat() if batch.due_date else None,

@@ -9,10 +9,11 @@ from datetime import UTC
 from functools import cache
 from typing import cast
 
-from django.db.models import QuerySet, TextField
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Collate, TruncDate
 
 from annotate.models import Criterion, Label, Verdict
+from annotate.models.batch import Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
 from annotate.scales import Value
 from annotate.selectors.counting import counting_labels, latest_per_rater
@@ -62,12 +63,22 @@ def rating_columns(criterion: Criterion) -> RatingColumns:
 
 
 def labels_before(criterion: Criterion) -> list[tuple[UnitKey, str, Value]]:
-    """Labels that gave way to a later one by the same rater on the same unit: unit, rater, value."""
+    """What a rater said of a unit besides the label that counts: unit, rater, value. Labels that gave way to a later
+    one, and second readings, which were asked for to see how steady the rater is."""
     latest = cast("QuerySet[Label]", latest_per_rater(counting_labels().filter(criterion=criterion)))
+    before = counting_labels().filter(criterion=criterion).exclude(pk__in=latest.values("pk"))
+    first = counting_labels().filter(
+        criterion=criterion, rater=OuterRef("rater"), sample=OuterRef("sample"), unit=OuterRef("unit")
+    )
+    again = Label.objects.filter(
+        Exists(first),
+        criterion=criterion,
+        task__purpose=Purpose.REPEAT,
+        task__status=TaskStatus.SUBMITTED,
+        value__isnull=False,
+    )
     rows = (
-        counting_labels()
-        .filter(criterion=criterion)
-        .exclude(pk__in=latest.values("pk"))
+        Label.objects.filter(Q(pk__in=before.values("pk")) | Q(pk__in=again.values("pk")), criterion=criterion)
         .order_by(*_BY_UNIT, Collate("rater__name", "C"), "updated_at", "pk")
         .values_list("sample__external_id", "unit", "rater__name", _VALUE_TEXT)
     )

@@ -11,48 +11,64 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.models import Project, Task, User
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.models import Batch, Project, Task, User
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Strategy, TaskStatus
+from annotate.unit_sql import indices_sql
 
 # Everything the workspace needs for one task, in one statement: the labelling loop passes here at every submit. Left
 # out on purpose: retrieval scores, metadata (they may name the model) and everything that others said.
-_PAYLOAD = """
+_PAYLOAD = f"""
     SELECT json_build_object(
       'id', t.id, 'status', t.status, 'position', t.position, 'active_seconds', t.active_seconds,
+      'leased', t.lease_expires_at IS NOT NULL,
+      'return_message', t.return_message,
+      'returned_by', (SELECT coalesce(nullif(u.display_name, ''), u.username) FROM annotate_user u
+                        JOIN annotate_project p ON p.id = b.project_id AND p.show_names
+                       WHERE u.id = t.returned_by_id AND t.return_message <> ''),
       'batch', json_build_object('number', b.number, 'name', b.name, 'due_date', b.due_date),
       'sample', json_build_object(
         'question', s.question, 'answer', s.answer, 'answer_b', s.answer_b, 'reference', s.reference,
         'contexts', (SELECT coalesce(json_agg(json_build_object('id', e -> 'id', 'text', e -> 'text') ORDER BY n), '[]')
                        FROM jsonb_array_elements(s.contexts) WITH ORDINALITY AS listed (e, n)),
         'claims', (SELECT coalesce(json_agg(json_build_object(
-                            'text', e -> 'text', 'start', e -> 'start', 'end', e -> 'end') ORDER BY n), '[]')
-                     FROM jsonb_array_elements(s.claims) WITH ORDINALITY AS listed (e, n)),
+                            'index', i, 'text', s.claims -> i -> 'text',
+                            'start', s.claims -> i -> 'start', 'end', s.claims -> i -> 'end') ORDER BY i), '[]')
+                     FROM unnest({indices_sql("claim")}) AS listed (i)),
         'key_facts', s.key_facts, 'entities', s.entities),
       'criteria', (
         SELECT json_agg(json_build_object(
                  'key', c.key, 'name', c.name, 'unit', c.unit, 'scale', c.scale, 'prompt', c.prompt, 'help', c.help,
-                 'required', c.required, 'options', c.options) ORDER BY bc.position)
+                 'required', c.required, 'cant_tell', c.cant_tell, 'options', c.options) ORDER BY bc.position)
           FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
          WHERE bc.batch_id = b.id),
       'labels', (
         SELECT coalesce(json_agg(json_build_object(
-                 'unit', l.unit, 'criterion', c.key, 'value', l.value, 'comment', l.comment,
-                 'evidence', l.evidence, 'revision', l.revision) ORDER BY l.id), '[]')
+                 'unit', l.unit, 'criterion', c.key, 'value', l.value, 'cant_tell', l.cant_tell,
+                 'comment', l.comment, 'evidence', l.evidence, 'active_ms', l.active_ms, 'revision', l.revision)
+                 ORDER BY l.id), '[]')
           FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
+          -- A label carried over to a later version lies in the same task.
+          JOIN annotate_batchcriterion bc ON bc.batch_id = b.id AND bc.criterion_id = c.id
          WHERE l.task_id = t.id))::text
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_sample s ON s.id = t.sample_id
 """
-# The order of work: earlier batches first, each in its own order.
+# The order of work: what a reviewer sent back, then earlier batches first, each in its own order. Two questions, since
+# one that sorts by both reads all open tasks of a person to find the first.
 _NEXT = (
     _PAYLOAD
     + """
-     WHERE t.id = (
-        SELECT o.id FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
+     WHERE t.id = coalesce(
+       (SELECT o.id FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
+         WHERE o.annotator_id = %(annotator)s AND o.status IN ('pending', 'in_progress', 'returned')
+           AND NOT o.return_message = ''
+           AND ob.status = 'open' AND NOT o.id = ANY(%(exclude)s) AND {scope}
+         ORDER BY o.batch_id, o.position, o.id LIMIT 1),
+       (SELECT o.id FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
          WHERE o.annotator_id = %(annotator)s AND o.status IN ('pending', 'in_progress', 'returned')
            AND ob.status = 'open' AND NOT o.id = ANY(%(exclude)s) AND {scope}
-         ORDER BY o.batch_id, o.position, o.id LIMIT 1)
+         ORDER BY o.batch_id, o.position, o.id LIMIT 1))
 """
 )
 _OWN = (
@@ -96,9 +112,56 @@ def own_task(*, user: User, task_id: int) -> dict[str, Any]:
     return task
 
 
+def queues_of(*, user: User, project: Project, batch_number: int | None = None) -> list[int]:
+    """The open pull batches that the user labels, the earliest first."""
+    batches = Batch.objects.filter(
+        project=project, status=BatchStatus.OPEN, strategy=Strategy.PULL, annotators=user
+    ).order_by("id")
+    if batch_number is not None:
+        batches = batches.filter(number=batch_number)
+    return list(batches.values_list("id", flat=True))
+
+
+# Behind the person's place there may be a few more, which the queue gives last.
+_FREE = """
+    WITH tags AS (
+        SELECT b.id AS batch, given.tag, coalesce((
+                   SELECT max(o.position) FROM annotate_task o
+                    WHERE o.annotator_id = m.user_id AND o.batch_id = b.id AND o.tag = given.tag), -1) AS place
+          FROM annotate_batch b
+          JOIN annotate_membership m ON m.project_id = b.project_id AND m.user_id = %(user)s AND m.is_active
+         CROSS JOIN LATERAL unnest(ARRAY[''] || m.tags) AS given (tag)
+         WHERE b.id = ANY(%(batches)s)
+         GROUP BY b.id, given.tag, m.user_id
+    )
+    SELECT count(DISTINCT (t.batch, free.sample_id)) FROM tags t CROSS JOIN LATERAL (
+        SELECT f.sample_id FROM annotate_task f
+         WHERE f.batch_id = t.batch AND f.tag = t.tag AND f.position > t.place
+           AND f.annotator_id IS NULL AND f.status = 'pending'
+         ORDER BY f.position LIMIT %(most)s) free
+     WHERE NOT EXISTS (SELECT FROM annotate_task o WHERE o.batch_id = t.batch AND o.sample_id = free.sample_id
+                        AND o.annotator_id = %(user)s)
+"""
+MOST_COUNTED = 1000
+
+
+def free_samples(*, user: User, batches: Collection[int]) -> int:
+    """How many samples wait in these queues that the user could take, if nobody else did.
+
+    Exact up to a thousand free tasks after the user's place (of each expertise), and not counted beyond.
+    """
+    if not batches:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(_FREE, {"user": user.pk, "batches": list(batches), "most": MOST_COUNTED})
+        return int(cursor.fetchone()[0])
+
+
 def work_progress(*, user: User, project: Project, batch_number: int | None = None) -> dict[str, int]:
-    """Counts of the user's tasks in open batches."""
-    tasks = Task.objects.filter(annotator=user, batch__project=project, batch__status=BatchStatus.OPEN)
+    """Counts of the user's tasks in open batches. What they could still take from a queue is left, too."""
+    tasks = Task.objects.filter(annotator=user, batch__project=project, batch__status=BatchStatus.OPEN).exclude(
+        status=TaskStatus.RELEASED
+    )
     if batch_number is not None:
         tasks = tasks.filter(batch__number=batch_number)
     counts = tasks.aggregate(
@@ -107,7 +170,8 @@ def work_progress(*, user: User, project: Project, batch_number: int | None = No
         skipped=Count("id", filter=Q(status=TaskStatus.SKIPPED)),
         left=Count("id", filter=Q(status__in=OPEN_TASK_STATUSES)),
     )
-    return dict(counts)
+    free = free_samples(user=user, batches=queues_of(user=user, project=project, batch_number=batch_number))
+    return {**counts, "total": counts["total"] + free, "left": counts["left"] + free}
 
 
 def _payload(sql: str, **given: Any) -> dict[str, Any] | None:

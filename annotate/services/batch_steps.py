@@ -18,10 +18,11 @@ from annotate.services import audit
 from annotate.services.assignment import check_tags
 from annotate.services.batch_checks import active_members, check_people, found, locked
 from annotate.services.making_tasks import make_tasks
+from annotate.unit_sql import UnitCount
 from annotate.units import LISTED_KINDS
 
 
-def open_batch(*, batch: Batch) -> Batch:
+def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
     """Makes the tasks: each sample's overlap, nobody twice; shared out now, or free for whoever asks for one."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.DRAFT)
@@ -41,14 +42,15 @@ def open_batch(*, batch: Batch) -> Batch:
         batch.status = BatchStatus.OPEN
         batch.opened_at = timezone.now()
         batch.save(update_fields=["status", "opened_at"])
+        _note(actor, batch, "opened", tasks=batch.tasks.count())
     return batch
 
 
 def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
     """Every criterion must find something to ask about; a batch that asks about nothing is a mistake."""
     for criterion in batch.criteria.all():
-        field = LISTED_KINDS.get(criterion.unit)
-        if field and not samples_keyed(samples).exclude(**{field: []}).exists():
+        listed = criterion.unit in LISTED_KINDS
+        if listed and not samples_keyed(samples).alias(units=UnitCount(criterion.unit)).filter(units__gt=0).exists():
             said = _("“%(key)s” asks about each %(kind)s, but no sample of this batch has one.")
             given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
             raise Conflict("nothing_to_ask", said % given)
@@ -56,53 +58,56 @@ def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
 
 def pause_batch(*, actor: User | None, batch: Batch) -> Batch:
     """Nobody labels until it is resumed; everything stays where it is. Repeating it changes nothing."""
-    return _switch(actor, batch, BatchStatus.OPEN, BatchStatus.PAUSED, "batch.paused")
+    return _switch(actor, batch, BatchStatus.OPEN, BatchStatus.PAUSED, "paused")
 
 
 def resume_batch(*, actor: User | None, batch: Batch) -> Batch:
     """Labelling goes on where it was. Repeating it changes nothing."""
-    return _switch(actor, batch, BatchStatus.PAUSED, BatchStatus.OPEN, "batch.resumed")
+    return _switch(actor, batch, BatchStatus.PAUSED, BatchStatus.OPEN, "resumed")
 
 
-def _switch(actor: User | None, batch: Batch, before: BatchStatus, after: BatchStatus, action: str) -> Batch:
+def _switch(actor: User | None, batch: Batch, before: BatchStatus, after: BatchStatus, what: str) -> Batch:
     with transaction.atomic():
         batch = locked(batch, before, after)
         if batch.status == before:
             batch.status = after
             batch.save(update_fields=["status"])
-            audit.note(actor=actor, action=action, subject=batch.name, project=batch.project, number=batch.number)
+            _note(actor, batch, what)
     return batch
 
 
-def start_adjudication(*, batch: Batch) -> Batch:
+def start_adjudication(*, batch: Batch, actor: User | None = None) -> Batch:
     """No more labelling; what is disputed goes on to the reviewers. Tasks not finished stay as they are."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
         batch.status = BatchStatus.ADJUDICATING
         batch.save(update_fields=["status"])
+        _note(actor, batch, "adjudicating")
     return batch
 
 
-def close_batch(*, batch: Batch) -> Batch:
+def close_batch(*, batch: Batch, actor: User | None = None) -> Batch:
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING)
         batch.status = BatchStatus.CLOSED
         batch.closed_at = timezone.now()
         batch.save(update_fields=["status", "closed_at"])
+        _note(actor, batch, "closed")
     return batch
 
 
-def reopen_batch(*, batch: Batch) -> Batch:
+def reopen_batch(*, batch: Batch, actor: User | None = None) -> Batch:
     """Labelling goes on in a batch that was closed or handed to the reviewers too early."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.ADJUDICATING, BatchStatus.CLOSED)
         batch.status = BatchStatus.OPEN
         batch.closed_at = None
         batch.save(update_fields=["status", "closed_at"])
+        _note(actor, batch, "reopened")
     return batch
 
 
-def delete_batch(*, batch: Batch) -> None:
+def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
     """Only a batch that carries no labels can go; a draft always can."""
     with transaction.atomic():
         batch = found(Batch.objects.select_for_update(no_key=True), batch)
@@ -114,3 +119,15 @@ def delete_batch(*, batch: Batch) -> None:
             raise Conflict("has_labels", said % {"number": batch.number, "labels": labels}, labels=labels)
         batch.tasks.all().delete()
         batch.delete()
+        _note(actor, batch, "deleted")
+
+
+def _note(actor: User | None, batch: Batch, what: str, **details: int) -> None:
+    audit.note(
+        actor=actor,
+        action=f"batch.{what}",
+        subject=batch.name,
+        project=batch.project,
+        number=batch.number,
+        **details,
+    )

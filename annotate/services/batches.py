@@ -15,6 +15,7 @@ from annotate.errors import Invalid
 from annotate.models import Batch, BatchCriterion, Criterion, Project, User
 from annotate.models.batch import ConsensusRule, Strategy
 from annotate.selectors.samples import samples_named
+from annotate.services.audit import note
 from annotate.services.batch_checks import (
     check_consensus,
     check_criteria,
@@ -139,6 +140,15 @@ def create_batch(
         )
         add_samples(batch, chosen, chances=by_sample)
         batch.annotators.set(annotators)
+        note(
+            actor=created_by,
+            action="batch.created",
+            subject=name,
+            project=project,
+            number=number,
+            samples=len(chosen),
+            people=[user.username for user in annotators],
+        )
     return batch
 
 

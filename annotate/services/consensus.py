@@ -2,6 +2,7 @@
 
 The rule is one statement for one sample of a batch as for a million imported labels: per unit, unanimous votes or more
 than half of them settle it; otherwise, and with fewer votes than needed, it is disputed and waits for a reviewer.
+Saying "can't tell" is no vote, but brings the unit to the reviewer, even when nobody could tell.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
-from annotate.models import Criterion, Project
-from annotate.selectors.counting import COUNTING, LATEST_FIRST
+from annotate.models import Criterion, Project, User
+from annotate.selectors.counting import COUNTING, LATEST_FIRST, UNDECIDED
+from annotate.services.audit import note
 
 # `votes`: the labels that count (annotate.selectors.counting), one per person: the latest, when a person met the unit
 # in two batches. A verdict that a reviewer gave keeps its value when votes change, and is reopened for another look.
@@ -32,13 +34,21 @@ _SETTLE = f"""
                jsonb_agg(jsonb_build_object('rater', name, 'value', value, 'revision', revision, 'label', id)
                          ORDER BY rater_id) AS votes
           FROM votes GROUP BY criterion_id, sample_id, unit
+         UNION ALL
+        SELECT DISTINCT l.criterion_id, l.sample_id, l.unit, 0, '[]'::jsonb
+          FROM annotate_label l JOIN annotate_task t ON t.id = l.task_id
+         WHERE l.criterion_id = ANY(%(criteria)s) AND (%(sample)s::bigint IS NULL OR l.sample_id = %(sample)s)
+           AND {UNDECIDED}
+           AND NOT EXISTS (SELECT FROM votes v WHERE v.criterion_id = l.criterion_id AND v.sample_id = l.sample_id
+                                                 AND v.unit = l.unit)
     ), largest AS (
         SELECT DISTINCT ON (criterion_id, sample_id, unit) criterion_id, sample_id, unit, value, count(*) AS agreeing
           FROM votes GROUP BY criterion_id, sample_id, unit, value
          ORDER BY criterion_id, sample_id, unit, count(*) DESC
     ), ruled AS (
-        SELECT u.*, g.value, g.agreeing::float / u.n AS share, u.n >= %(needed)s AND 2 * g.agreeing > u.n AS settled
-          FROM units u JOIN largest g USING (criterion_id, sample_id, unit)
+        SELECT u.*, g.value, g.agreeing::float / u.n AS share,
+               u.n >= %(needed)s AND coalesce(2 * g.agreeing > u.n, false) AS settled
+          FROM units u LEFT JOIN largest g USING (criterion_id, sample_id, unit)
          WHERE u.n >= %(needed)s OR NOT %(only_complete)s
     )
     INSERT INTO annotate_verdict AS v
@@ -78,7 +88,7 @@ def settle_sample(*, sample_id: int, criterion_ids: Sequence[int], needed: int, 
     return _settle(criterion_ids, sample_id=sample_id, needed=needed, batch_id=batch_id, only_complete=False)
 
 
-def settle_imported(*, project: Project, criterion: Criterion, needed: int) -> int:
+def settle_imported(*, project: Project, criterion: Criterion, needed: int, actor: User | None = None) -> int:
     """Verdicts for every unit with at least `needed` labels, made here or elsewhere. Returns how many changed.
 
     Units with fewer labels are left without a verdict; those without a majority go to the reviewers.
@@ -92,7 +102,17 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int) -> i
         # As whoever submits does, or the votes of just now would be written over with those of just before.
         with connection.cursor() as cursor:
             cursor.execute(_LOCK_SAMPLES, [criterion.pk])
-        return _settle([criterion.pk], sample_id=None, needed=needed, batch_id=None, only_complete=True)
+        written = _settle([criterion.pk], sample_id=None, needed=needed, batch_id=None, only_complete=True)
+        note(
+            actor=actor,
+            action="verdicts.settled",
+            subject=criterion.key,
+            project=project,
+            version=criterion.version,
+            needed=needed,
+            written=written,
+        )
+    return written
 
 
 def _settle(

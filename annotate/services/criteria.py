@@ -12,21 +12,23 @@ from django.utils.translation import gettext as _
 
 from annotate.builtin_criteria import BUILTIN_CRITERIA
 from annotate.errors import Conflict, Invalid
-from annotate.models import BatchCriterion, Criterion, Project
+from annotate.hotkeys import RESERVED_HOTKEYS
+from annotate.models import BatchCriterion, Criterion, Project, User
 from annotate.models.project import Scale, UnitKind
 from annotate.scales import as_number
+from annotate.services.audit import note
 from annotate.texts import is_storable
 
-_FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required"}
+_FIELDS = {"key", "name", "unit", "scale", "prompt", "help", "options", "pass", "required", "cant_tell"}
 _OPTION_FIELDS = {"value", "label", "hotkey", "help"}
-# Keys of the workspace itself; an option must not take them away.
-RESERVED_HOTKEYS = frozenset("njpkscug?,.")
 MAX_OPTIONS = 50
 MAX_VALUE = 200
 MAX_NUMBER = 2**53
 
 
-def add_criteria(*, project: Project, specs: Sequence[Mapping[str, Any] | str]) -> list[Criterion]:
+def add_criteria(
+    *, project: Project, specs: Sequence[Mapping[str, Any] | str], actor: User | None = None
+) -> list[Criterion]:
     """Adds criteria, given as specifications or as keys of built-in ones. All or none.
 
     A key that the project has: the same content changes nothing, other content makes the next version.
@@ -38,10 +40,10 @@ def add_criteria(*, project: Project, specs: Sequence[Mapping[str, Any] | str]) 
             raise Invalid("duplicate_key", _("The criterion “%(key)s” is listed more than once.") % {"key": key})
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
-        return [_add_one(project, spec) for spec in checked]
+        return [_add_one(project, spec, actor) for spec in checked]
 
 
-def _add_one(project: Project, spec: dict[str, Any]) -> Criterion:
+def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Criterion:
     content = {
         "name": spec["name"],
         "unit": spec["unit"],
@@ -51,14 +53,17 @@ def _add_one(project: Project, spec: dict[str, Any]) -> Criterion:
         "options": spec["options"],
         "passes": spec["pass"],
         "required": spec["required"],
+        "cant_tell": spec["cant_tell"],
     }
     current = Criterion.objects.filter(project=project, key=spec["key"], is_current=True).first()
     if current is None:
         last = project.criteria.aggregate(last=Max("position"))["last"]
-        return Criterion.objects.create(
-            project=project, key=spec["key"], position=0 if last is None else last + 1, **content
-        )
-    if all(getattr(current, field) == value for field, value in content.items()):
+        position = 0 if last is None else last + 1
+        added = Criterion.objects.create(project=project, key=spec["key"], position=position, **content)
+        note(actor=actor, action="criterion.added", subject=added.key, project=project, version=1)
+        return added
+    fields = [field for field, value in content.items() if getattr(current, field) != value]
+    if not fields:
         return current
     if current.unit != content["unit"]:
         raise Conflict(
@@ -70,12 +75,34 @@ def _add_one(project: Project, spec: dict[str, Any]) -> Criterion:
         for field, value in content.items():
             setattr(current, field, value)
         current.save(update_fields=list(content))
+        note(
+            actor=actor,
+            action="criterion.changed",
+            subject=current.key,
+            project=project,
+            version=current.version,
+            fields=fields,
+        )
         return current
     current.is_current = False
     current.save(update_fields=["is_current"])
-    return Criterion.objects.create(
-        project=project, key=current.key, version=current.version + 1, position=current.position, **content
+    following = Criterion.objects.create(
+        project=project,
+        key=current.key,
+        version=current.version + 1,
+        position=current.position,
+        cant_tell=current.cant_tell,
+        **content,
     )
+    note(
+        actor=actor,
+        action="criterion.versioned",
+        subject=following.key,
+        project=project,
+        version=following.version,
+        fields=fields,
+    )
+    return following
 
 
 def _in_use(criterion: Criterion) -> bool:
@@ -110,9 +137,7 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         if _spelling(value) not in spellings:
             reason = "is not the value of an option" if options else "needs options to be one of"
             raise Invalid("bad_pass", f"{where}.pass: “{str(value)[:80]}” {reason}.")
-    required = spec.get("required", True)
-    if not isinstance(required, bool):
-        raise Invalid("bad_required", f"{where}.required: write true or false.")
+    required, cant_tell = (_flag(spec, name, where) for name in ("required", "cant_tell"))
     return {
         "key": key,
         "name": _text(spec, "name", where, default=key.replace("_", " ").capitalize())[:120],
@@ -123,6 +148,7 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         "options": options,
         "pass": [spellings[_spelling(value)] for value in passing],
         "required": required,
+        "cant_tell": cant_tell,
     }
 
 
@@ -199,6 +225,14 @@ def _text(spec: Mapping[str, Any], field: str, where: str, default: str | None =
         return default
     if not is_storable(value):
         raise Invalid("bad_text", f"{where}.{field}: write a text.")
+    return value
+
+
+def _flag(spec: Mapping[str, Any], field: str, where: str) -> bool:
+    """True when it is left out."""
+    value = spec.get(field, True)
+    if not isinstance(value, bool):
+        raise Invalid(f"bad_{field}", f"{where}.{field}: write true or false.")
     return value
 
 

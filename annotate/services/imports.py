@@ -25,6 +25,7 @@ from annotate.importing.limits import MIB, Limits
 from annotate.importing.problems import FileError, Problems, plain
 from annotate.models import ImportJob, Project, User
 from annotate.models.transfer import ImportKind, ImportStatus
+from annotate.services.audit import note
 
 _log = logging.getLogger(__name__)
 
@@ -186,7 +187,17 @@ def _finish(job: ImportJob, outcome: engine.Outcome) -> None:
     job.errors = list(outcome.errors)
     job.error_count = outcome.error_count
     job.finished_at = timezone.now()
-    job.save(update_fields=["status", "file_format", "result", "errors", "error_count", "finished_at"])
+    with transaction.atomic():
+        job.save(update_fields=["status", "file_format", "result", "errors", "error_count", "finished_at"])
+        note(
+            actor=job.created_by,
+            action=f"import.{job.status}",
+            subject=job.file_name,
+            project=job.project,
+            kind=job.kind,
+            **{name: count for name, count in job.result.items() if isinstance(count, int)},
+            **({"errors": job.error_count} if job.error_count else {}),
+        )
 
 
 def _measure_tables(job: ImportJob) -> None:

@@ -15,10 +15,11 @@ from django.utils.translation import ngettext
 
 from annotate.errors import Conflict, Invalid, Stale
 from annotate.models import LabelEvent, User
-from annotate.models.batch import BatchStatus, Purpose, TaskStatus
+from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.scales import normalise
 from annotate.services.consensus import settle_sample
 from annotate.services.loop_rows import AskedCriterion, TaskRow, finish_task, read_task, write_label
+from annotate.services.queue import put_back
 from annotate.spans import check_evidence
 from annotate.texts import is_storable
 from annotate.units import LISTED_KINDS, parse_unit
@@ -26,13 +27,20 @@ from annotate.units import LISTED_KINDS, parse_unit
 MAX_COMMENT = 10_000
 # A page left open overnight is not a day of work.
 MAX_ACTIVE_SECONDS = 24 * 3600
+MAX_ACTIVE_MS = MAX_ACTIVE_SECONDS * 1000
+# What a label says; the rest is where it says it.
+_SAID = ("value", "cant_tell", "comment", "evidence")
 # Each try that fails means that another request of the same person succeeded, so a few are plenty.
 _TRIES = 5
 
 
 @dataclass(frozen=True)
 class LabelInput:
-    """What a person said about one unit. `value` None takes the choice back and keeps the comment."""
+    """What a person said about one unit. `value` None takes the choice back and keeps the comment.
+
+    cant_tell: why no value can be given; "" when one can. Stands in the place of a value.
+    active_ms: the browser's running total for this label.
+    """
 
     unit: str
     criterion: str
@@ -40,15 +48,19 @@ class LabelInput:
     comment: str = ""
     evidence: Any = ()
     active_seconds: int | None = None
+    cant_tell: Any = ""
+    active_ms: int | None = None
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A task that was submitted or skipped."""
+    """A task that was submitted, skipped or taken back."""
 
     id: int
     batch_id: int
     status: str
+    # Whether the annotator may see the known answers now.
+    answers_shown: bool = False
 
 
 def save_label(
@@ -64,9 +76,11 @@ def save_label(
     """
     unit, key = _text(said.unit, "unit"), _text(said.criterion, "criterion")
     comment = _check_comment(said.comment)
+    cant_tell = _check_cant_tell(said.cant_tell)
     active_seconds = _check_active_seconds(said.active_seconds)
+    active_ms = _check_active_ms(said.active_ms)
     key_known = False
-    for _try in range(_TRIES):
+    for _attempt in range(_TRIES):
         task = read_task(
             annotator_id=actor.pk, task_id=task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence)
         )
@@ -74,12 +88,20 @@ def save_label(
             raise _not_yours()
         criterion = _asked_criterion(task, unit, key)
         value = None if said.value is None else normalise(criterion, said.value)
+        _require_one_answer(criterion, value, cant_tell)
         evidence = check_evidence(list(said.evidence), task.contexts or [])
-        saved = {"unit": unit, "criterion": key, "value": value, "comment": comment, "evidence": evidence}
+        saved = {
+            "unit": unit,
+            "criterion": key,
+            "value": value,
+            "cant_tell": cant_tell,
+            "comment": comment,
+            "evidence": evidence,
+        }
         if expected_revision != (task.label.revision if task.label else 0):
             return _repeated_or_stale(task, saved, idempotency_key)
         # Only now: a repeated request gets its first reply even when the task was submitted since.
-        _require_open(task)
+        require_open(task)
         if key_known:
             raise _key_reused()
         try:
@@ -90,9 +112,11 @@ def save_label(
                     unit=unit,
                     criterion_id=criterion.id,
                     value=value,
+                    cant_tell=cant_tell,
                     comment=comment,
                     evidence=evidence,
                     active_seconds=active_seconds,
+                    active_ms=active_ms,
                     key=idempotency_key,
                 )
         except IntegrityError:
@@ -122,10 +146,10 @@ def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uu
             "stale",
             _("This label was changed elsewhere in the meantime."),
             current=_label_of(task, saved) if task.label else None,
-            yours={field: saved[field] for field in ("value", "comment", "evidence")},
+            yours={name: saved[name] for name in _SAID},
         )
-    said = (event.value, event.comment, event.evidence)
-    if task.label is None or event.label_id != task.label.id or said != tuple(saved.values())[2:]:
+    same = all(getattr(event, name) == saved[name] for name in _SAID)
+    if task.label is None or event.label_id != task.label.id or not same:
         raise _key_reused()
     return {**saved, "revision": event.revision}
 
@@ -133,13 +157,7 @@ def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uu
 def _label_of(task: TaskRow, saved: dict[str, Any]) -> dict[str, Any]:
     assert task.label is not None
     label = task.label
-    return {
-        **saved,
-        "value": label.value,
-        "comment": label.comment,
-        "evidence": label.evidence,
-        "revision": label.revision,
-    }
+    return {**saved, **{name: getattr(label, name) for name in _SAID}, "revision": label.revision}
 
 
 def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None) -> Finished:
@@ -148,16 +166,17 @@ def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None)
     Raises Invalid `incomplete` with the list of what is missing.
     """
     seconds = _check_active_seconds(active_seconds)
-    for _try in range(_TRIES):
-        task = _own_task(actor, task_id, with_given=True)
+    for _attempt in range(_TRIES):
+        task = own_row(actor, task_id, with_given=True)
+        shown = task.purpose == Purpose.GOLD and task.gold_feedback
         if task.status == TaskStatus.SUBMITTED:
-            return Finished(task.id, task.batch_id, task.status)
-        _require_open(task)
+            return Finished(task.id, task.batch_id, task.status, shown)
+        require_open(task)
         missing = _missing(task)
         if missing:
             raise Invalid("incomplete", _missing_sentence(len(missing)), missing=missing)
         if _finish(actor, task, TaskStatus.SUBMITTED, seconds):
-            return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED)
+            return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED, shown)
     raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
 
 
@@ -167,11 +186,11 @@ def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | N
     if not reason or len(reason) > MAX_COMMENT:
         raise Invalid("no_reason", _("Say in a few words why you skip this sample."))
     seconds = _check_active_seconds(active_seconds)
-    for _try in range(_TRIES):
-        task = _own_task(actor, task_id)
+    for _attempt in range(_TRIES):
+        task = own_row(actor, task_id)
         if task.status == TaskStatus.SKIPPED:
             return Finished(task.id, task.batch_id, task.status)
-        _require_open(task)
+        require_open(task)
         if _finish(actor, task, TaskStatus.SKIPPED, seconds, reason):
             return Finished(task.id, task.batch_id, TaskStatus.SKIPPED)
     raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
@@ -188,6 +207,8 @@ def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int,
             active_seconds=active_seconds,
             given=len(task.given) if task.given is not None else None,
         )
+        if others_at_work is not None and status == TaskStatus.SKIPPED and task.strategy == Strategy.PULL:
+            others_at_work += put_back(task.id)
         if others_at_work == 0 and task.purpose == Purpose.LABEL:
             settle_sample(
                 sample_id=task.sample_id,
@@ -198,7 +219,7 @@ def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int,
     return others_at_work is not None
 
 
-def _own_task(actor: User, task_id: int, *, with_given: bool = False) -> TaskRow:
+def own_row(actor: User, task_id: int, *, with_given: bool = False) -> TaskRow:
     task = read_task(annotator_id=actor.pk, task_id=task_id, with_given=with_given)
     if task is None:
         raise _not_yours()
@@ -214,13 +235,17 @@ def _key_reused() -> Invalid:
     return Invalid("key_reused", _("This Idempotency-Key was used for another change."))
 
 
-def _require_open(task: TaskRow) -> None:
+def require_open(task: TaskRow) -> None:
     if task.status == TaskStatus.SUBMITTED:
         raise Conflict("task_submitted", _("This task was submitted already; nothing was changed."))
     if task.status == TaskStatus.SKIPPED:
         raise Conflict("task_skipped", _("This task was skipped already; nothing was changed."))
     if task.status == TaskStatus.RELEASED:
         raise Conflict("task_released", _("This sample was handed on to somebody else; nothing was changed."))
+    require_open_batch(task)
+
+
+def require_open_batch(task: TaskRow) -> None:
     if task.batch_status == BatchStatus.PAUSED:
         raise Conflict(
             "batch_paused",
@@ -247,7 +272,7 @@ def _asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
             _("“%(key)s” is asked about each %(unit)s, not about %(given)s.")
             % {"key": key, "unit": criterion.unit, "given": unit},
         )
-    if index is not None and index >= task.unit_counts[kind]:
+    if index is not None and index not in task.unit_indices[kind]:
         raise Invalid("unknown_unit", _("This sample has no %(unit)s.") % {"unit": unit})
     return criterion
 
@@ -268,6 +293,33 @@ def _check_comment(comment: Any) -> str:
             % {"length": len(comment), "most": MAX_COMMENT},
         )
     return comment
+
+
+def _check_cant_tell(reason: Any) -> str:
+    if not is_storable(reason):
+        raise Invalid("bad_cant_tell", _("cant_tell: write the reason as a text, or leave it empty."))
+    if len(reason) > MAX_COMMENT:
+        raise Invalid(
+            "cant_tell_too_long",
+            _("The reason has %(n)d characters; at most %(most)d fit.") % {"n": len(reason), "most": MAX_COMMENT},
+        )
+    return reason.strip()
+
+
+def _require_one_answer(criterion: AskedCriterion, value: Any, cant_tell: str) -> None:
+    if cant_tell and value is not None:
+        raise Invalid("two_answers", _("Give a value or say that you can't tell, not both."))
+    if cant_tell and not criterion.cant_tell:
+        raise Invalid("cant_tell_off", _("“%(key)s” takes no “can't tell”.") % {"key": criterion.key})
+
+
+def _check_active_ms(milliseconds: Any) -> int | None:
+    """The browser sends its running total for the label; the stored one never goes back."""
+    if milliseconds is None:
+        return None
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int) or milliseconds < 0:
+        raise Invalid("bad_active_ms", _("active_ms: a whole number from 0."))
+    return min(milliseconds, MAX_ACTIVE_MS)
 
 
 def _check_active_seconds(seconds: Any) -> int:
@@ -291,7 +343,7 @@ def _missing(task: TaskRow) -> list[dict[str, str]]:
 
 
 def _units(task: TaskRow, kind: str) -> list[str]:
-    return [f"{kind}:{index}" for index in range(task.unit_counts[kind])] if kind in LISTED_KINDS else [kind]
+    return [f"{kind}:{index}" for index in task.unit_indices[kind]] if kind in LISTED_KINDS else [kind]
 
 
 def _missing_sentence(count: int) -> str:

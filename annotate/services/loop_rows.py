@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.unit_sql import count_sql, indices_sql
 
 _OPEN = [status.value for status in OPEN_TASK_STATUSES]
 
@@ -28,6 +31,7 @@ class AskedCriterion:
     unit: str
     options: list[dict[str, Any]]
     required: bool
+    cant_tell: bool
 
     @property
     def levels(self) -> list[Any]:
@@ -38,6 +42,7 @@ class AskedCriterion:
 class StoredLabel:
     id: int
     value: Any
+    cant_tell: str
     comment: str
     evidence: list[dict[str, Any]]
     revision: int
@@ -45,7 +50,7 @@ class StoredLabel:
 
 @dataclass(frozen=True)
 class TaskRow:
-    """One's own task with its batch and the sizes of its sample."""
+    """One's own task with its batch and the units of its sample."""
 
     id: int
     status: str
@@ -54,31 +59,41 @@ class TaskRow:
     batch_name: str
     batch_status: str
     purpose: str
+    gold_feedback: bool
+    strategy: str
     # How many people label the sample; 1 for one that isn't the batch's own (gold).
     overlap: int
     rater_id: int
-    unit_counts: dict[str, int]
+    # Of each kind that samples list; a claim that was dropped is not among them.
+    unit_indices: dict[str, Sequence[int]]
     # None when they were not asked for: only evidence needs their texts.
     contexts: list[dict[str, Any]] | None
     criteria: list[AskedCriterion]
-    # (unit, criterion id) of every label with a value; None when not asked for.
+    # (unit, criterion id) of every label that answers: by a value, or by saying that none can be given. None when not
+    # asked for.
     given: set[tuple[str, int]] | None
     label: StoredLabel | None
 
 
-_READ_TASK = """
-    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, coalesce(bs.overlap, 1), r.id,
-           jsonb_array_length(s.claims), jsonb_array_length(s.contexts),
-           jsonb_array_length(s.key_facts), jsonb_array_length(s.entities),
+# Of `annotate_label l`: a value, or "can't tell" with its reason. A comment alone answers nothing.
+ANSWERED = "(l.value IS NOT NULL OR l.cant_tell <> '')"
+
+_READ_TASK = f"""
+    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, b.gold_feedback,
+           b.strategy, coalesce(bs.overlap, 1), r.id,
+           {indices_sql("claim")}, {count_sql("context")}, {count_sql("fact")}, {count_sql("entity")},
            CASE WHEN %(with_contexts)s THEN s.contexts END,
-           (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.options, c.required) ORDER BY bc.position)
+           (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.options, c.required, c.cant_tell)
+                             ORDER BY bc.position)
               FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
              WHERE bc.batch_id = t.batch_id),
            CASE WHEN %(with_given)s THEN
              (SELECT coalesce(jsonb_agg(jsonb_build_array(l.unit, l.criterion_id)), '[]')
-                FROM annotate_label l WHERE l.task_id = t.id AND l.value IS NOT NULL) END,
-           (SELECT jsonb_build_array(l.id, l.value, l.comment, l.evidence, l.revision)
+                FROM annotate_label l WHERE l.task_id = t.id AND {ANSWERED}) END,
+           (SELECT jsonb_build_array(l.id, l.value, l.cant_tell, l.comment, l.evidence, l.revision)
               FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
+              -- A label carried over to a later version lies in the same task.
+              JOIN annotate_batchcriterion bc ON bc.batch_id = t.batch_id AND bc.criterion_id = c.id
              WHERE l.task_id = t.id AND l.unit = %(unit)s AND c.key = %(criterion)s)
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
@@ -117,8 +132,9 @@ def read_task(
         row = cursor.fetchone()
     if row is None:
         return None
-    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[13:])
-    _, status, sample_id, batch_id, batch_name, batch_status, purpose, overlap, rater_id = row[:9]
+    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[15:])
+    _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, strategy = row[:9]
+    overlap, rater_id = row[9:11]
     return TaskRow(
         id=task_id,
         status=status,
@@ -127,9 +143,11 @@ def read_task(
         batch_name=batch_name,
         batch_status=batch_status,
         purpose=purpose,
+        gold_feedback=gold_feedback,
+        strategy=strategy,
         overlap=overlap,
         rater_id=rater_id,
-        unit_counts=dict(zip(("claim", "context", "fact", "entity"), row[9:13], strict=True)),
+        unit_indices={"claim": row[11], "context": range(row[12]), "fact": range(row[13]), "entity": range(row[14])},
         contexts=contexts,
         criteria=[AskedCriterion(*fields) for fields in criteria or []],
         given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
@@ -156,16 +174,20 @@ _WRITE_LABEL = """
           FROM open_task o WHERE t.id = o.id AND EXISTS (SELECT FROM saved)
     )
     INSERT INTO annotate_labelevent
-           (label_id, revision, value, comment, evidence, actor_id, idempotency_key, created_at)
-    SELECT id, revision, %(value)s::jsonb, %(comment)s, %(evidence)s::jsonb, %(actor)s, %(key)s, now() FROM saved
+           (label_id, revision, value, cant_tell, comment, evidence, actor_id, idempotency_key, created_at)
+    SELECT id, revision, %(value)s::jsonb, %(cant_tell)s, %(comment)s, %(evidence)s::jsonb, %(actor)s, %(key)s, now()
+      FROM saved
     RETURNING revision
 """
 _INSERT = """INSERT INTO annotate_label
-               (task_id, rater_id, sample_id, unit, criterion_id, value, comment, evidence, revision, updated_at)
+               (task_id, rater_id, sample_id, unit, criterion_id, value, cant_tell, comment, evidence, active_ms,
+                revision, updated_at)
         SELECT %(task)s, %(rater)s, %(sample)s, %(unit)s, %(criterion)s,
-               %(value)s::jsonb, %(comment)s, %(evidence)s::jsonb, 1, now() FROM open_task"""
+               %(value)s::jsonb, %(cant_tell)s, %(comment)s, %(evidence)s::jsonb, %(active_ms)s::int, 1, now()
+          FROM open_task"""
 _UPDATE = """UPDATE annotate_label
-           SET value = %(value)s::jsonb, comment = %(comment)s, evidence = %(evidence)s::jsonb,
+           SET value = %(value)s::jsonb, cant_tell = %(cant_tell)s, comment = %(comment)s,
+               evidence = %(evidence)s::jsonb, active_ms = greatest(active_ms, %(active_ms)s::int),
                revision = revision + 1, updated_at = now()
          WHERE id = %(label)s AND revision = %(seen)s AND EXISTS (SELECT FROM open_task)"""
 
@@ -177,9 +199,11 @@ def write_label(
     unit: str,
     criterion_id: int,
     value: Any,
+    cant_tell: str,
     comment: str,
     evidence: list[dict[str, Any]],
     active_seconds: int,
+    active_ms: int | None,
     key: uuid.UUID,
 ) -> int | None:
     """Stores the label's next revision with its event and returns it; None when task or label changed since the read.
@@ -200,11 +224,13 @@ def write_label(
                 "criterion": criterion_id,
                 # SQL NULL, not JSON null: no choice is no value.
                 "value": None if value is None else json.dumps(value),
+                "cant_tell": cant_tell,
                 "comment": comment,
                 "evidence": json.dumps(evidence),
                 "label": task.label.id if task.label else None,
                 "seen": task.label.revision if task.label else None,
                 "active_seconds": active_seconds,
+                "active_ms": active_ms,
                 "actor": actor_id,
                 "key": key,
             },
@@ -221,14 +247,16 @@ _LOCK = """
      WHERE t.id = %s FOR UPDATE OF t FOR NO KEY UPDATE OF s
 """
 
-_FINISH = """
-    UPDATE annotate_task t SET status = %(status)s::text, skip_reason = %(reason)s, return_message = '',
-           returned_by_id = NULL,
+# What a reviewer asked for is done with the next submission.
+_FINISH = f"""
+    UPDATE annotate_task t SET status = %(status)s::text, skip_reason = %(reason)s,
+           return_message = CASE WHEN %(status)s::text = 'submitted' THEN '' ELSE t.return_message END,
+           returned_by_id = CASE WHEN %(status)s::text = 'submitted' THEN NULL ELSE t.returned_by_id END,
            submitted_at = CASE WHEN %(status)s::text = 'submitted' THEN now() END,
            active_seconds = greatest(active_seconds, %(active_seconds)s)
      WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
        AND (%(given)s::bigint IS NULL OR %(given)s::bigint = (
-             SELECT count(*) FROM annotate_label l WHERE l.task_id = t.id AND l.value IS NOT NULL))
+             SELECT count(*) FROM annotate_label l WHERE l.task_id = t.id AND {ANSWERED}))
        AND EXISTS (SELECT FROM annotate_batch b WHERE b.id = t.batch_id AND b.status = %(batch_open)s)
     RETURNING (SELECT count(*) FROM annotate_task o
                 WHERE o.batch_id = t.batch_id AND o.sample_id = t.sample_id AND o.id <> t.id
@@ -258,5 +286,22 @@ def finish_task(
                 "batch_open": BatchStatus.OPEN.value,
             },
         )
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+_RENEW = """
+    UPDATE annotate_task t SET lease_expires_at = now() + make_interval(mins => b.lease_minutes)
+      FROM annotate_batch b
+     WHERE b.id = t.batch_id AND t.id = %s AND t.annotator_id = %s AND t.lease_expires_at IS NOT NULL
+       AND t.status = ANY(%s)
+    RETURNING t.lease_expires_at
+"""
+
+
+def renew_lease(*, task_id: int, annotator_id: int) -> datetime | None:
+    """Until when the open task from the queue is the annotator's now; None: it isn't theirs, or has no lease."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RENEW, [task_id, annotator_id, _OPEN])
         row = cursor.fetchone()
     return row[0] if row else None

@@ -26,7 +26,7 @@ def lock_takers(batch_id: int) -> None:
         cursor.execute(_LOCK_TAKERS, [batch_id])
 
 
-def seats_left(task: Task) -> int:
+def _seats_left(task: Task) -> int:
     """How many more people the sample waits for: its overlap without those who have it or did it, and free copies."""
     row = BatchSample.objects.get(batch=task.batch_id, sample=task.sample_id)
     taken = (
@@ -35,6 +35,20 @@ def seats_left(task: Task) -> int:
         .count()
     )
     return row.overlap - taken
+
+
+def take_seat_back(task: Task) -> None:
+    """A skipped task is to be done after all: by its place in the overlap, or by the free copy that stands in for it.
+
+    Raises Conflict when somebody else has that already.
+    """
+    if _seats_left(task) > 0:
+        return
+    copies = Task.objects.filter(batch=task.batch, sample=task.sample, annotator=None)
+    free = copies.select_for_update(skip_locked=True).order_by("-position").first()
+    if task.batch.strategy != Strategy.PULL or free is None:
+        raise Conflict("seat_taken", _("Somebody else has got this sample instead; enough people label it now."))
+    free.delete()
 
 
 def move(task: Task, *, to: int | None) -> Task:

@@ -13,6 +13,7 @@ from annotate.errors import Conflict, Invalid
 from annotate.models import Membership, Project, Rater, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
 from annotate.models.people import Role
+from annotate.services.audit import note
 from annotate.services.criteria import add_criteria
 from annotate.texts import is_storable
 
@@ -47,17 +48,25 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
     try:
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name, guidelines=guidelines, created_by=created_by)
-            add_criteria(project=project, specs=criteria)
+            note(actor=created_by, action="project.created", subject=name, project=project)
+            add_criteria(project=project, specs=criteria, actor=created_by)
             if created_by is not None:
-                set_member(project=project, user=created_by, role=Role.ADMIN)
+                set_member(project=project, user=created_by, role=Role.ADMIN, actor=created_by)
     except IntegrityError as error:
         raise Conflict("slug_taken", _("There is a project “%(slug)s” already.") % {"slug": slug}) from error
     return project
 
 
-def change_project(*, project: Project, name: str, guidelines: str) -> Project:
-    project.name, project.guidelines = _name(name), _guidelines(guidelines)
-    project.save(update_fields=["name", "guidelines"])
+def change_project(*, project: Project, name: str, guidelines: str, actor: User | None = None) -> Project:
+    asked = {"name": _name(name), "guidelines": _guidelines(guidelines)}
+    with transaction.atomic():
+        stands = Project.objects.select_for_update().get(pk=project.pk)
+        changed = [field for field, value in asked.items() if getattr(stands, field) != value]
+        for field, value in asked.items():
+            setattr(project, field, value)
+        if changed:
+            project.save(update_fields=changed)
+            note(actor=actor, action="project.changed", subject=project.name, project=project, fields=changed)
     return project
 
 
@@ -73,7 +82,7 @@ def _guidelines(text: Any) -> str:
     return text
 
 
-def set_member(*, project: Project, user: User, role: str) -> Membership:
+def set_member(*, project: Project, user: User, role: str, actor: User | None = None) -> Membership:
     """Adds the user with the role, or changes the role. A project keeps at least one admin."""
     if role not in Role.values:
         raise Invalid(
@@ -83,12 +92,24 @@ def set_member(*, project: Project, user: User, role: str) -> Membership:
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         _keep_an_admin(project, user, becomes=role)
+        before = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
         membership, _made = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
         _rater_for(project, user)
+        if before is None:
+            note(actor=actor, action="member.added", subject=user.username, project=project, role=role)
+        elif before != role:
+            note(
+                actor=actor,
+                action="member.role_changed",
+                subject=user.username,
+                project=project,
+                role=role,
+                before=before,
+            )
     return membership
 
 
-def remove_member(*, project: Project, user: User) -> None:
+def remove_member(*, project: Project, user: User, actor: User | None = None) -> None:
     """Takes the user out of the project. Their labels stay and keep their name; open tasks must be finished first."""
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
@@ -103,7 +124,10 @@ def remove_member(*, project: Project, user: User) -> None:
                 % {"name": user.name, "tasks": tasks},
                 tasks=tasks,
             )
-        Membership.objects.filter(project=project, user=user).delete()
+        gone = Membership.objects.filter(project=project, user=user)
+        for role in gone.values_list("role", flat=True):
+            note(actor=actor, action="member.removed", subject=user.username, project=project, role=role)
+        gone.delete()
 
 
 def _keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:

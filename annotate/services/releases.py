@@ -24,6 +24,7 @@ from annotate.exporting.rows import ExportedSample, Filters, exported_samples, s
 from annotate.exporting.writers import RELEVANCE, SUFFIXES, WRITERS
 from annotate.models import Project, Release, User
 from annotate.models.verdict import VerdictState
+from annotate.services.audit import note
 
 _FOLDER = "releases"
 
@@ -162,7 +163,7 @@ def _number(
             "made_with": {"touchstone": _version(), "pyarrow": pa.__version__},
             **manifest,
         }
-        return Release.objects.create(
+        release = Release.objects.create(
             project=project,
             number=last + 1,
             file_format=file_format,
@@ -171,6 +172,26 @@ def _number(
             stored_as=stored_as,
             created_by=user,
         )
+        _note(release, "created", user, rows=manifest["rows"], sha256=manifest["sha256"])
+        return release
+
+
+def hand_out(release: Release, *, actor: User) -> IO[bytes]:
+    """The file for somebody who takes it away, which the trail remembers. Raises as `open_release`."""
+    file = open_release(release)
+    _note(release, "downloaded", actor)
+    return file
+
+
+def _note(release: Release, what: str, actor: User | None, **details: Any) -> None:
+    note(
+        actor=actor,
+        action=f"release.{what}",
+        subject=str(release.number),
+        project=release.project,
+        format=release.file_format,
+        **details,
+    )
 
 
 def open_release(release: Release) -> IO[bytes]:

@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, Project, Task, User
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.services import audit
 from annotate.services.batch_checks import active_members
 from annotate.services.labelling import MAX_COMMENT
-from annotate.services.moving import lock_takers, move, put_at_the_end, seats_left
+from annotate.services.moving import lock_takers, move, put_at_the_end, take_seat_back
 from annotate.texts import is_storable
 
 RUNNING = (BatchStatus.OPEN, BatchStatus.PAUSED)
@@ -46,7 +46,7 @@ def return_task(*, actor: User, project: Project, task_id: int, message: str) ->
             said = _("%(name)s is not an active member any more; give the sample to somebody else.")
             raise Conflict("not_a_member", said % {"name": task.annotator.name})
         if task.status == TaskStatus.SKIPPED:
-            _take_the_seat_back(task)
+            take_seat_back(task)
         task.status = TaskStatus.RETURNED
         task.return_message, task.returned_by = message, actor
         # It is meant for this person: nobody takes it over because it lies for a while.
@@ -98,7 +98,7 @@ def _reassign(actor: User, project: Project, task: Task, to: User) -> Task:
     if Task.objects.filter(batch=task.batch, sample=task.sample, annotator=to).exists():
         raise _has_it_already(to)
     if task.status == TaskStatus.SKIPPED:
-        _take_the_seat_back(task)
+        take_seat_back(task)
     before = task.annotator
     moved = move(task, to=to.pk)
     _note(actor, project, "task.reassigned", moved, of=before.username if before else None, to=to.username)
@@ -174,20 +174,6 @@ def _require_label(task: Task) -> None:
     if task.purpose != Purpose.LABEL:
         said = _("This task measures its annotator, so it is nobody else's and is not done twice.")
         raise Conflict("task_measures", said)
-
-
-def _take_the_seat_back(task: Task) -> None:
-    """A skipped task is to be done after all: by its place in the overlap, or by the free copy that stands in for it.
-
-    Raises Conflict when somebody else has that already.
-    """
-    if seats_left(task) > 0:
-        return
-    copies = Task.objects.filter(batch=task.batch, sample=task.sample, annotator=None)
-    free = copies.select_for_update(skip_locked=True).order_by("-position").first()
-    if task.batch.strategy != Strategy.PULL or free is None:
-        raise Conflict("seat_taken", _("Somebody else has got this sample instead; enough people label it now."))
-    free.delete()
 
 
 def _has_it_already(to: User) -> Conflict:

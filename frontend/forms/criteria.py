@@ -37,6 +37,12 @@ class CriterionForm(forms.Form):
     required = forms.BooleanField(
         label=_("Every unit must get a value before a task can be submitted"), required=False, initial=True
     )
+    cant_tell = forms.BooleanField(
+        label=_("“Can't tell” is an answer"),
+        required=False,
+        initial=True,
+        help_text=_("With a reason. It is no vote; a unit that ends short of votes goes to a reviewer."),
+    )
 
 
 class OptionForm(forms.Form):

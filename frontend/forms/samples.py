@@ -11,3 +11,14 @@ class SampleSearch(forms.Form):
         max_length=200,
         widget=forms.TextInput({"type": "search", "placeholder": _("Id, question or answer")}),
     )
+
+
+class WorkSearch(forms.Form):
+    """Of what one has labelled; ids of samples are the project's business."""
+
+    q = forms.CharField(
+        label=_("Words in question or answer"),
+        required=False,
+        max_length=200,
+        widget=forms.TextInput({"type": "search"}),
+    )

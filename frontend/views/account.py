@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -16,6 +16,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from knox.models import get_token_model
 
+from annotate.models import User
+from annotate.services import tokens
+
 
 @require_safe
 @login_required
@@ -28,14 +31,14 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_required
 def new_token(request: HttpRequest) -> HttpResponse:
     """Makes a token and shows it. No redirect: only its hash is stored, so only this page has it."""
-    instance, token = get_token_model().objects.create(request.user)
+    instance, token = tokens.make_token(actor=cast("User", request.user))
     return _show(request, {"token": token, "expiry": instance.expiry}, 201)
 
 
 @require_POST
 @login_required
 def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
-    get_token_model().objects.filter(user=request.user, token_key=token_id).delete()
+    tokens.revoke_token(actor=cast("User", request.user), token_id=token_id)
     messages.success(request, _("The token is revoked; programs that use it are refused from now on."))
     return redirect("account")
 
@@ -50,5 +53,5 @@ class ChangePassword(PasswordChangeView):
 
 
 def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
-    tokens = get_token_model().objects.filter(user=request.user).order_by("-created")
-    return render(request, "frontend/account.html", {"tokens": tokens, **(context or {})}, status=status)
+    own = get_token_model().objects.filter(user=request.user).order_by("-created")
+    return render(request, "frontend/account.html", {"tokens": own, **(context or {})}, status=status)

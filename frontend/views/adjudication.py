@@ -16,9 +16,10 @@ from annotate.errors import Refusal, Stale
 from annotate.models import Verdict
 from annotate.selectors.adjudication import one_verdict, queue, side_by_side
 from annotate.services.adjudication import decide
-from annotate.units import unit_text, unit_title
+from annotate.units import unit_number, unit_text, unit_title
 from frontend.forms.adjudication import DecisionForm
 from frontend.views import samples_read
+from frontend.views.answers import answer_pieces
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 
 PAGE_SIZE = 50
@@ -35,7 +36,14 @@ def disputes(page: ProjectPage) -> HttpResponse:
         .annotate(n=Count("id"))
     )
     rows = Paginator(queue(page.project, key), PAGE_SIZE).get_page(page.request.GET.get("page"))
-    listed = [{"verdict": row, "title": unit_title(row.unit), "text": unit_text(row.sample, row.unit)} for row in rows]
+    listed = [
+        {
+            "verdict": row,
+            "title": unit_title(row.unit, unit_number(row.sample, row.unit)),
+            "text": unit_text(row.sample, row.unit),
+        }
+        for row in rows
+    ]
     context = {"groups": list(groups), "criterion": key, "rows": rows, "listed": listed, "query": _query(key)}
     return page.render("frontend/disputes.html", context)
 
@@ -103,9 +111,9 @@ def _unit(verdict: Verdict, form: DecisionForm, around: Around, stale: dict[str,
         "verdict": verdict,
         "criterion": criterion,
         "sample": sample,
-        "unit_title": unit_title(verdict.unit),
+        "unit_title": unit_title(verdict.unit, unit_number(sample, verdict.unit)),
         "unit_text": unit_text(sample, verdict.unit),
-        "pieces": samples_read.answer_pieces(sample.answer, sample.claims, units["claim"]),
+        "pieces": answer_pieces(sample.answer, sample.claims, units["claim"], len(sample.contexts)),
         "contexts": units["context"],
         "labels": _with_words(side_by_side(verdict), criterion.options),
         "options": [{**o, "chosen": str(o["value"]) == str(chosen)} for o in criterion.options],

@@ -26,6 +26,7 @@ SECTIONS = (
     ("project", gettext_noop("Overview"), "project.read"),
     ("label", gettext_noop("Label"), "work.label"),
     ("adjudicate", gettext_noop("Adjudicate"), "adjudication.read"),
+    ("flags", gettext_noop("Flags"), "flags.read"),
     ("samples", gettext_noop("Samples"), "samples.read"),
     ("batches", gettext_noop("Batches"), "batches.read"),
     ("criteria", gettext_noop("Criteria"), "criteria.read"),
@@ -33,6 +34,7 @@ SECTIONS = (
     ("reports", gettext_noop("Reports"), "reports.read"),
     ("export", gettext_noop("Export"), "export.read"),
     ("members", gettext_noop("Members"), "members.read"),
+    ("audit", gettext_noop("Audit"), "audit.read"),
     ("settings", gettext_noop("Settings"), "project.change"),
 )
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotate.errors import Refusal
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus, TaskStatus
+from annotate.models.project import UnitKind
 from annotate.selectors.progress import batch_annotators, batch_criteria, batch_skips
 from annotate.selectors.projects import one_batch
 from annotate.services.batches import (
@@ -81,6 +82,7 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
         "people": found.annotators.order_by("username") if found.status == BatchStatus.DRAFT else [],
         "criteria": batch_criteria(found),
         "may_change": page.may("batches.change"),
+        "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),
     }
 
 
@@ -90,7 +92,7 @@ def step(page: ProjectPage, number: int, step: str) -> HttpResponse:
         raise Http404
     act, done = STEPS[step]
     found = one_batch(page.project, number)
-    page.attempt(lambda: act(batch=found), done % {"n": number})
+    page.attempt(lambda: act(batch=found, actor=page.user), done % {"n": number})
     return page.redirect("batch", number)
 
 
@@ -100,5 +102,7 @@ def delete(page: ProjectPage, number: int) -> HttpResponse:
     found = one_batch(page.project, number)
     if page.request.method != "POST":
         return page.render("frontend/batch_delete.html", {"batch": found, "samples": found.batch_samples.count()})
-    deleted = page.attempt(lambda: delete_batch(batch=found), _("Batch %(n)d is deleted.") % {"n": number})
+    deleted = page.attempt(
+        lambda: delete_batch(batch=found, actor=page.user), _("Batch %(n)d is deleted.") % {"n": number}
+    )
     return page.redirect("batches") if deleted else page.redirect("batch", number)

@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Refusal
 from annotate.models import Criterion
+from annotate.selectors.criterion_history import version_uses, versions_of
 from annotate.selectors.projects import current_criteria, one_criterion
-from annotate.services.criteria import add_criteria
+from annotate.services.criteria import add_criteria, check_spec
 from frontend.forms.criteria import (
     BuiltinForm,
     CriteriaFileForm,
@@ -21,6 +22,8 @@ from frontend.forms.criteria import (
     spec_of,
 )
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
+from frontend.views.criterion_change import ask_about_labels, changes_between
+from judges.selectors.reports import reports_of
 
 
 @project_view("criteria", get="criteria.read")
@@ -33,6 +36,23 @@ def criteria(page: ProjectPage) -> HttpResponse:
         for criterion in current_criteria(page.project)
     ]
     return page.render("frontend/criteria.html", {"rows": rows, "may_change": page.may("criteria.change")})
+
+
+@project_view("criteria", get="criteria.read")
+def criterion(page: ProjectPage, key: str) -> HttpResponse:
+    """One criterion through its versions; who may read reports sees those of each."""
+    versions = versions_of(page.project, key)
+    reports: dict[int, list[Any]] = {}
+    if page.may("reports.read"):
+        for report in reports_of(page.project).filter(criterion__in=versions):
+            reports.setdefault(report.criterion_id, []).append(report)
+    uses = version_uses(versions) if page.may("batches.read") else [None] * len(versions)
+    rows = [
+        {"criterion": version, "use": use, "lines": lines, "reports": reports.get(version.pk, [])}
+        for version, use, lines in zip(versions, uses, changes_between(versions), strict=True)
+    ]
+    context = {"current": versions[0], "rows": rows, "may_change": page.may("criteria.change")}
+    return page.render("frontend/criterion.html", context)
 
 
 @project_view("criteria", get="criteria.change", post="criteria.change")
@@ -48,7 +68,9 @@ def add(page: ProjectPage) -> HttpResponse:
     if sent and used.is_valid():
         given = used.cleaned_data["file" if from_file else "criteria"]
         try:
-            added = add_criteria(project=page.project, specs=given if isinstance(given, list) else [given])
+            added = add_criteria(
+                project=page.project, specs=given if isinstance(given, list) else [given], actor=page.user
+            )
         except Refusal as refusal:
             status = refuse(used, refusal)
         else:
@@ -76,9 +98,15 @@ def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
     if standing:
         form.fields["key"].disabled = form.fields["unit"].disabled = True
     status = status_of(form)
-    if form.is_valid() and rows.is_valid():
+    if "change-back" in page.request.POST:
+        status = 200
+    elif form.is_valid() and rows.is_valid():
         try:
-            saved = add_criteria(project=page.project, specs=[spec_of(form, rows, standing)])[0]
+            spec = spec_of(form, rows, standing)
+            asked = ask_about_labels(page, standing, check_spec(spec)) if standing else None
+            if asked is not None:
+                return asked
+            saved = add_criteria(project=page.project, specs=[spec], actor=page.user)[0]
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:

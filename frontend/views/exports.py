@@ -43,7 +43,7 @@ def settle(page: ProjectPage) -> HttpResponse:
     if not form.is_valid():
         return _show(page, {"settle_form": form}, 422)
     try:
-        written = settle_imported(project=page.project, **form.cleaned_data)
+        written = settle_imported(project=page.project, actor=page.user, **form.cleaned_data)
     except Refusal as refusal:
         return _show(page, {"settle_form": form}, refuse(form, refusal))
     messages.success(page.request, _("%(n)d verdicts were worked out or changed.") % {"n": written})
@@ -56,7 +56,7 @@ def download(page: ProjectPage, number: int) -> HttpResponseBase:
     if release is None:
         raise Http404(_("There is no such release."))
     try:
-        return as_download(release)
+        return as_download(release, page.user)
     except Refusal as refusal:
         messages.error(page.request, refusal.message)
         return page.redirect("export")

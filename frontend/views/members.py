@@ -26,7 +26,7 @@ def members(page: ProjectPage) -> HttpResponse:
     status = status_of(form)
     if form.is_valid():
         try:
-            member = set_member(project=page.project, user=form.user, role=form.cleaned_data["role"])
+            member = set_member(project=page.project, user=form.user, role=form.cleaned_data["role"], actor=page.user)
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:
@@ -45,7 +45,7 @@ def new_account(page: ProjectPage) -> HttpResponse:
     try:
         with transaction.atomic():
             user, password = form.create()
-            set_member(project=page.project, user=user, role=form.cleaned_data["role"])
+            set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
     except Refusal as refusal:
         return _list(page, {"account_form": form}, refuse(form, refusal))
     return _list(page, {"made": {"user": user, "password": password}}, 201)
@@ -56,7 +56,7 @@ def change_role(page: ProjectPage, username: str) -> HttpResponse:
     user, form = _member(page, username).user, RoleForm(page.request.POST)
     role = form.cleaned_data["role"] if form.is_valid() else ""
     done = _("The role of %s is changed.") % user.name
-    page.attempt(lambda: set_member(project=page.project, user=user, role=role), done)
+    page.attempt(lambda: set_member(project=page.project, user=user, role=role, actor=page.user), done)
     return _back(page, user)
 
 
@@ -64,7 +64,7 @@ def change_role(page: ProjectPage, username: str) -> HttpResponse:
 def remove(page: ProjectPage, username: str) -> HttpResponse:
     user = _member(page, username).user
     done = _("%s is no longer a member. Their labels stay.") % user.name
-    page.attempt(lambda: remove_member(project=page.project, user=user), done)
+    page.attempt(lambda: remove_member(project=page.project, user=user, actor=page.user), done)
     return _back(page, user)
 
 

@@ -77,7 +77,7 @@ def settings(page: ProjectPage) -> HttpResponse:
     status = status_of(form)
     if form.is_valid():
         try:
-            change_project(project=project, **form.cleaned_data)
+            change_project(project=project, actor=page.user, **form.cleaned_data)
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:

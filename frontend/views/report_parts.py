@@ -41,19 +41,26 @@ def report_part(
     context_of: Callable[[AlignmentReport], dict[str, Any]],
     *,
     status: int = 200,
+    criterion: Criterion | None = None,
 ) -> HttpResponse:
     """One page of the latest report, or, where there is none yet, the message that it is being made: a first visit asks
-    for it. `context_of` gives the page's own context; Http404 from it is passed on."""
-    criterion = one_criterion(page.project, key)
+    for it. `context_of` gives the page's own context; Http404 from it is passed on. criterion: an earlier version,
+    whose report is only shown."""
+    current = one_criterion(page.project, key)
+    criterion = criterion or current
     state = report_state(criterion)
-    if state.report is None and not state.is_pending and ask_for_report(page, criterion):
+    is_current = criterion == current
+    if is_current and state.report is None and not state.is_pending and ask_for_report(page, criterion):
         state = report_state(criterion)
     context: dict[str, Any] = {
         "criterion": criterion,
         "state": state,
         "report": state.report,
         "help_url": reverse("statistics-help"),
-        "parts": [{"label": _(label), "url": page.url(name, key), "current": name == part} for name, label in PARTS],
+        "parts": [{"label": _(label), "url": page.url(name, key), "current": name == part} for name, label in PARTS]
+        if is_current
+        else [],
+        "newer_version": None if is_current else current.version,
     }
     if state.report is not None:
         context |= context_of(state.report)

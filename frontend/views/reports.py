@@ -12,6 +12,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotate.models import Criterion
+from annotate.selectors.criterion_history import versions_of
 from annotate.selectors.projects import current_criteria, one_criterion
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.report_parts import ask_for_report, judge_url, links, report_part
@@ -89,8 +91,24 @@ def report(page: ProjectPage, key: str) -> HttpResponse:
         ask_for_report(page, one_criterion(page.project, key))
         return page.redirect("report", key)
     return report_part(
-        page, key, "report", "frontend/report.html", lambda report: report_context(report, links(page, key))
+        page,
+        key,
+        "report",
+        "frontend/report.html",
+        lambda report: report_context(report, links(page, key)),
+        criterion=_earlier(page, key),
     )
+
+
+def _earlier(page: ProjectPage, key: str) -> Criterion | None:
+    """The version that the address names (`?version=1`), if there is a report on it that pages can show."""
+    number = page.request.GET.get("version")
+    if number is None:
+        return None
+    found = next((one for one in versions_of(page.project, key) if str(one.version) == number), None)
+    if found is None or (not found.is_current and report_state(found).report is None):
+        raise Http404(_("There is no such report."))
+    return found
 
 
 @project_view("reports", get="reports.read")

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 
+from annotate.models import Sample
+from annotate.selectors.audit import LABELS, Happening, unit_history
 from annotate.selectors.projects import one_sample
+from annotate.units import unit_sort_key
 from frontend.forms.samples import SampleSearch
+from frontend.trail import sentence, unit_words, who
 from frontend.views import samples_read
+from frontend.views.answers import answer_pieces
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.disagreements import walk
 
@@ -34,7 +42,7 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
     context = {
         "sample": found,
         "blind": blind,
-        "pieces": samples_read.answer_pieces(found.answer, found.claims, units["claim"]),
+        "pieces": answer_pieces(found.answer, found.claims, units["claim"], len(found.contexts)),
         "contexts": units["context"],
         "groups": [
             {"kind": kind, "title": titles[kind], "units": units[kind]}
@@ -43,5 +51,25 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
         ],
         "metadata": sorted(found.metadata.items()),
         "walk": walk(page, found),
+        "history": [] if blind else _history(page, found),
+        "may_edit_claims": page.may("claims.change"),
     }
     return page.render("frontend/sample.html", context)
+
+
+def _history(page: ProjectPage, sample: Sample) -> list[dict[str, Any]]:
+    """Per unit what was said and decided, in the order of a sample's units. Whoever may not read the trail learns the
+    names of annotators only where the project shows them."""
+    named = page.may("audit.read") or page.project.show_names
+
+    def name(row: Happening) -> str:
+        return who(row) if named or row.log != LABELS else _("An annotator")
+
+    history = unit_history(sample=sample)
+    return [
+        {
+            "unit": unit_words(unit),
+            "rows": [{"at": row.at, "who": name(row), "what": sentence(row, of_unit=True)} for row in history[unit]],
+        }
+        for unit in sorted(history, key=unit_sort_key)
+    ]

@@ -6,26 +6,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import F, Func, IntegerField, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.selectors.counting import counting_labels
 from annotate.selectors.projects import samples_matching
 from annotate.selectors.tasks import open_tasks
-from annotate.units import KIND_ORDER, unit_anchor, unit_sort_key, units_of
+from annotate.unit_sql import UnitCount
+from annotate.units import KIND_ORDER, reading_order, unit_anchor, unit_sort_key, units_of
 from judges.models import Score
 
 
 def rows(project: Project, words: str) -> QuerySet[Sample]:
     """Samples for the list: without their long texts, with the number of their claims and contexts."""
-
-    def length(name: str) -> Func:
-        return Func(F(name), function="jsonb_array_length", output_field=IntegerField())
-
     return (
         samples_matching(project, words)
-        .annotate(claim_count=length("claims"), context_count=length("contexts"))
+        .annotate(claim_count=UnitCount("claim"), context_count=UnitCount("context"))
         .only("id", "external_id", "question", "pipeline_version")
     )
 
@@ -55,31 +52,6 @@ class UnitView:
         return unit_anchor(self.unit)
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A stretch of the answer; `unit` when it is a claim."""
-
-    text: str
-    claim: UnitView | None = None
-    number: int = 0
-
-
-def answer_pieces(answer: str, claims: list[dict[str, Any]], views: list[UnitView]) -> list[Piece]:
-    """The answer cut at its claims. Claims without a place, or inside one that came before, stay unmarked."""
-    pieces, at = [], 0
-    placed = [(c["start"], c["end"], i) for i, c in enumerate(claims) if c.get("start") is not None]
-    for start, end, index in sorted(placed):
-        if start < at:
-            continue
-        if start > at:
-            pieces.append(Piece(answer[at:start]))
-        pieces.append(Piece(answer[start:end], views[index], index + 1))
-        at = end
-    if at < len(answer):
-        pieces.append(Piece(answer[at:]))
-    return pieces
-
-
 def still_to_label(user: User, sample: Sample) -> bool:
     """Whether the user has yet to label this sample: until then they don't see what others said (blindness)."""
     return open_tasks(user=user, project=sample.project).filter(sample=sample).exists()
@@ -101,7 +73,8 @@ def _unit_views(sample: Sample, kind: str) -> list[UnitView]:
     if kind == "context":
         texts = [(context["text"], context.get("id") or "") for context in sample.contexts]
     elif kind == "claim":
-        texts = [(claim["text"], "") for claim in sample.claims]
+        # In the order of the answer, so that they are numbered as everywhere.
+        return [UnitView(f"claim:{at}", kind, sample.claims[at]["text"]) for at in reading_order(sample.claims)]
     elif kind in ("fact", "entity"):
         texts = [(text, "") for text in (sample.key_facts if kind == "fact" else sample.entities)]
     else:

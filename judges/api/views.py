@@ -53,7 +53,8 @@ class JudgeView(ProjectAPIView):
         """
         data = body(request, {"higher_is_better"}, required={"higher_is_better"})
         judge = one_judge(self.project, judge_id)
-        return Response(judge_as_dict(set_direction(judge=judge, higher_is_better=data["higher_is_better"])))
+        judge = set_direction(judge=judge, higher_is_better=data["higher_is_better"], actor=self.user)
+        return Response(judge_as_dict(judge))
 
 
 class AgreementView(ProjectAPIView):

@@ -18,6 +18,7 @@ def align(criterion: Criterion, judge_name: str | None = None) -> dict[str, Any]
     reference = reference_of(evidence)
     return {
         "criterion": criterion.key,
+        "version": criterion.version,
         "reference": reference_figures(reference),
         "judges": [compare(reference, judge).row for judge in evidence.judges],
     }

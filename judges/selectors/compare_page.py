@@ -194,7 +194,7 @@ def _flipped(row: dict[str, Any], basis: str, links: Links) -> dict[str, Any]:
     return {
         **row,
         "url": "" if row["sample"] is None else links.sample(row["sample"], row["unit"]),
-        "unit_title": unit_title(row["unit"]),
+        "unit_title": unit_title(row["unit"], row["unit_number"]),
         "human": _said(row["human"], None, basis),
         "first": _said(row["first"], row["first_score"], basis),
         "second": _said(row["second"], row["second_score"], basis),

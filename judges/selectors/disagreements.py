@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotate.models import Project, Sample
-from annotate.units import unit_text
+from annotate.units import unit_number, unit_text
 from judges.selectors.scores import Said, rationales
 
 _EXCERPT = 280
@@ -49,6 +49,7 @@ def with_both_words(
             "sample": None if sample is None else sample.pk,
             "external_id": row["sample"],
             "text": "" if sample is None else _excerpt(_text(sample, row["unit"]), _EXCERPT),
+            "unit_number": None if sample is None else unit_number(sample, row["unit"]),
             "first_rationale": _excerpt(words.get(_said(first, row), ""), _RATIONALE),
             "second_rationale": _excerpt(words.get(_said(second, row), ""), _RATIONALE),
         }
@@ -66,6 +67,7 @@ def _worded(row: dict[str, Any], sample: Sample, rationale: str) -> dict[str, An
         "sample": sample.pk,
         "external_id": sample.external_id,
         "text": _excerpt(_text(sample, row["unit"]), _EXCERPT),
+        "unit_number": unit_number(sample, row["unit"]),
         "rationale": _excerpt(rationale, _RATIONALE),
     }
 

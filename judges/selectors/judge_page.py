@@ -80,7 +80,7 @@ def _disagreement(judge: Mapping[str, Any], at: int, links: Links | None) -> dic
     return {
         **row,
         "url": links.disagreement(judge, at) if links else "",
-        "unit_title": unit_title(row["unit"]),
+        "unit_title": unit_title(row["unit"], row.get("unit_number")),
         "human": figure(row["human"], 2),
         "verdict": {True: "pass", False: "fail", None: "split in half"}[row["passes"]],
         "outcome": outcome(row),

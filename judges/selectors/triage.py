@@ -11,6 +11,7 @@ from django.db import connection
 from annotate.models import Criterion
 from annotate.models.verdict import VerdictState
 from annotate.selectors.counting import COUNTING
+from annotate.unit_sql import indices_sql
 from annotate.units import LISTED_KINDS
 from judges.models import Look
 
@@ -47,8 +48,8 @@ def left_to_people(look: Look) -> Left | None:
     if region is None or region["distance"] is None:
         return None
     kind = look.criterion.unit
-    listed = LISTED_KINDS.get(kind)
-    places = f"generate_series(0, jsonb_array_length(s.{listed}) - 1)" if listed else "generate_series(0, 0)"
+    listed = kind in LISTED_KINDS
+    places = f"unnest({indices_sql(kind)})" if listed else "generate_series(0, 0)"
     values = {
         "criterion": look.criterion_id,
         "project": look.criterion.project_id,

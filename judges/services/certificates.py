@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict
 from annotate.models import Project, User
+from annotate.services.audit import note
 from judges.models import Certificate, Look
 
 
@@ -30,9 +31,19 @@ def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
                 _("Look %(number)s is not the latest; look %(last)s is.") % {"number": look.number, "last": last},
             )
         number = (Certificate.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
-        return Certificate.objects.create(
+        certificate = Certificate.objects.create(
             project=project, number=number, look=look, judge_hash=look.version.content_hash, created_by=user
         )
+        note(
+            actor=user,
+            action="certificate.issued",
+            subject=str(number),
+            project=project,
+            judge=look.judge.name,
+            criterion=look.criterion.key,
+            version=look.criterion.version,
+        )
+    return certificate
 
 
 def certificate_as_dict(certificate: Certificate) -> dict[str, Any]:

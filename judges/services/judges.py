@@ -8,11 +8,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
-from annotate.models import Project
+from annotate.models import Project, User
+from annotate.services.audit import note
 from judges.models import Judge, Look
 
 
-def set_direction(*, judge: Judge, higher_is_better: Any) -> Judge:
+def set_direction(*, judge: Judge, higher_is_better: Any, actor: User | None = None) -> Judge:
     """Whether a higher score means better. Reports that were made before are out of date then.
 
     Raises Conflict once the judge was measured on test: a look and its certificate are read in the direction in which
@@ -39,4 +40,11 @@ def set_direction(*, judge: Judge, higher_is_better: Any) -> Judge:
             )
         judge.higher_is_better = higher_is_better
         judge.save(update_fields=["higher_is_better"])
+        note(
+            actor=actor,
+            action="judge.direction_set",
+            subject=judge.name,
+            project=judge.project,
+            higher_is_better=higher_is_better,
+        )
     return judge

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Criterion, Project, User
+from annotate.services.audit import note
 from judges.models import JudgeVersion, Look
 
 
@@ -65,7 +66,7 @@ def look_at_test(
         version = JudgeVersion.objects.get(
             judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
         )
-        return Look.objects.create(
+        look = Look.objects.create(
             criterion=criterion,
             judge_id=version.judge_id,
             version=version,
@@ -77,6 +78,16 @@ def look_at_test(
             samples={"dev": found.dev, "test": found.test},
             created_by=user,
         )
+        note(
+            actor=user,
+            action="test.looked",
+            subject=criterion.key,
+            project=criterion.project,
+            version=criterion.version,
+            judge=judge_name,
+            number=number,
+        )
+    return look
 
 
 def look_as_dict(look: Look) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from django.db.models import Max
 
 from alignment.figures import Evidence, report_figures
 from annotate.models import Criterion, Project, User
+from annotate.services.audit import note
 from judges.models import AlignmentReport
 from judges.plots.of_report import report_plots
 from judges.selectors.disagreements import with_words
@@ -45,6 +46,14 @@ def freeze_report(*, criterion: Criterion, user: User | None = None) -> Alignmen
             report.number = (last or 0) + 1
             report.created_by = user
             report.save(force_insert=True)
+            note(
+                actor=user,
+                action="report.made",
+                subject=criterion.key,
+                project=report.project,
+                version=criterion.version,
+                number=report.number,
+            )
         return report
     finally:
         cache.delete(pending_key(criterion.pk))

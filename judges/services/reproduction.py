@@ -20,7 +20,7 @@ from judges.selectors.reports import is_shown, report_as_dict
 
 _SCRIPT = Path(__file__).with_name("recompute.py")
 # Words and keys of this installation, which are no figures.
-_WORDS = frozenset({"external_id", "text", "rationale"})
+_WORDS = frozenset({"external_id", "text", "rationale", "unit_number"})
 
 
 def pack(evidence: Evidence) -> bytes:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import threading
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
+from django.utils import timezone
 
 from annotate.models import Batch, Criterion, Label, LabelEvent, Project, Sample, Task, User, Verdict
 from annotate.services.batches import create_batch, open_batch
 from annotate.services.labelling import LabelInput, save_label, submit_task
 from annotate.services.projects import create_project, set_member
+from annotate.services.queue import take_task
 from annotate.units import units_of
 
 TRISTATE = {
@@ -74,6 +78,7 @@ class World:
         selection: dict[str, Any] | None = None,
         seed: int | None = 1,
         opened: bool = True,
+        **more: Any,
     ) -> Batch:
         batch = create_batch(
             project=self.project,
@@ -84,6 +89,7 @@ class World:
             selection=selection or {"method": "all"},
             seed=seed,
             created_by=self.alice,
+            **more,
         )
         return open_batch(batch=batch) if opened else batch
 
@@ -124,6 +130,27 @@ def make_sample(project: Project, number: int = 1, **fields: Any) -> Sample:
 
 def make_samples(project: Project, count: int, **fields: Any) -> list[Sample]:
     return [make_sample(project, number, **fields) for number in range(1, count + 1)]
+
+
+def take(user: User, batch: Batch, *exclude: Task) -> Task | None:
+    """The user's next task of the batch, taken from its queue if need be."""
+    found = take_task(
+        user=user, project=batch.project, batch_number=batch.number, exclude=[task.pk for task in exclude]
+    )
+    return Task.objects.select_related("annotator", "sample", "batch").get(pk=found["id"]) if found else None
+
+
+def must_take(user: User, batch: Batch, *exclude: Task) -> Task:
+    task = take(user, batch, *exclude)
+    assert task is not None
+    return task
+
+
+def run_out(*tasks: Task) -> None:
+    """As if their leases had run out a minute ago."""
+    Task.objects.filter(pk__in=[task.pk for task in tasks]).update(
+        lease_expires_at=timezone.now() - timedelta(minutes=1)
+    )
 
 
 def say(
@@ -167,6 +194,15 @@ def stored() -> dict[str, Any]:
         "tasks": list(Task.objects.order_by("id").values_list("id", "status", "skip_reason", "active_seconds")),
         "verdicts": list(Verdict.objects.order_by("id").values_list("id", "state", "value", "reason", "revision")),
     }
+
+
+@contextmanager
+def rewriting_history() -> Iterator[None]:
+    """Lets a test move what happened to another day, which the database refuses everybody else."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        yield
+        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:

@@ -10,13 +10,14 @@ from annotate.selectors.evidence import evidence_of
 from annotate.selectors.metadata import metadata_of
 from annotate.selectors.pace import seconds_per_choice
 from annotate.services.labelling import submit_task
-from tests.annotate.factories import World, finish, make_sample, make_samples, say
+from tests.annotate.factories import World, finish, make_sample, make_samples, rewriting_history, say
 
 NINE = datetime.fromisoformat("2026-11-20T09:00:00+00:00")
 
 
 def at(moment: datetime, label: Label, revision: int = 1) -> None:
-    LabelEvent.objects.filter(label=label, revision=revision).update(created_at=moment)
+    with rewriting_history():
+        LabelEvent.objects.filter(label=label, revision=revision).update(created_at=moment)
 
 
 def after(seconds: float) -> datetime:

@@ -26,12 +26,25 @@ def task(world: World) -> Task:
     )
 
 
+def test_evidence_whose_offsets_have_shifted_is_stored_where_its_quote_stands(world: World, task: Task) -> None:
+    # As a browser counts that forgot the emoji, and one that saw an older text.
+    sent = [{**QUOTE, "start": 16, "end": 18}, {"context": 1, "start": 40, "end": 42, "quote": "九点"}]
+    stands = [QUOTE, {"context": 1, "start": 5, "end": 7, "quote": "九点"}]
+    key = uuid.uuid4()
+    first = say(world.ann, task, "claim:0", "support", "yes", key=key, evidence=sent)
+    assert first["evidence"] == stands
+    assert Label.objects.get().evidence == LabelEvent.objects.get().evidence == stands
+    # The same request again gets the same reply.
+    assert say(world.ann, task, "claim:0", "support", "yes", key=key, evidence=sent) == first
+
+
 def test_a_label_is_stored_with_everything(world: World, task: Task) -> None:
     saved = say(world.ann, task, "claim:1", "support", "no", comment=" see 👀\n", evidence=[QUOTE], active_seconds=12)
     assert saved == {
         "unit": "claim:1",
         "criterion": "support",
         "value": "no",
+        "cant_tell": "",
         "comment": " see 👀\n",
         "evidence": [QUOTE],
         "revision": 1,
@@ -97,6 +110,11 @@ GOOD = {"unit": "claim:0", "criterion": "support", "value": "yes"}
         ({"evidence": [{**QUOTE, "context": 2}]}, "bad_evidence"),
         ({"evidence": [QUOTE] * 101}, "bad_evidence"), ({"evidence": ["a"]}, "bad_evidence"),
         *(({"active_seconds": value}, "bad_active_seconds") for value in (-1, True, "5", 2.5, [])),
+        *(({"active_ms": value}, "bad_active_ms") for value in (-1, True, "5", 2.5, [])),
+        *(({"value": None, "cant_tell": value}, "bad_cant_tell")
+          for value in (None, True, 3, ["a"], "a\x00", "\ud800")),
+        ({"value": None, "cant_tell": "c" * (MAX_COMMENT + 1)}, "cant_tell_too_long"),
+        ({"cant_tell": "No idea."}, "two_answers"),
     ],
 )  # fmt: skip
 def test_a_bad_label_is_refused_in_a_sentence_and_nothing_is_stored(
@@ -231,8 +249,8 @@ def test_a_stale_edit_shows_both_versions_and_changes_nothing(world: World, task
             say(world.ann, task, **{**GOOD, "value": "unsure"}, seen=seen, comment="third")
         assert refused.value.status == 412
         assert refused.value.details == {
-            "current": {**GOOD, "value": "no", "comment": "second", "evidence": [], "revision": 2},
-            "yours": {"value": "unsure", "comment": "third", "evidence": []},
+            "current": {**GOOD, "value": "no", "cant_tell": "", "comment": "second", "evidence": [], "revision": 2},
+            "yours": {"value": "unsure", "cant_tell": "", "comment": "third", "evidence": []},
         }
     assert stored() == before
 

@@ -165,7 +165,7 @@ def test_a_task_carries_what_the_workspace_needs_and_nothing_else(world: World) 
         "answer_b": None,
         "reference": None,
         "contexts": [{"id": "a", "text": "t"}, {"id": None, "text": "no id"}],
-        "claims": [{"text": "c", "start": 0, "end": 1}],
+        "claims": [{"index": 0, "text": "c", "start": 0, "end": 1}],
         "key_facts": [],
         "entities": [],
     }

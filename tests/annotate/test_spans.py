@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.errors import Invalid
-from annotate.spans import MAX_SPANS, check_evidence
+from annotate.spans import MAX_SPANS, check_evidence, relocate
 
 CONTEXTS = [
     {"id": "a", "text": "a😀b is open"},
     {"id": None, "text": "营业时间：九点"},
     {"id": None, "text": "e\u0301 👩‍👩‍👧 end"},
 ]
-SHARED = Path(__file__).parent.parent / "fixtures" / "spans.json"
+SHARED = json.loads((Path(__file__).parent.parent / "fixtures" / "spans.json").read_text())
 
 
 def span(context: Any = 0, start: Any = 0, end: Any = 1, quote: Any = "a") -> dict[str, Any]:
@@ -49,11 +49,11 @@ def test_offsets_are_code_points(given_span: dict[str, Any]) -> None:
         ([span(context=-1)], "no context"), ([span(context=True)], "whole numbers"),
         ([span(context="0")], "whole numbers"),
         ([span(start=0.0)], "whole numbers"), ([span(end=None)], "whole numbers"), ([span(end=True)], "whole numbers"),
-        ([span(0, 1, 1, "")], "outside"), ([span(0, 2, 1, "")], "outside"), ([span(0, -1, 1, "a")], "outside"),
-        ([span(0, 0, 99, "a")], "outside"), ([span(0, 0, 10**30, "a")], "outside"),
-        ([span(0, 3, 4, "b")], "quote"),  # counted in UTF-16
-        ([span(0, 0, 1, "A")], "quote"), ([span(0, 0, 1, None)], "quote"), ([span(0, 0, 1, "a\x00")], "quote"),
-        ([span(2, 0, 2, "\u00e9")], "quote"),  # the same to the eye, other characters
+        ([span(0, 1, 1, "")], "behind it"), ([span(0, 2, 1, "")], "behind it"), ([span(0, -1, 1, "a")], "behind it"),
+        ([span(0, 0, 1, "")], "does not stand"), ([span(0, 0, 1, None)], "a text"), ([span(0, 0, 1, 7)], "a text"),
+        ([span(0, 0, 1, "A")], "does not stand"), ([span(0, 0, 1, "a\x00")], "does not stand"),
+        ([span(0, 5, 7, "九点")], "does not stand in context 0"),  # it stands in another one
+        ([span(2, 0, 2, "\u00e9")], "does not stand"),  # the same to the eye, other characters
     ],
 )  # fmt: skip
 def test_a_bad_span_is_refused_and_its_place_named(evidence: Any, place: str) -> None:
@@ -69,7 +69,7 @@ def test_every_piece_of_every_text_can_be_quoted(text: str, data: st.DataObject)
     assert check_evidence([span(0, start, end, text[start:end])], [{"text": text}])
 
 
-@pytest.mark.parametrize("case", json.loads(SHARED.read_text()), ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", SHARED["places"], ids=lambda case: case["name"])
 def test_the_fixture_shared_with_the_browser_holds_on_this_side(case: dict[str, Any]) -> None:
     text = case["text"]
     for there in case["spans"]:
@@ -81,3 +81,31 @@ def test_the_fixture_shared_with_the_browser_holds_on_this_side(case: dict[str, 
             there["start"],
             there["end"],
         ]
+
+
+@pytest.mark.parametrize("case", SHARED["relocations"], ids=lambda case: case["name"])
+def test_a_span_is_found_again_by_its_quote(case: dict[str, Any]) -> None:
+    found = relocate(case["text"], case["span"])
+    assert found == (case["found"] and {**case["span"], "start": case["found"][0], "end": case["found"][1]})
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        (span(0, 3, 4, "b"), span(0, 2, 3, "b")),  # counted in UTF-16
+        (span(0, 0, 99, "a"), span(0, 0, 1, "a")),
+        (span(0, 0, 10**30, "a"), span(0, 0, 1, "a")),
+        (span(0, 10**30, 10**30 + 1, "open"), span(0, 7, 11, "open")),
+        (span(1, 0, 2, "九点"), span(1, 5, 7, "九点")),
+    ],
+)
+def test_a_span_that_has_shifted_is_taken_where_it_stands(sent: dict[str, Any], stored: dict[str, Any]) -> None:
+    assert check_evidence([sent], CONTEXTS) == [stored]
+
+
+@given(st.text("ab😀", min_size=1, max_size=12), st.text("ab😀", min_size=1, max_size=3), st.integers(0, 14))
+def test_no_occurrence_is_nearer_than_the_one_found(text: str, quote: str, start: int) -> None:
+    starts = [n for n in range(len(text)) if text.startswith(quote, n)]
+    found = relocate(text, span(0, start, start + len(quote), quote))
+    nearest = min(starts, key=lambda n: (abs(n - start), n), default=None)
+    assert (found and found["start"]) == nearest

@@ -4,22 +4,38 @@ import re
 from typing import Any
 
 import pytest
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.models import Sample
+from annotate.models import Project, Sample
+from annotate.unit_sql import UnitCount, count_sql, indices_sql
 from annotate.units import (
     KIND_ORDER,
+    LISTED_KINDS,
     UNIT_PATTERN,
     has_unit,
+    live_claims,
     parse_unit,
+    reading_order,
     unit_count,
+    unit_indices,
+    unit_number,
     unit_sort_key,
     unit_text,
     unit_title,
     units_of,
 )
 
+EDITED = Sample(
+    answer="One. Two. Three.",
+    claims=[
+        {"text": "Two.", "start": 5, "end": 9},
+        {"text": "gone", "start": 0, "end": 4, "dropped": True},
+        {"text": "in other words", "start": None, "end": None, "dropped": False, "from": ["a file's own"]},
+        {"text": "One.", "start": 0, "end": 4, "from": [1]},
+    ],
+)
 SAMPLE = Sample(
     question="Q",
     answer="An answer.",
@@ -111,3 +127,36 @@ def test_people_count_units_from_one() -> None:
         "Answer",
         "Sample",
     ]
+
+
+def test_a_dropped_claim_is_no_unit_and_the_others_keep_their_index() -> None:
+    assert units_of(EDITED, "claim") == ["claim:0", "claim:2", "claim:3"]
+    assert unit_count(EDITED, "claim") == 3
+    assert [has_unit(EDITED, f"claim:{index}") for index in range(5)] == [True, False, True, True, False]
+    assert [claim["index"] for claim in live_claims(EDITED.claims)] == [0, 2, 3]
+    # What was said of it before is still readable.
+    assert unit_text(EDITED, "claim:1") == "gone"
+
+
+def test_people_count_claims_as_they_stand_in_the_answer() -> None:
+    assert reading_order(EDITED.claims) == [3, 0, 2]
+    titles = [unit_title(unit, unit_number(EDITED, unit)) for unit in units_of(EDITED, "claim")]
+    assert titles == ["Claim 2", "Claim 3", "Claim 1"]
+    assert unit_title("claim:3") == "Claim 4"
+    assert unit_number(SAMPLE, "context:1") == 2
+
+
+def test_the_database_counts_the_same_units(db: None) -> None:
+    project = Project.objects.create(slug="p", name="P")
+    for number, sample in enumerate((EDITED, SAMPLE, Sample(answer="a"))):
+        fields = {name: getattr(sample, name) for name in ("answer", *LISTED_KINDS.values())}
+        stored = Sample.objects.create(project=project, external_id=f"s{number}", content_hash=b"0", **fields)
+        for kind in LISTED_KINDS:
+            counted = Sample.objects.annotate(units=UnitCount(kind)).get(pk=stored.pk)
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f"SELECT {indices_sql(kind)}, {count_sql(kind)} FROM annotate_sample s WHERE id = %s", [stored.pk]
+                )
+                indices, count = cursor.fetchone()
+            assert indices == list(unit_indices(sample, kind))
+            assert counted.units == count == len(indices)

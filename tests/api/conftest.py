@@ -10,7 +10,7 @@ from django.db import transaction
 from django.urls import get_resolver
 from rest_framework.test import APIClient
 
-from annotate.models import Batch, ImportJob, Release, Sample, Task, User, Verdict
+from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, Task, User, Verdict
 from annotate.services.batches import create_batch, open_batch
 from annotate.services.projects import set_member
 from judges.models import Judge
@@ -106,6 +106,10 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     )
     Release.objects.create(project=project, number=number, file_format="jsonl", stored_as=f"releases/{uuid.uuid4()}")
     judge = Judge.objects.create(project=project, name=f"judge of {project.slug}")
+    flag = Flag.objects.create(project=project, sample=sample, reason="Cut off.", raised_by=first)
+    gold = GoldAnswer.objects.create(
+        sample=sample, unit="answer", criterion=project.criteria.get(key=criteria[-1], is_current=True), value=2
+    )
     task: Task = waiting.tasks.get(sample__external_id=f"s{number}")
     return {
         "slug": project.slug,
@@ -115,7 +119,9 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "verdict_id": Verdict.objects.get(sample=sample, unit="answer").pk,
         "task_id": task.pk,
         "job_id": job.pk,
+        "gold_id": gold.pk,
         "judge_id": judge.pk,
+        "flag_id": flag.pk,
         "step": "close",
         "form": "json",
         "username": second.username,

@@ -10,7 +10,7 @@ from django.test import Client
 from knox.models import get_token_model
 from rest_framework.test import APIClient
 
-from annotate.api import base, projects, tokens, work
+from annotate.api import base, flags, me, projects, tokens, work
 from annotate.models import Batch, Membership, User
 from annotate.permissions import ROLES_FOR
 from tests.annotate.factories import stored
@@ -28,6 +28,10 @@ SELF_SCOPED = {
     work.TaskLabelsView,
     work.TaskSubmitView,
     work.TaskSkipView,
+    work.TaskReopenView,
+    flags.TaskFlagView,
+    me.MeView,
+    work.TaskHeartbeatView,
 }
 PROJECT_ROUTES = [
     route for route in API if isinstance(route.view, type) and issubclass(route.view, base.ProjectAPIView)
@@ -132,8 +136,13 @@ VALID: dict[str, dict[str, Any]] = {
     "SettleView": {"needed": 2},
     "TaskLabelsView": {"unit": "answer", "criterion": "grade", "value": 1},
     "TaskSkipView": {"reason": "No."},
+    "TaskFlagView": {"reason": "Cut off."},
+    "FlagResolveView": {"resolution": "Seen."},
+    "ReturnView": {"message": "Again."},
 }
-OBJECTS = {"sample_id", "number", "verdict_id", "task_id", "job_id", "judge_id", "token_id"}
+OBJECTS = {
+    "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("route", [route for route in GUARDED if OBJECTS & set(route.parameters)], ids=str)
@@ -145,7 +154,9 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "number": 999_999_999,
         "verdict_id": 10**15,
         "task_id": 10**15,
+        "gold_id": 10**15,
         "judge_id": 10**15,
+        "flag_id": 10**15,
         "job_id": "00000000-0000-4000-8000-000000000000",
     }
     _, token = get_token_model().objects.create(both.world.dora)
@@ -163,7 +174,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
 
 
 @pytest.mark.parametrize("who", ["alice", "rita", "ben", "charlie"])
-@pytest.mark.parametrize("route", [route for route in GUARDED if "task_id" in route.parameters], ids=str)
+@pytest.mark.parametrize("route", [route for route in GUARDED if route.path.startswith("/api/tasks/")], ids=str)
 def test_a_task_is_its_annotators_alone(both: Both, route: Route, who: str) -> None:
     before = stored()
     headers = {"If-Match": "0", "Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotate.models import Batch, Task, Verdict
+from annotate.models import Batch, GoldAnswer, Task, Verdict
 from annotate.services.batches import close_batch, reopen_batch
 from annotate.services.criteria import add_criteria
 from annotate.services.labelling import skip_task, submit_task
@@ -62,6 +62,10 @@ def told(world: World) -> World:
     label_all(mine[0])
     submit_task(actor=world.ann, task_id=mine[0].pk)
     say(world.ann, mine[1], "answer", "grade", 3, comment=OWN)
+    for sample in samples:
+        GoldAnswer.objects.create(
+            sample=sample, unit="answer", criterion=world.criteria("grade")[0], value=3, reason=f"{MARKER} known"
+        )
     Verdict.objects.filter(state="disputed").update(reason=f"{MARKER} dispute")
     assert Verdict.objects.filter(state="disputed").exists()
     for name in ("lenient", "strict"):
@@ -85,8 +89,9 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "sample_id": list(world.project.samples.values_list("pk", flat=True)),
         "judge_id": list(Judge.objects.values_list("pk", flat=True)),
         "key": ["grade", "support", "measure"],
+        "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),
         "username": ["ann", "ben"],
-        "step": ["open", "close"],
+        "step": ["open", "pause", "close"],
         "form": ["json", "html", "zip"],
     }
     fixed = {

@@ -10,6 +10,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
 from annotate.models import User
+from tests.annotate.factories import make_sample
 from tests.api.conftest import Both, client_of
 from tests.api.routes import API
 from tests.api.test_access import PUBLIC, ask
@@ -181,6 +182,15 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.alice, "DELETE", desk + "members/{username}/", values={"username": "alice"})
     check(world.alice, "GET", desk + "samples/")
     check(world.alice, "GET", desk + "samples/{sample_id}/")
+    check(world.alice, "GET", desk + "samples/{sample_id}/claims/")
+    claims = {"sample_id": make_sample(world.project, 50).pk}
+    drop = {"op": "drop", "claim": 0}
+    check(world.rita, "PATCH", desk + "samples/{sample_id}/claims/", drop, values=claims)
+    check(world.rita, "PATCH", desk + "samples/{sample_id}/claims/", drop, values=claims, **{"If-Match": "1"})
+    check(world.rita, "PATCH", desk + "samples/{sample_id}/claims/", {"op": "x"}, values=claims, **{"If-Match": "2"})
+    check(world.alice, "PATCH", desk + "samples/{sample_id}/claims/", drop, values=claims, **{"If-Match": "1"})
+    check(world.rita, "PATCH", desk + "samples/{sample_id}/claims/", drop, **{"If-Match": "1"})
+    check(world.alice, "GET", desk + "samples/{sample_id}/claims/", values=claims)
     check(world.alice, "GET", desk + "batches/")
     made = {
         "name": "B",
@@ -219,6 +229,18 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.ann, "POST", task + "submit/")
     check(world.ann, "GET", desk + "work/")
     token = check(world.ann, "POST", "/api/tokens/").json()["token"]
+    check(world.ann, "POST", task + "reopen/")
+    check(world.ann, "PUT", task + "labels/", {**label, "value": None, "cant_tell": "No idea."}, **key)
+    check(world.ann, "POST", task + "flag/", {"reason": "Cut off."})
+    check(world.ann, "POST", task + "flag/", {"reason": ""})
+    check(world.ann, "POST", desk + "work/", {"exclude": []})
+    check(world.rita, "GET", desk + "flags/")
+    check(world.alice, "POST", desk + "flags/{flag_id}/resolve/", {"resolution": "Seen."})
+    check(world.alice, "POST", desk + "flags/{flag_id}/resolve/", {"resolution": "Otherwise."})
+    check(world.alice, "GET", desk + "flags/")
+    check(world.ann, "GET", "/api/me/")
+    check(world.ann, "PATCH", "/api/me/", {"preferences": {"view": "all", "hotkeys": {"skip": "w"}}})
+    check(world.ann, "PATCH", "/api/me/", {"preferences": {"hotkeys": {"skip": "n"}}})
     check(world.ann, "GET", "/api/tokens/")
     check(world.ann, "DELETE", "/api/tokens/{token_id}/", values={"token_id": token[:15]})
     assert len(seen) > 35

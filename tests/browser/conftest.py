@@ -1,19 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.conf import global_settings
 from django.test import override_settings
 
-from annotate.models import Batch, Project, User
+from annotate.models import Batch, Label, Project, Sample, Task, User
 from annotate.services.batches import create_batch, open_batch
 from annotate.services.projects import create_project, set_member
 from tests.annotate.factories import make_sample
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+    from tests.conftest import LiveApp
 
 SUPPORT = {
     "key": "support",
@@ -66,6 +69,74 @@ def desk(transactional_db: None) -> Desk:
         )
     )
     return Desk(project=project, batch=batch, **people)
+
+
+RELEVANCE = {
+    "key": "relevance",
+    "unit": "context",
+    "scale": "ordinal",
+    "prompt": "How much does this context help?",
+    "options": [{"value": n} for n in range(4)],
+    "pass": [2, 3],
+}
+
+
+@dataclass
+class Table:
+    """One sample in an open batch, and Ana who labels it."""
+
+    ana: User
+    sample: Sample
+    task: Task
+    page: Page
+
+    def labels(self) -> dict[str, Label]:
+        """What the server has, once the page has sent everything."""
+        self.page.wait_for_selector('#save-state[data-state="saved"]')
+        return {label.unit: label for label in Label.objects.filter(task=self.task)}
+
+    def evidence(self, unit: str = "claim:0") -> list[tuple[int, int, int, str]]:
+        label = self.labels().get(unit)
+        return [(s["context"], s["start"], s["end"], s["quote"]) for s in label.evidence] if label else []
+
+    def painted(self, name: str) -> list[str]:
+        """The words that a highlight colours."""
+        script = "(name) => [...(CSS.highlights.get(name) ?? [])].map(String)"
+        return self.page.evaluate(script, name)
+
+
+@pytest.fixture
+def set_table(transactional_db: None, live_app: LiveApp, new_page: Callable[..., Page]) -> Callable[..., Table]:
+    """`set_table(contexts=[…], …)`: Ana's workspace with a sample of these fields, open at its first step."""
+
+    def make(*, criteria: Sequence[dict[str, Any]] = (SUPPORT, RELEVANCE), browser: Any = None, **fields: Any) -> Table:
+        ana = User.objects.create_user("ana")
+        project = create_project(slug="desk", spec={"name": "Desk", "criteria": list(criteria)})
+        set_member(project=project, user=ana, role="annotator")
+        if "contexts" in fields:
+            fields["contexts"] = [{"id": None, "text": text, "score": None} for text in fields["contexts"]]
+        sample = make_sample(project, **fields)
+        batch = create_batch(
+            project=project,
+            name="First",
+            criteria=list(project.criteria.all()),
+            annotators=[ana],
+            overlap=1,
+            selection={"method": "all"},
+            seed=1,
+        )
+        open_batch(batch=batch)
+        page = new_page(ana, **(browser or {}))
+        page.goto(f"{live_app.url}/p/desk/label/")
+        page.wait_for_selector("#work:not([hidden])")
+        return Table(ana, sample, Task.objects.get(sample=sample), page)
+
+    return make
+
+
+def claims_in(answer: str, *texts: str) -> list[dict[str, Any]]:
+    """Claims where their texts stand in the answer."""
+    return [{"text": text, "start": answer.index(text), "end": answer.index(text) + len(text)} for text in texts]
 
 
 def wait_for_next_task(page: Page, task: str) -> None:

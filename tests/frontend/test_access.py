@@ -19,6 +19,8 @@ READ = {
     "": ALL,
     "criteria/": ALL,
     "adjudicate/": STAFF,
+    "label/done/": ALL,
+    "flags/": STAFF,
     "samples/": STAFF,
     "batches/": STAFF,
     "batches/1/": STAFF,
@@ -32,6 +34,8 @@ READ = {
     "reports/support/outcomes/": STAFF,
     "reports/support/triage/": STAFF,
     "settings/": ADMIN,
+    "audit/": ADMIN,
+    "audit/trail.csv": ADMIN,
     "members/": ADMIN,
     "import/": ADMIN,
     "export/": ADMIN,
@@ -40,6 +44,7 @@ READ = {
     "criteria/new/": ADMIN,
     "criteria/add/": ADMIN,
     "criteria/edit/support/": ADMIN,
+    "criteria/support/": ALL,
 }
 WRITE = {
     "settings/": ADMIN,
@@ -128,7 +133,7 @@ def test_the_navigation_has_what_the_role_may_open(
         # The workspace is another view's business, and asking for reports starts making them.
         urls = [item["url"] for item in reply.context["nav"] if "label" not in item["url"]]
         assert {client.get(url).status_code for url in urls} == {200}
-        assert len(reply.context["nav"]) == {"admin": 11, "reviewer": 7, "annotator": 3}[name]
+        assert len(reply.context["nav"]) == {"admin": 13, "reviewer": 8, "annotator": 3}[name]
 
 
 def test_every_page_is_named() -> None:

@@ -5,9 +5,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotate.models import Batch, Project, Sample, User
+from annotate.models import Batch, Project, Sample, User, Verdict
 from annotate.services.projects import set_member
-from frontend.views.samples_read import answer_pieces, units
+from frontend.views.answers import answer_pieces
+from frontend.views.samples_read import units
 from judges.models import Judge, JudgeVersion, Run, Score
 from tests.frontend.building import make_samples
 
@@ -117,6 +118,54 @@ def test_the_answer_is_cut_at_its_claims_by_code_points() -> None:
         {"text": "overlapping", "start": 3, "end": 6},
     ]
     sample = Sample(answer=answer, claims=claims)
-    pieces = answer_pieces(answer, claims, units(sample, with_said=False)["claim"])
+    pieces = answer_pieces(answer, claims, units(sample, with_said=False)["claim"], 0)
     assert [(piece.text, piece.number) for piece in pieces] == [("😀 ", 0), ("中文。", 1), (" Tail", 0)]
     assert "".join(piece.text for piece in pieces) == answer
+
+
+def test_citations_are_links_also_inside_claims() -> None:
+    answer = "😀 Nine [1]. Ten [2, 7]."
+    claims = [{"text": "Nine [1].", "start": 2, "end": 11}, {"text": "Ten [2", "start": 12, "end": 18}]
+    sample = Sample(answer=answer, claims=claims)
+    pieces = answer_pieces(answer, claims, units(sample, with_said=False)["claim"], 2)
+    assert [(p.text, p.claim and p.claim.unit, p.number, p.cites, p.anchor) for p in pieces] == [
+        ("😀 ", None, 0, "", ""),
+        ("Nine ", "claim:0", 1, "", ""),
+        ("[1]", "claim:0", 0, "cites context 1", "context-0"),
+        (".", "claim:0", 0, "", ""),
+        (" ", None, 0, "", ""),
+        ("Ten [", "claim:1", 2, "", ""),
+        ("2", "claim:1", 0, "cites context 2", "context-1"),
+        (", ", None, 0, "", ""),
+        ("7", None, 0, "cites context 7; there are 2", ""),
+        ("].", None, 0, "", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "contexts", "words"),
+    [
+        ("[2]", 1, "cites context 2; there is 1"),
+        ("[1]", 0, "cites context 1; there are none"),
+        ("[1-3]", 2, "cites contexts 1 to 3; there are 2"),
+        ("[1-3]", 3, "cites contexts 1 to 3"),
+    ],
+)
+def test_a_citation_says_what_it_cites(answer: str, contexts: int, words: str) -> None:
+    (piece,) = answer_pieces(answer, [], [], contexts)
+    assert piece.cites == words
+    assert bool(piece.anchor) == ("there" not in words)
+
+
+def test_pages_link_citations_and_mark_those_of_no_context(
+    rita: User, samples: list[Sample], disputes: list[Verdict], as_user: AsUser
+) -> None:
+    Sample.objects.filter(pk=samples[0].pk).update(
+        answer="It is so [1], and so [9].", claims=[{"text": "It is so", "start": None, "end": None}] * 2
+    )
+    for url in (f"/p/help/samples/{samples[0].pk}/", f"/p/help/adjudicate/{disputes[0].pk}/"):
+        text = as_user(rita).get(url).content.decode()
+        assert 'href="#context-0" aria-label="[1] cites context 1"' in text
+        assert 'id="context-0"' in text
+        assert 'aria-label="[9] cites context 9; there' in text
+        assert 'href="#context-8"' not in text

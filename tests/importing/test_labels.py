@@ -11,6 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.models import Label, LabelEvent, Membership, Project, Rater, Sample, User
+from annotate.selectors.claims import claims_as_dict
+from annotate.services.claims import edit_claims
 
 Write = Callable[..., Path]
 
@@ -142,6 +144,44 @@ def test_claims_with_a_score_are_not_renamed(samples: None, write: Write) -> Non
     call_command("import_scores", "p", str(write("j.jsonl", [score])), stdout=io.StringIO())
 
     assert "reads “Alpha.”" in refused(write("l.jsonl", [row(sample_id="split", unit_text="Something else")]))
+
+
+def edited(name: str, *changes: dict[str, Any]) -> Sample:
+    sample = Sample.objects.get(external_id=name)
+    editor = User.objects.create_user("rita")
+    for revision, change in enumerate(changes, 1):
+        edit_claims(
+            actor=editor, project=sample.project, sample_id=sample.pk, change=change, expected_revision=revision
+        )
+    return sample
+
+
+def test_a_dropped_claim_takes_no_label_and_no_score(samples: None, write: Write) -> None:
+    edited("split", {"op": "merge", "claims": [0, 1]}, {"op": "drop", "claim": 2})
+    said = refused(write("l.jsonl", [row(sample_id="split", unit=f"claim:{index}") for index in (3, 0, 2, 4)]))
+    assert "row 2, line 2, field unit: dropped_claim: A reviewer dropped claim:0 of this sample" in said
+    assert "row 3, line 3, field unit: dropped_claim: " in said
+    assert "row 4, line 4, field unit: unknown_unit: " in said
+    assert "row 1," not in said
+    score = {"sample_id": "split", "judge": "j", "score": 1}
+    stderr = io.StringIO()
+    path = write("j.jsonl", [{**score, "unit": "claim:3"}, {**score, "unit": "claim:1"}])
+    with pytest.raises(CommandError):
+        call_command("import_scores", "p", str(path), stderr=stderr)
+    assert "row 2, line 2, field unit: dropped_claim: A reviewer dropped claim:1" in stderr.getvalue()
+
+
+def test_claims_that_a_reviewer_edited_are_not_renamed(samples: None, write: Write) -> None:
+    edited("split", {"op": "edit", "claim": 0, "text": "Alpha comes first."})
+    assert "reads “Alpha comes first.”" in refused(write("l.jsonl", [row(sample_id="split", unit_text="Alpha")]))
+
+
+def test_naming_claims_is_a_revision_that_editors_notice(samples: None, write: Write) -> None:
+    sample = edited("split", {"op": "checked"})
+    load(write("l.jsonl", [row(sample_id="split", unit="claim:0", unit_text="Alpha. Beta.")]))
+    state = claims_as_dict(Sample.objects.get(pk=sample.pk))
+    assert (state["revision"], state["checked"], len(state["claims"])) == (3, False, 1)
+    assert [(row["revision"], row["change"]["op"]) for row in state["history"]] == [(2, "checked"), (1, "imported")]
 
 
 def test_a_members_username_means_the_member(samples: None, project: Project, write: Write) -> None:

@@ -37,8 +37,8 @@ class Command(OneLineCommand):
 
 def as_table(found: dict[str, Any]) -> str:
     head = (
-        f"{found['criterion']} ({found['scale']}): {found['ratings']} ratings of {found['units']} units "
-        f"by {len(found['raters'])} raters"
+        f"{found['criterion']} version {found['version']} ({found['scale']}): {found['ratings']} ratings of "
+        f"{found['units']} units by {len(found['raters'])} raters"
     )
     estimates = text_table(
         ["statistic", "value [95% interval]", "n", "clusters", "note"],

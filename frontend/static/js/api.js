@@ -16,10 +16,10 @@ function cookie(name) {
   return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
 }
 
-/** @param {{api: {work: string, task: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
-export function createApi(data) {
+/** @param {{csrf_cookie: string, user_id: number}} data */
+export function createRequest(data) {
   /** @returns {Promise<Reply>} */
-  async function request(method, url, body, headers = {}) {
+  return async function request(method, url, body, headers = {}) {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const sent = { Accept: "application/json", "X-Expected-User": String(data.user_id), ...headers };
     if (text !== undefined) Object.assign(sent, { "Content-Type": "application/json", "X-CSRFToken": cookie(data.csrf_cookie) });
@@ -38,15 +38,16 @@ export function createApi(data) {
     } catch {
       return { outcome: "away", status: 0, data: null, code: "", message: "" };
     }
-  }
+  };
+}
 
+/** @param {{api: {work: string, task: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
+export function createApi(data) {
+  const request = createRequest(data);
   return {
     /** @param {number[]} exclude ids of tasks held here */
     work(exclude) {
-      const query = new URLSearchParams();
-      if (data.batch !== null) query.set("batch", String(data.batch));
-      if (exclude.length) query.set("exclude", exclude.join(","));
-      return request("GET", `${data.api.work}?${query}`);
+      return request("POST", data.api.work, data.batch === null ? { exclude } : { batch: data.batch, exclude });
     },
     /** @param {number} id */
     task: (id) => request("GET", `${data.api.task}${id}/`),
@@ -63,6 +64,14 @@ export function createApi(data) {
       if (entry.action === "skip") body.reason = entry.reason;
       return request("POST", `${data.api.task}${entry.task}/${entry.action}/`, body);
     },
+    /** Takes a submission back. @param {number} id */
+    reopen: (id) => request("POST", `${data.api.task}${id}/reopen/`, {}),
+    /** @param {number} id @param {string} reason */
+    flag: (id, reason) => request("POST", `${data.api.task}${id}/flag/`, { reason }),
+    /** "I am still at it." @param {number} id */
+    heartbeat: (id) => request("POST", `${data.api.task}${id}/heartbeat/`, {}),
+    /** @param {object} preferences those that change */
+    prefer: (preferences) => request("PATCH", data.api.me, { preferences }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The dialogs of the workspace. Each is a <dialog> in the page whose buttons close it with a value. */
 
-import { shortcutsOn, switchShortcuts } from "./keys.js";
+import { shortcutsOn } from "./keys.js";
+import { say } from "./render.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -12,37 +13,80 @@ function ask(dialog) {
   return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue), { once: true }));
 }
 
-/** Wires what is the same on every opening. Called once. */
-export function prepareDialogs() {
+/**
+ * Wires what is the same on every opening. Called once.
+ * @param {{shortcuts(on: boolean): void}} on  the person switched the single-key shortcuts
+ */
+export function prepareDialogs(on) {
   for (const button of document.querySelectorAll("dialog [data-close]")) {
     button.addEventListener("click", () => button.closest("dialog").close(button.dataset.close));
   }
   const shortcuts = byId("shortcuts");
   shortcuts.checked = shortcutsOn();
-  shortcuts.addEventListener("change", () => switchShortcuts(shortcuts.checked));
-  for (const reason of document.querySelectorAll("[data-reason]")) {
+  shortcuts.addEventListener("change", () => on.shortcuts(shortcuts.checked));
+  for (const name of ["skip", "flag", "cant-tell"]) prepareReasons(name);
+}
+
+/** A dialog that asks for a reason: some to choose from, by click or by digit, and room for one's own words. */
+function prepareReasons(name) {
+  const dialog = byId(`${name}-dialog`);
+  const field = byId(`${name}-reason`);
+  const reasons = [...dialog.querySelectorAll("[data-reason]")];
+  for (const reason of reasons) {
     reason.addEventListener("click", () => {
-      byId("skip-reason").value = reason.textContent.trim();
-      byId("skip-reason").focus();
+      field.value = reason.querySelector("[data-words]").textContent.trim();
+      dialog.close("done");
     });
   }
-  byId("skip-form").addEventListener("submit", (event) => {
+  dialog.addEventListener("keydown", (event) => {
+    if (event.target === field || event.ctrlKey || event.metaKey || event.altKey || !shortcutsOn()) return;
+    const reason = reasons[Number(event.key) - 1];
+    if (!reason && event.key !== String(reasons.length + 1)) return;
     event.preventDefault();
-    if (byId("skip-reason").value.trim()) byId("skip-dialog").close("skip");
-    else byId("skip-error").hidden = false;
+    // The dialog is closed when the page hears of the key, which would take it for an option's.
+    event.stopPropagation();
+    if (reason) reason.click();
+    else field.focus();
+  });
+  byId(`${name}-form`).addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (field.value.trim()) dialog.close("done");
+    else byId(`${name}-error`).hidden = false;
   });
 }
 
-/** @returns {Promise<string>} the reason, or "" when the person thought better of it */
-export async function askSkipReason() {
-  byId("skip-reason").value = "";
-  byId("skip-error").hidden = true;
-  const answer = await ask(byId("skip-dialog"));
-  return answer === "skip" ? byId("skip-reason").value.trim() : "";
+/**
+ * @param {"skip"|"flag"|"cant-tell"} name @param {string} [words] what stands there already
+ * @returns {Promise<string>} the reason, or "" when the person thought better of it
+ */
+export async function askReason(name, words = "") {
+  byId(`${name}-reason`).value = words;
+  byId(`${name}-error`).hidden = true;
+  const answer = await ask(byId(`${name}-dialog`));
+  return answer === "done" ? byId(`${name}-reason`).value.trim() : "";
 }
 
 /**
- * @param {{title: string, mine: {value: string, comment: string}, theirs: {value: string, comment: string}}} versions
+ * Known answers, once the sample is submitted. Enter closes it.
+ * @param {{title: string, yours: string, answer: string, reason: string, same: boolean}[]} rows
+ */
+export function showFeedback(rows) {
+  const line = byId("feedback-line").content.firstElementChild;
+  byId("feedback-rows").replaceChildren(
+    ...rows.map((row) => {
+      const made = line.cloneNode(true);
+      for (const part of made.querySelectorAll("[data-part]")) part.textContent = row[part.dataset.part];
+      made.querySelector("[data-same]").hidden = !row.same;
+      made.querySelector("[data-differs]").hidden = row.same;
+      return made;
+    }),
+  );
+  return ask(byId("feedback-dialog"));
+}
+
+/**
+ * @typedef {{value: string, comment: string, evidence: import("./spans.js").Span[]}} Version
+ * @param {{title: string, mine: Version, theirs: Version}} versions
  * @returns {Promise<"mine"|"theirs"|"">}
  */
 export function askWhichVersion({ title, mine, theirs }) {
@@ -50,9 +94,19 @@ export function askWhichVersion({ title, mine, theirs }) {
   for (const [side, version] of Object.entries({ mine, theirs })) {
     byId(`conflict-${side}-value`).textContent = version.value;
     byId(`conflict-${side}-comment`).textContent = version.comment;
+    byId(`conflict-${side}-evidence`).replaceChildren(...version.evidence.map(quoted));
   }
   return ask(byId("conflict-dialog"));
 }
 
+/** @param {import("./spans.js").Span} span */
+function quoted(span) {
+  const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  const item = make("li", "");
+  const quote = make("q", "");
+  quote.append(make("bdi", span.quote));
+  item.append(make("span", say("unit_context", { n: span.context + 1 })), " ", quote);
+  return item;
+}
+
 export const showHelp = () => ask(byId("help-dialog"));
-export const showGuidelines = () => ask(byId("guidelines-dialog"));

@@ -1,23 +1,11 @@
-/** The person at the keyboard: single-key shortcuts, and how long they were really at work. */
+/** The person at the keyboard: what a key means. */
 
-const SWITCH = "touchstone.shortcuts";
+/** Whether keys that are characters do anything (WCAG 2.1.4): the person's own setting, which every page carries. */
+export const shortcutsOn = () => document.documentElement.dataset.singleKeys !== "off";
 
-export function shortcutsOn() {
-  try {
-    return localStorage.getItem(SWITCH) !== "off";
-  } catch {
-    return true;
-  }
-}
-
-/** @param {boolean} on @returns {boolean} whether this browser could remember it */
+/** @param {boolean} on */
 export function switchShortcuts(on) {
-  try {
-    localStorage.setItem(SWITCH, on ? "on" : "off");
-    return true;
-  } catch {
-    return false;
-  }
+  document.documentElement.dataset.singleKeys = on ? "on" : "off";
 }
 
 /**
@@ -48,6 +36,14 @@ const isInput = (target) => target.matches("input:not([type=checkbox], [type=rad
 // Like a native radio button: Enter belongs to the form, Space chooses.
 const pressesItself = (target) => target.matches("button:not([role=radio]), a[href], summary");
 
+/** Ctrl+Z and its like, where the page has a meaning for them. */
+function withControl(event, actions) {
+  const act = actions[`ctrl+${event.shiftKey ? "shift+" : ""}${event.key.toLowerCase()}`];
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
 /**
  * @param {object} wiring
  * @param {(key: string) => (() => void)|undefined} wiring.option  what the key does as an option of the step in hand
@@ -55,8 +51,9 @@ const pressesItself = (target) => target.matches("button:not([role=radio]), a[hr
  */
 export function bindKeys({ option, actions }) {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.altKey || event.isComposing) return;
     if (document.querySelector("dialog[open]") || isInput(event.target)) return;
+    if (event.ctrlKey || event.metaKey) return withControl(event, actions);
     if ((event.key === "Enter" || event.key === " ") && pressesItself(event.target)) return;
     const moves = event.key.startsWith("Arrow") || event.key.startsWith("Page");
     // A key held down must not decide unit after unit.
@@ -70,38 +67,4 @@ export function bindKeys({ option, actions }) {
       return;
     }
   });
-}
-
-/** Counts seconds while the page is visible and somebody does something; a pause counts for `idleAfter` at most. */
-export class ActivityClock {
-  #total = 0;
-  #last = 0;
-
-  constructor(idleAfter = 60_000) {
-    this.idleAfter = idleAfter;
-    const touch = () => this.#touch();
-    for (const name of ["pointerdown", "pointermove", "keydown", "wheel", "scroll"]) {
-      document.addEventListener(name, touch, { passive: true, capture: true });
-    }
-    document.addEventListener("visibilitychange", touch);
-  }
-
-  /** @param {number} seconds already spent on the task */
-  restart(seconds) {
-    this.#total = seconds * 1000;
-    this.#last = performance.now();
-  }
-
-  get seconds() {
-    return Math.floor((this.#total + this.#pause()) / 1000);
-  }
-
-  #pause() {
-    return this.#last ? Math.min(performance.now() - this.#last, this.idleAfter) : 0;
-  }
-
-  #touch() {
-    this.#total += this.#pause();
-    this.#last = document.visibilityState === "visible" ? performance.now() : 0;
-  }
 }

@@ -6,12 +6,15 @@
  * under the same idempotency key, until there is an answer; what was chosen since then waits in `tail` and takes the
  * revision that the answer names. Finishing a task (submit, skip) waits until the labels of the task are through.
  *
- * @typedef {{key: string, base: number, sent: boolean, value: unknown, comment: string, evidence: object[], active_seconds: number}} Change
+ * @typedef {{key: string, base: number, sent: boolean, value: unknown, cant_tell: string, comment: string, evidence: object[],
+ *   active_seconds: number, active_ms: number}} Change
  * @typedef {{kind: "label", at: number, task: number, unit: string, criterion: string, title: string, head: Change, tail: Change|null}} LabelEntry
- * @typedef {{kind: "finish", at: number, task: number, action: "submit"|"skip", reason: string, active_seconds: number, scope: string}} FinishEntry
+ * @typedef {{kind: "finish", at: number, task: number, action: "submit"|"skip", reason: string, active_seconds: number, scope: string, tried?: boolean}} FinishEntry
  * @typedef {LabelEntry|FinishEntry} Entry
  * @typedef {import("./api.js").Reply} Reply
  */
+
+import { sameSaid, saidOf } from "./history.js";
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
@@ -19,7 +22,7 @@ const LAST_RETRY_MS = 30_000;
 const idOf = (entry) => (entry.kind === "label" ? `label.${entry.task}.${entry.unit}.${entry.criterion}` : `finish.${entry.task}`);
 
 /** Two tabs that say the same don't disagree. */
-const sameSaid = (mine, theirs) => theirs !== null && mine.value === theirs.value && mine.comment === theirs.comment;
+const agree = (mine, theirs) => theirs !== null && sameSaid(saidOf(mine), saidOf(theirs));
 
 /** crypto.randomUUID exists on https and localhost only; a Touchstone in a hospital's LAN may be plain http. */
 export function uuid() {
@@ -80,7 +83,7 @@ export class Outbox {
 
   /**
    * @param {{task: number, unit: string, criterion: string, title: string}} which
-   * @param {{value: unknown, comment: string, evidence: object[], active_seconds: number}} said
+   * @param {{value: unknown, cant_tell: string, comment: string, evidence: object[], active_seconds: number, active_ms: number}} said
    * @param {number} revision of the label as it was seen here
    */
   putLabel(which, said, revision) {
@@ -98,6 +101,15 @@ export class Outbox {
   putFinish(finish) {
     this.#keep({ kind: "finish", at: Date.now(), ...finish });
     this.flush();
+  }
+
+  /** Takes back what was never sent. @param {number} task @returns {boolean} whether that was so */
+  withdraw(task) {
+    const entry = this.finishing.find((one) => one.task === task);
+    if (!entry || entry.tried) return false;
+    this.#drop(entry);
+    this.on.changed();
+    return true;
   }
 
   /** The first conflict that waits for a person, if any. @returns {[LabelEntry, Reply]|null} */
@@ -156,6 +168,9 @@ export class Outbox {
     if (entry.kind === "label" && !entry.head.sent) {
       entry.head.sent = true;
       this.#keep(entry);
+    } else if (entry.kind === "finish" && !entry.tried) {
+      entry.tried = true;
+      this.#keep(entry);
     }
     const kept = JSON.stringify(entry);
     const reply = await (entry.kind === "label" ? this.api.putLabel(entry) : this.api.finish(entry, this.exclude(entry)));
@@ -167,7 +182,7 @@ export class Outbox {
     if (reply.outcome === "away" || reply.outcome === "logged-out") return this.#failed(entry, reply.outcome);
     this.#trouble = null;
     this.#failures = 0;
-    if (reply.outcome === "stale" && sameSaid(entry.tail ?? entry.head, reply.data.current)) {
+    if (reply.outcome === "stale" && agree(entry.tail ?? entry.head, reply.data.current)) {
       this.#drop(entry);
       this.on.saved(entry, reply.data.current);
     } else if (reply.outcome === "stale") {

@@ -3,14 +3,12 @@
  * A task is drawn once; a decision afterwards only changes attributes and words in place, so that nothing jumps.
  */
 
+import { citationsIn, isThere } from "./citations.js";
 import { optionKeys } from "./keys.js";
-import { segments } from "./spans.js";
+import { piecesOf, segments } from "./spans.js";
 import { isDone, tally, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
-
-// A text longer than this is laid out in pieces, of which the browser skips those out of sight.
-const PIECE = 4_000;
 
 /** The unit that is highlighted; only a change of it may scroll, so that one can read on while deciding. */
 let markedUnit = "";
@@ -28,7 +26,7 @@ export function say(name, values = {}) {
   return sentences.get(name).replace(/\{(\w+)\}/g, (_, key) => String(values[key]));
 }
 
-function element(tag, { text, children = [], data = {}, ...properties } = {}) {
+export function element(tag, { text, children = [], data = {}, ...properties } = {}) {
   const made = Object.assign(document.createElement(tag), properties);
   Object.assign(made.dataset, data);
   if (text !== undefined) made.textContent = text;
@@ -38,17 +36,8 @@ function element(tag, { text, children = [], data = {}, ...properties } = {}) {
 
 const bdi = (text) => element("bdi", { text });
 
-/** Cuts at line ends, so that the pieces read like the whole. @param {string} text */
-function pieces(text) {
-  const cut = [];
-  for (let from = 0; from < text.length; ) {
-    const end = text.length - from > PIECE ? text.indexOf("\n", from + PIECE) : -1;
-    const to = end < 0 ? text.length : end + 1;
-    cut.push(element("bdi", { className: "piece", text: text.slice(from, to) }));
-    from = to;
-  }
-  return cut;
-}
+/** @param {string} text */
+const pieces = (text) => piecesOf(text).map((from, i, all) => element("bdi", { className: "piece", text: text.slice(from, all[i + 1]) }));
 
 function fill(id, ...children) {
   byId(id).replaceChildren(...children);
@@ -70,6 +59,11 @@ export function valueName(criterion, value) {
   return criterion.options.find((option) => option.value === value)?.label ?? String(value);
 }
 
+/** What was said, in words. @param {import("./steps.js").Criterion} criterion @param {Partial<Label>|null|undefined} label */
+export function saidName(criterion, label) {
+  return label?.cant_tell ? say("cant_tell_because", { reason: label.cant_tell }) : valueName(criterion, label?.value);
+}
+
 // --- a task ---------------------------------------------------------------------------------------------------------
 
 /** @param {Task} task @param {Step[]} steps @param {Map<string, Label>} labels */
@@ -79,8 +73,9 @@ export function drawTask(task, steps, labels) {
   setText("batch-name", batch.name);
   setText("due", batch.due_date ? say("due", { date: new Date(`${batch.due_date}T00:00`).toLocaleDateString(document.documentElement.lang, { dateStyle: "medium" }) }) : "");
   fill("question", ...pieces(sample.question));
+  drawReturned(task);
   drawAnswer(sample, names);
-  optional("answer-b", sample.answer_b, pieces);
+  optional("answer-b", sample.answer_b, (text) => answerParts(text, [], sample.contexts.length));
   setText("answer-heading", say(sample.answer_b === null ? "answer" : "answer_a"));
   optional("reference", sample.reference, pieces);
   drawListed("facts", sample.key_facts, "fact");
@@ -93,6 +88,13 @@ export function drawTask(task, steps, labels) {
   scrollLater({ toTop: true });
 }
 
+/** What a reviewer asks for, until it is submitted again. */
+function drawReturned(task) {
+  byId("returned").hidden = !task.return_message;
+  setText("returned-by", task.returned_by ? say("returned_by", { name: task.returned_by }) : say("returned"));
+  fill("returned-message", bdi(task.return_message ?? ""));
+}
+
 function optional(id, text, draw) {
   byId(`${id}-block`).hidden = text === null || text === "";
   fill(id, ...draw(text ?? ""));
@@ -100,20 +102,39 @@ function optional(id, text, draw) {
 
 function drawAnswer(sample, names) {
   const number = (index) => names.get(`claim:${index}`) ?? index + 1;
-  const placed = sample.claims.map((claim, id) => ({ id, ...claim })).filter((claim) => claim.start !== null && claim.end !== null);
-  if (!placed.length) fill("answer", ...pieces(sample.answer));
-  else fill("answer", element("bdi", { children: segments(sample.answer, placed).map((part) => answerPart(part, number)) }));
-  const elsewhere = sample.claims.flatMap((claim, id) => (claim.start === null || claim.end === null ? [[claim.text, id]] : []));
+  const placed = sample.claims.filter((claim) => claim.start !== null).map((claim) => ({ ...claim, id: claim.index }));
+  fill("answer", ...answerParts(sample.answer, placed, sample.contexts.length, number));
+  const elsewhere = sample.claims.filter((claim) => claim.start === null);
   byId("claims-block").hidden = !elsewhere.length;
-  fill("claims", ...elsewhere.map(([text, id]) => listedUnit(`claim:${id}`, number(id), text)));
+  fill("claims", ...elsewhere.map(({ index, text }) => listedUnit(`claim:${index}`, number(index), text)));
 }
 
-function answerPart(part, number) {
-  if (!part.ids.length) return document.createTextNode(part.text);
+/** An answer with its claims marked and its citations linked; one without either is laid out like any text. */
+function answerParts(text, claims, contexts, number) {
+  const cited = citationsIn(text);
+  if (!claims.length && !cited.length) return pieces(text);
+  const parts = segments(text, claims, cited.flatMap((citation) => [citation.start, citation.end]));
+  const citationAt = ({ start }) => cited.find((citation) => citation.start <= start && start < citation.end);
+  return [element("bdi", { className: "piece", children: parts.map((part) => answerPart(part, number, citationAt(part), contexts)) })];
+}
+
+function answerPart(part, number, citation, contexts) {
+  const words = citation ? citationLink(part.text, citation, contexts) : document.createTextNode(part.text);
+  if (!part.ids.length) return words;
   const data = { units: part.ids.map((id) => `claim:${id}`).join(" ") };
   // The number is drawn by the style sheet, so that copied text has none.
   if (part.begins.length) data.number = part.begins.map(number).join(" ");
-  return element("mark", { className: "claim", text: part.text, data });
+  return element("mark", { className: "claim", data, children: [words] });
+}
+
+function citationLink(text, citation, contexts) {
+  const { first, last } = citation;
+  const cites = first === last ? say("cites", { n: first }) : say("cites_range", { first, last });
+  if (isThere(citation, contexts)) {
+    return element("a", { className: "cite", href: `#context-${first}`, title: cites, ariaLabel: `${text} ${cites}`, text, data: { first, last } });
+  }
+  const missing = say({ 0: "cites_of_none", 1: "cites_of_one" }[contexts] ?? "cites_of", { cites, count: contexts });
+  return element("a", { className: "cite cite-missing", role: "link", tabIndex: 0, ariaDisabled: "true", title: missing, ariaLabel: `${text} ${missing}`, text });
 }
 
 function drawListed(id, texts, kind) {
@@ -133,7 +154,7 @@ function drawContext(context, i) {
   const heading = element("h3", { text: say("unit_context", { n: i + 1 }), data: { units: `context:${i}` } });
   if (context.id) heading.append(" ", element("span", { className: "context-id", children: [bdi(context.id)] }));
   const text = element("div", { className: "text", children: pieces(context.text) });
-  return element("li", { className: "context", data: { unitBox: `context:${i}` }, children: [heading, text] });
+  return element("li", { className: "context", id: `context-${i + 1}`, tabIndex: -1, data: { unitBox: `context:${i}` }, children: [heading, text] });
 }
 
 function stepRow(step, before) {
@@ -154,28 +175,52 @@ export function drawStepState(step, labels) {
   const button = stepButtons.get(step.key);
   button.dataset.done = String(isDone(label));
   button.querySelector(".step-value").replaceChildren(
-    isDone(label) ? bdi(valueName(step.criterion, label.value)) : element("span", { className: "visually-hidden", text: say("open") }),
+    isDone(label) ? bdi(label.cant_tell ? say("cant_tell") : valueName(step.criterion, label.value)) : element("span", { className: "visually-hidden", text: say("open") }),
   );
   button.classList.toggle("has-comment", Boolean(label?.comment));
+  button.classList.toggle("has-evidence", Boolean(label?.evidence.length));
 }
 
 // --- the step in hand -----------------------------------------------------------------------------------------------
 
 /** @param {Task} task @param {Step} step @param {Label|undefined} label */
 export function drawStep(task, step, label) {
+  if (!byId("hint").hidden) hint("");
   setText("unit-name", `${say(`unit_${step.kind}_of`, { n: step.number, of: step.of })} · ${step.criterion.name}`);
   const text = unitText(task.sample, step);
   fill("unit-text", bdi(text));
   byId("unit-text").hidden = !text;
   setText("prompt", step.criterion.prompt);
-  setText("criterion-help", step.criterion.help);
+  drawHelp(step.criterion);
   setText("optional-note", step.criterion.required ? "" : say("optional"));
-  drawOptions(step.criterion, label?.value ?? null);
+  drawOptions(step.criterion, label);
   byId("comment").value = label?.comment ?? "";
   markUnit(step);
   byId("steps").querySelector("[aria-current]")?.removeAttribute("aria-current");
   stepButtons.get(step.key).setAttribute("aria-current", "step");
   scrollLater({ step });
+}
+
+/** More than this of help makes the options wander; it is shown when somebody asks for it. */
+const LONG_HELP = 320;
+/** What the person asked for; until then the length decides. @type {boolean|null} */
+let helpWanted = null;
+
+function drawHelp(criterion) {
+  const words = [criterion.help, ...criterion.options.map((option) => option.help ?? "")];
+  const length = words.reduce((sum, text) => sum + text.length, 0);
+  const shown = helpWanted ?? length <= LONG_HELP;
+  setText("criterion-help", criterion.help);
+  byId("criterion-help").hidden = !shown || !criterion.help;
+  byId("work").dataset.help = shown ? "shown" : "hidden";
+  byId("help-text").hidden = length === 0 || (shown && length <= LONG_HELP && helpWanted === null);
+  byId("help-text").setAttribute("aria-expanded", String(shown));
+}
+
+/** @param {import("./steps.js").Criterion} criterion */
+export function toggleHelp(criterion) {
+  helpWanted = byId("work").dataset.help === "hidden";
+  drawHelp(criterion);
 }
 
 // --- scrolling ------------------------------------------------------------------------------------------------------
@@ -213,7 +258,8 @@ function reveal(column, item) {
   else if (place.bottom > view.bottom) column.scrollTop += place.bottom - view.bottom + place.height;
 }
 
-function drawOptions(criterion, value) {
+function drawOptions(criterion, label) {
+  const value = label?.value ?? null;
   const group = byId("options");
   byId("number-block").hidden = criterion.options.length > 0;
   byId("number").value = criterion.options.length || value === null ? "" : String(value);
@@ -227,10 +273,11 @@ function drawOptions(criterion, value) {
     group.dataset.drawn = drawn;
     if (hadFocus) group.firstElementChild?.focus();
   }
-  drawChoice(value);
+  byId("cant-tell").hidden = !criterion.cant_tell;
+  drawChoice(label);
 }
 
-function optionButton(option, key) {
+export function optionButton(option, key) {
   const words = element("span", { className: "option-words", children: [element("span", { className: "option-label", children: [bdi(option.label)] })] });
   if (option.help) words.append(element("span", { className: "option-help", children: [bdi(option.help)] }));
   const button = element("button", { type: "button", className: "option", data: { value: JSON.stringify(option.value), key }, children: [words] });
@@ -240,16 +287,18 @@ function optionButton(option, key) {
   return button;
 }
 
-/** @param {unknown} value */
-export function drawChoice(value) {
-  const chosen = JSON.stringify(value);
+/** @param {Label|undefined} label */
+export function drawChoice(label) {
+  const chosen = JSON.stringify(label?.value ?? null);
   const buttons = [...byId("options").children];
   const reachable = buttons.find((button) => button.dataset.value === chosen) ?? buttons[0];
   for (const button of buttons) {
     button.setAttribute("aria-checked", String(button.dataset.value === chosen));
     button.tabIndex = button === reachable ? 0 : -1;
   }
-  byId("clear").disabled = value === null;
+  byId("cant-tell").setAttribute("aria-pressed", String(Boolean(label?.cant_tell)));
+  setText("cant-tell-text", label?.cant_tell ? say("cant_tell_because", { reason: label.cant_tell }) : say("cant_tell_ask"));
+  byId("clear").disabled = !isDone(label);
 }
 
 function markUnit(step) {
@@ -277,6 +326,18 @@ export function drawProgress(steps, labels, progress) {
 export function explain(text, title) {
   setText("complete", text);
   announce(`${text} ${title}`);
+}
+
+const HINT_MS = 8_000;
+
+/** A word on what just happened; it goes by itself, or with the next step. @param {string} text */
+export function hint(text) {
+  const box = byId("hint");
+  box.textContent = text;
+  box.hidden = !text;
+  clearTimeout(hint.later);
+  hint.later = setTimeout(() => (box.hidden = true), HINT_MS);
+  if (text) announce(text);
 }
 
 /** @param {string} state */

@@ -2,13 +2,13 @@
  * What there is to decide in a task, in which order, and what is still open. Pure functions.
  *
  * @typedef {{value: unknown, label: string, hotkey?: string, help?: string}} Option
- * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, options: Option[]}} Criterion
- * @typedef {{text: string, start: number|null, end: number|null}} Claim
+ * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, cant_tell: boolean, options: Option[]}} Criterion
+ * @typedef {{index: number, text: string, start: number|null, end: number|null}} Claim  those that are there; `index` names the unit
  * @typedef {{question: string, answer: string, answer_b: string|null, reference: string|null, contexts: {id: string|null, text: string}[],
  *   claims: Claim[], key_facts: string[], entities: string[]}} Sample
- * @typedef {{unit: string, criterion: string, value: unknown, comment: string, evidence: object[], revision: number}} Label
+ * @typedef {{unit: string, criterion: string, value: unknown, cant_tell: string, comment: string, evidence: object[], revision: number}} Label
  * @typedef {{id: number, status: string, active_seconds: number, batch: {number: number, name: string, due_date: string|null},
- *   sample: Sample, criteria: Criterion[], labels: Label[]}} Task
+ *   return_message: string, returned_by: string|null, leased?: boolean, sample: Sample, criteria: Criterion[], labels: Label[]}} Task
  * @typedef {{unit: string, kind: string, index: number, number: number, of: number, criterion: Criterion, key: string}} Step
  */
 
@@ -18,13 +18,14 @@ const LISTS = { claim: "claims", context: "contexts", fact: "key_facts", entity:
 /** @param {string} unit @param {string} criterion */
 export const stepKey = (unit, criterion) => `${unit}|${criterion}`;
 
-/** @param {Label|undefined} label */
-export const isDone = (label) => label !== undefined && label.value !== null;
+/** Decided: by a value, or by saying that none can be given. @param {Label|undefined} label */
+export const isDone = (label) => label !== undefined && (label.value !== null || Boolean(label.cant_tell));
 
-/** Claims as they stand in the answer; those without a place come last. @param {Claim[]} claims @returns {number[]} */
+/** Indices of the claims as they stand in the answer; those without a place come last. @param {Claim[]} claims @returns {number[]} */
 export function claimOrder(claims) {
-  const place = (i) => claims[i].start ?? Infinity;
-  return claims.map((_, i) => i).sort((a, b) => (place(a) === place(b) ? a - b : place(a) - place(b)));
+  const place = (claim) => claim.start ?? Infinity;
+  const order = claims.toSorted((a, b) => (place(a) === place(b) ? a.index - b.index : place(a) - place(b)));
+  return order.map((claim) => claim.index);
 }
 
 /** @param {Task} task @returns {Step[]} */
@@ -43,7 +44,7 @@ export function stepsOf(task) {
 
 /** The words of the step's unit. @param {Sample} sample @param {Step} step */
 export function unitText(sample, step) {
-  if (step.kind === "claim") return sample.claims[step.index].text;
+  if (step.kind === "claim") return sample.claims.find((claim) => claim.index === step.index).text;
   if (step.kind === "fact") return sample.key_facts[step.index];
   if (step.kind === "entity") return sample.entities[step.index];
   // Contexts and answers are too long to repeat beside the question; they are highlighted where they stand.

@@ -1,11 +1,19 @@
 /** The labelling workspace: holds the task in hand and the next one, and turns what a person does into changes. */
 
 import { createApi } from "./api.js";
-import { askSkipReason, askWhichVersion, prepareDialogs, showGuidelines, showHelp } from "./dialogs.js";
-import { ActivityClock, bindKeys } from "./keys.js";
+import { actionsByKey } from "./actions.js";
+import { Finishes } from "./back.js";
+import { ActivityClock } from "./clock.js";
+import { askReason, askWhichVersion, prepareDialogs, showFeedback, showHelp } from "./dialogs.js";
+import * as form from "./form.js";
+import { startHeartbeat } from "./heartbeat.js";
+import { changedPart, History, saidOf } from "./history.js";
+import { bindKeys, switchShortcuts } from "./keys.js";
 import { Outbox } from "./outbox.js";
+import { bindGuidelines, guidelinesInHand, toggleGuidelines } from "./panel.js";
 import * as page from "./render.js";
 import { firstMissing, isDone, neighbourUnit, nextOpen, stepKey, stepOfUnit, stepsOf } from "./steps.js";
+import { Texts } from "./texts.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
 
@@ -26,13 +34,16 @@ class Workspace {
   /** @type {{task: Task, since: number}|null} the next task, fetched ahead */ held = null;
   /** The comment being typed. @type {{step: Step, timer: number}|null} */ typing = null;
   asking = false;
+  history = new History();
 
   constructor(data) {
     this.data = data;
+    this.view = data.preferences.view;
     this.scope = `${data.project.slug}/${data.batch ?? ""}`;
     this.progress = data.progress;
     this.api = createApi(data);
     this.clock = new ActivityClock();
+    this.texts = new Texts(this);
     this.outbox = new Outbox({
       userId: data.user_id,
       api: this.api,
@@ -45,9 +56,19 @@ class Workspace {
         refused: (entry, reply) => this.onRefused(entry, reply),
       },
     });
+    this.finishes = new Finishes({
+      outbox: this.outbox,
+      reopen: this.api.reopen,
+      on: {
+        shown: (task, finished) => this.onTakenBack(task, finished),
+        nothing: () => page.notify(page.say("nothing_back"), { label: page.say("my_work"), act: () => location.assign(data.done_url) }),
+        refused: (reply) => page.notify(reply.message || page.say("back_away")),
+      },
+    });
   }
 
   start() {
+    this.drawView();
     const unfinished = [this.data.task, this.data.next].filter((task) => task && !this.isFinishing(task.id));
     const left = this.outbox.finishing.filter((entry) => entry.scope === this.scope).length;
     this.progress = { ...this.progress, left: Math.max(0, this.progress.left - left) };
@@ -74,19 +95,33 @@ class Workspace {
     this.held = { task, since: performance.now() };
   }
 
+  /** Something else comes first; what is in hand comes after it, as it is now. */
+  setAside() {
+    if (!this.task) return;
+    this.saveComment();
+    this.hold({ ...this.task, labels: [...this.labels.values()].filter((label) => label.revision > 0) });
+  }
+
   /** @param {Task} task */
   show(task) {
     this.task = task;
+    this.history.clear();
     this.steps = stepsOf(task);
     this.labels = new Map(task.labels.map((label) => [stepKey(label.unit, label.criterion), label]));
     for (const entry of this.outbox.labelsOf(task.id)) this.remember(entry.unit, entry.criterion, entry.tail ?? entry.head);
     this.at = nextOpen(this.steps, this.labels, -1) ?? 0;
-    this.clock.restart(task.active_seconds ?? 0);
+    this.clock.restart(task.active_seconds ?? 0, this.measured());
     page.showStage("task");
     page.drawTask(task, this.steps, this.labels);
+    this.drawForm();
+    this.texts.showTask(task);
     this.drawStep();
     document.documentElement.dataset.taskId = String(task.id);
     performance.mark("task-shown", { detail: { task: task.id } });
+  }
+
+  measured() {
+    return new Map([...this.labels].map(([key, label]) => [key, label.active_ms ?? 0]));
   }
 
   /** To the task that is already here; only when there is none, ask and wait. */
@@ -151,7 +186,7 @@ class Workspace {
       if (pending.has(step.key)) continue;
       if (theirs.has(step.key)) this.labels.set(step.key, theirs.get(step.key));
       else this.labels.delete(step.key);
-      page.drawStepState(step, this.labels);
+      this.drawState(step);
     }
     this.drawStep();
   }
@@ -163,8 +198,38 @@ class Workspace {
   }
 
   drawStep() {
+    this.clock.turnTo(this.step.key);
     page.drawStep(this.task, this.step, this.labels.get(this.step.key));
+    if (this.view === "all") form.turnFormTo(this.step);
+    this.texts.showStep();
     this.drawProgress();
+  }
+
+  /** @param {Step} step */
+  drawState(step) {
+    page.drawStepState(step, this.labels);
+    form.drawFormStep(step, this.labels.get(step.key));
+  }
+
+  // --- one question at a time, or all at once ---
+
+  drawView() {
+    document.documentElement.dataset.view = this.view;
+    byId("view").setAttribute("aria-pressed", String(this.view === "all"));
+  }
+
+  drawForm() {
+    if (this.view === "all") form.drawForm(this.task, this.steps, this.labels, this.data.keys.cant_tell[0]);
+  }
+
+  switchView() {
+    this.view = this.view === "all" ? "one" : "all";
+    this.drawView();
+    void this.api.prefer({ view: this.view });
+    if (!this.task) return;
+    this.drawForm();
+    this.drawStep();
+    page.announce(page.say(`view_${this.view}`));
   }
 
   drawProgress() {
@@ -177,7 +242,7 @@ class Workspace {
     this.saveComment();
     this.at = index;
     this.drawStep();
-    page.announce(`${page.stepTitle(this.step)}: ${page.valueName(this.step.criterion, this.labels.get(this.step.key)?.value)}`);
+    page.announce(`${page.stepTitle(this.step)}: ${page.saidName(this.step.criterion, this.labels.get(this.step.key))}`);
   }
 
   goUnit(direction) {
@@ -194,33 +259,75 @@ class Workspace {
     const { step, at } = this;
     if (!this.task) return;
     this.saveComment();
-    if (this.labels.get(step.key)?.value !== value) this.say(step, { value });
+    if (this.labels.get(step.key)?.value !== value) this.say(step, { value, cant_tell: "" });
+    this.go(nextOpen(this.steps, this.labels, at) ?? at);
+  }
+
+  /** Asks for the reason, and goes on as after any other decision. */
+  async cantTell() {
+    const { task, step, at } = this;
+    if (!task || !step.criterion.cant_tell) return;
+    this.saveComment();
+    const reason = await askReason("cant-tell", this.labels.get(step.key)?.cant_tell);
+    if (!reason || this.task !== task) return;
+    if (this.labels.get(step.key)?.cant_tell !== reason) this.say(step, { value: null, cant_tell: reason });
     this.go(nextOpen(this.steps, this.labels, at) ?? at);
   }
 
   clear() {
     if (!this.task || !isDone(this.labels.get(this.step.key))) return;
-    this.say(this.step, { value: null });
+    this.say(this.step, { value: null, cant_tell: "" });
     this.drawStep();
   }
 
-  /** @param {Step} step @param {Partial<Label>} change */
-  say(step, change) {
-    const before = this.labels.get(step.key) ?? { value: null, comment: "", evidence: [], revision: 0 };
-    const { value, comment, evidence } = { ...before, ...change };
-    this.remember(step.unit, step.criterion.key, { value, comment, evidence });
-    page.drawStepState(step, this.labels);
+  /**
+   * A change: shown, remembered for undo, and on its way.
+   * @param {Step} step @param {Partial<Label>} change @param {boolean} [undoable] false: it is itself an undo or a redo
+   */
+  say(step, change, undoable = true) {
+    const standing = this.labels.get(step.key);
+    const before = saidOf(standing);
+    const after = { ...before, ...change };
+    if (undoable) this.history.add({ key: step.key, before, after });
+    this.remember(step.unit, step.criterion.key, after);
+    this.drawState(step);
+    this.texts.showEvidence();
     this.outbox.putLabel(
       { task: this.task.id, unit: step.unit, criterion: step.criterion.key, title: page.stepTitle(step) },
-      { value, comment, evidence, active_seconds: this.clock.seconds },
-      before.revision,
+      { ...after, active_seconds: this.clock.seconds, active_ms: this.clock.spentOn(step.key) },
+      standing?.revision ?? 0,
     );
   }
 
+  undo() {
+    this.saveComment();
+    this.replay("undo", "before");
+  }
+
+  redo() {
+    this.saveComment();
+    this.replay("redo", "after");
+  }
+
+  /** @param {"undo"|"redo"} move @param {"before"|"after"} side */
+  replay(move, side) {
+    if (!this.task) return;
+    const deed = this.history[move]((key) => saidOf(this.labels.get(key)));
+    if (!deed) return page.hint(page.say(`nothing_to_${move}`));
+    const at = this.steps.findIndex((step) => step.key === deed.key);
+    const step = this.steps[at];
+    this.say(step, deed[side], false);
+    this.at = at;
+    this.drawStep();
+    const part = changedPart(deed);
+    const what = ["value", "cant_tell"].includes(part) ? page.saidName(step.criterion, deed[side]) : page.say(`part_${part}`);
+    page.hint(page.say(`done_${move}`, { title: page.stepTitle(step), what }));
+  }
+
   /** What was said, with the revision that the server last told. */
-  remember(unit, criterion, { value, comment, evidence }) {
+  remember(unit, criterion, said) {
     const key = stepKey(unit, criterion);
-    this.labels.set(key, { unit, criterion, value, comment, evidence, revision: this.labels.get(key)?.revision ?? 0 });
+    this.labels.set(key, { ...this.labels.get(key), unit, criterion, ...saidOf(said), revision: this.labels.get(key)?.revision ?? 0 });
   }
 
   typed() {
@@ -249,17 +356,57 @@ class Workspace {
   async skip() {
     if (!this.task) return;
     const { id } = this.task;
-    const reason = await askSkipReason();
+    const reason = await askReason("skip");
     if (reason && this.task?.id === id) this.finish("skip", reason);
+  }
+
+  /** Tells the admin that something is wrong with the sample. @param {string} [given] when it is sent again */
+  async flag(given) {
+    if (!this.task) return;
+    const { id } = this.task;
+    const reason = given ?? (await askReason("flag"));
+    if (reason) await this.sendFlag(id, reason);
+  }
+
+  async sendFlag(id, reason) {
+    const reply = await this.api.flag(id, reason);
+    this.outbox.heard(reply);
+    if (reply.outcome === "ok") return page.hint(page.say("flagged"));
+    const again = { label: page.say("try_again"), act: () => void this.sendFlag(id, reason) };
+    page.notify(page.say("not_flagged", { reason, message: reply.message }), again);
   }
 
   finish(action, reason) {
     const { id } = this.task;
+    this.finishes.add({ task: { ...this.task, labels: [...this.labels.values()] }, action });
+    byId("back").hidden = false;
     const counted = action === "submit" ? "done" : "skipped";
     this.progress = { ...this.progress, left: Math.max(0, this.progress.left - 1), [counted]: this.progress[counted] + 1 };
     this.outbox.putFinish({ task: id, action, reason, active_seconds: this.clock.seconds, scope: this.scope });
     this.advance();
     page.announce(page.say(this.task ? "next_task" : "submitted"));
+  }
+
+  /** @param {Task} task @param {import("./back.js").Finished} finished */
+  onTakenBack(task, { action }) {
+    const counted = action === "submit" ? "done" : "skipped";
+    this.progress = { ...this.progress, left: this.progress.left + 1, [counted]: Math.max(0, this.progress[counted] - 1) };
+    this.setAside();
+    this.show(task);
+    this.at = 0;
+    this.drawStep();
+    byId("back").hidden = !this.finishes.any;
+    page.hint(page.say("taken_back"));
+  }
+
+  /** Others have it now: says what was chosen, so that nothing is lost silently. */
+  onLost(id, message) {
+    if (this.task?.id !== id) return;
+    const chosen = this.steps.filter((step) => isDone(this.labels.get(step.key)));
+    const listed = chosen.map((step) => `${page.stepTitle(step)}: ${page.saidName(step.criterion, this.labels.get(step.key))}`);
+    page.notify(`${message} ${listed.length ? page.say("had_chosen", { list: listed.join("; ") }) : ""}`);
+    this.held = null;
+    this.advance();
   }
 
   // --- what the server said ---
@@ -279,20 +426,37 @@ class Workspace {
     if (newer) this.labels.get(key).revision = label.revision;
     else if (label) this.labels.set(key, label);
     else this.labels.delete(key);
-    page.drawStepState(step, this.labels);
-    if (step === this.step && !newer && !this.typing) page.drawChoice(label?.value ?? null);
+    this.drawState(step);
+    if (step === this.step && !newer && !this.typing) page.drawChoice(label ?? undefined);
+    this.texts.showEvidence();
     this.drawProgress();
   }
 
   onFinished(entry, reply) {
+    this.finishes.answered(entry.task);
+    this.showFeedback(entry.task, reply.data.feedback);
     const ours = entry.scope === this.scope;
     this.take(ours ? reply.data.next : null);
     // Nothing (new) came with the reply: this batch may be through, but another one may wait.
     if (ours && !(this.task && this.held)) void this.fetchWork();
   }
 
+  /** Known answers come with the reply to a submission, where the batch shows them. */
+  showFeedback(id, feedback) {
+    const task = this.finishes.taskOf(id);
+    if (!feedback.length || !task) return;
+    const steps = new Map(stepsOf(task).map((step) => [step.key, step]));
+    const rows = feedback.flatMap(({ unit, criterion, yours, answer, reason }) => {
+      const step = steps.get(stepKey(unit, criterion));
+      const name = (value) => page.valueName(step.criterion, value);
+      return step ? [{ title: page.stepTitle(step), yours: name(yours), answer: name(answer), reason, same: yours === answer }] : [];
+    });
+    void showFeedback(rows);
+  }
+
   onRefused(entry, reply) {
     if (entry.kind === "finish") {
+      this.finishes.forget(entry.task);
       const again = { label: page.say("open_again"), act: () => void this.reopen(entry.task) };
       page.notify(page.say("not_finished", { message: reply.message }), reply.code === "incomplete" ? again : undefined);
       if (!this.task) void this.fetchWork();
@@ -300,7 +464,9 @@ class Workspace {
     }
     page.notify(page.say("refused", { title: entry.title, message: reply.message }));
     if (entry.task !== this.task?.id) return;
-    if (GONE.has(reply.status)) {
+    if (reply.code === "task_released") {
+      this.onLost(entry.task, reply.message);
+    } else if (GONE.has(reply.status)) {
       this.held = null;
       this.advance();
     } else {
@@ -311,7 +477,7 @@ class Workspace {
   async reopen(id) {
     const reply = await this.api.task(id);
     if (reply.outcome !== "ok") return page.notify(reply.message || page.say("waiting"));
-    if (this.task) this.hold(this.task);
+    this.setAside();
     this.show(reply.data.task);
   }
 
@@ -321,7 +487,7 @@ class Workspace {
     const [entry, reply] = waiting;
     const task = entry.task === this.task?.id ? this.task : (await this.api.task(entry.task)).data?.task;
     const criterion = task?.criteria.find((one) => one.key === entry.criterion) ?? { options: [] };
-    const shown = (said) => ({ value: page.valueName(criterion, said?.value), comment: said?.comment ?? "" });
+    const shown = (said) => ({ value: page.saidName(criterion, said), comment: said?.comment ?? "", evidence: said?.evidence ?? [] });
     const choice = await askWhichVersion({ title: entry.title, mine: shown(entry.tail ?? entry.head), theirs: shown(reply.data.current) });
     if (choice !== "mine" && choice !== "theirs") return;
     if (this.task?.id === entry.task && reply.data.current) {
@@ -334,20 +500,43 @@ class Workspace {
   }
 }
 
+/** What scrolls the contexts: their column, or on smaller windows the texts as a whole. */
+const scrollable = (column) => (getComputedStyle(column).overflowY === "auto" ? column : column.parentElement);
+
 /** @param {Workspace} workspace */
 function bind(workspace) {
   const options = byId("options");
-  const optionOf = (key) => options.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const all = () => workspace.view === "all";
+  const optionOf = (key) => (all() ? form.formOption(workspace.step, key) : options.querySelector(`[data-key="${CSS.escape(key)}"]`));
   const pick = (button) => workspace.choose(JSON.parse(button.dataset.value));
   const next = () => workspace.goUnit(1);
   const previous = () => workspace.goUnit(-1);
   const comment = () => byId("comment").focus();
-  const scroll = (direction) => byId("contexts-column").scrollBy(0, direction * 0.8 * byId("contexts-column").clientHeight);
+  const scroll = (direction) => {
+    const area = guidelinesInHand() ?? scrollable(byId("contexts-column"));
+    area.scrollBy(0, direction * 0.8 * area.clientHeight);
+  };
+
+  const texts = workspace.texts.actions;
 
   const typeNumber = (key) => {
-    byId("number").value = key;
-    byId("number").focus();
+    const field = (all() && form.formNumber(workspace.step)) || byId("number");
+    field.value = key;
+    field.focus();
   };
+  const acts = {
+    next_unit: next, previous_unit: previous,
+    next_step: () => workspace.goStep(1), previous_step: () => workspace.goStep(-1),
+    cant_tell: () => void workspace.cantTell(), clear: () => workspace.clear(), comment,
+    undo: () => workspace.undo(), redo: () => workspace.redo(),
+    help_text: () => workspace.task && page.toggleHelp(workspace.step.criterion), guidelines: toggleGuidelines,
+    view: () => workspace.switchView(), skip: () => void workspace.skip(), flag: () => void workspace.flag(),
+    back: () => void workspace.finishes.takeBack(), keys: showHelp,
+    page_down: () => scroll(1), page_up: () => scroll(-1),
+    evidence: texts.evidence, search: texts.search, markers: texts.markers,
+    submit: () => workspace.texts.selected.attach() || workspace.submit(),
+  };
+  const byKey = Object.entries(actionsByKey(workspace.data.keys));
 
   bindKeys({
     option: (key) => {
@@ -356,14 +545,22 @@ function bind(workspace) {
       const button = optionOf(key);
       return button ? () => pick(button) : undefined;
     },
-    actions: {
-      n: next, j: next, ArrowRight: next,
-      p: previous, k: previous, ArrowLeft: previous,
-      ".": () => workspace.goStep(1), ",": () => workspace.goStep(-1),
-      u: () => workspace.clear(), c: comment, s: () => void workspace.skip(), g: showGuidelines, "?": showHelp,
-      PageDown: () => scroll(1), PageUp: () => scroll(-1),
-      Enter: () => workspace.submit(),
+    actions: Object.fromEntries(byKey.map(([key, action]) => [key, acts[action]])),
+  });
+  bindGuidelines();
+  form.bindForm({
+    go: (key) => {
+      const at = workspace.steps.findIndex((step) => step.key === key);
+      if (at >= 0 && at !== workspace.at) workspace.go(at);
     },
+    choose: (value) => workspace.choose(value),
+    cantTell: () => void workspace.cantTell(),
+  });
+  startHeartbeat({
+    task: () => workspace.task,
+    active: () => workspace.clock.active,
+    send: (id) => workspace.api.heartbeat(id),
+    lost: (id, message) => workspace.onLost(id, message),
   });
 
   options.addEventListener("click", (event) => {
@@ -396,7 +593,8 @@ function bind(workspace) {
     if (byId("number").value !== "") workspace.choose(byId("number").valueAsNumber);
   });
   const clicks = { next, previous, clear: () => workspace.clear(), submit: () => workspace.submit(), skip: () => workspace.skip(),
-    help: showHelp, guidelines: showGuidelines, resolve: () => workspace.settleConflict(), "try-again": () => workspace.wake() };
+    flag: () => workspace.flag(), back: acts.back, "back-done": acts.back, "cant-tell": acts.cant_tell, view: acts.view,
+    undo: acts.undo, redo: acts.redo, "help-text": acts.help_text, help: showHelp, resolve: () => workspace.settleConflict(), "try-again": () => workspace.wake() };
   for (const [id, act] of Object.entries(clicks)) byId(id).addEventListener("click", () => void act());
 
   const wake = () => document.visibilityState === "visible" && workspace.wake();
@@ -411,7 +609,12 @@ function bind(workspace) {
 
 const data = JSON.parse(byId("workspace-data").textContent);
 byId("log-in").href = `${data.login_url}?next=${encodeURIComponent(location.pathname + location.search)}`;
-prepareDialogs();
 const workspace = new Workspace(data);
+prepareDialogs({
+  shortcuts: (on) => {
+    switchShortcuts(on);
+    void workspace.api.prefer({ single_keys: on }).then((reply) => reply.outcome !== "ok" && page.notify(page.say("not_kept")));
+  },
+});
 bind(workspace);
 workspace.start();

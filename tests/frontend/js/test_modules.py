@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[3]
-MODULES = ROOT / "frontend" / "static" / "js"
-SPANS = json.loads((ROOT / "tests" / "fixtures" / "spans.json").read_text())
-HOME = "http://modules.test/"
-
-
-@pytest.fixture
-def modules(browser: Browser) -> Iterator[Page]:
-    """An empty page that may import our modules by name."""
-    context = browser.new_context()
-    page = context.new_page()
-
-    def answer(route: Route) -> None:
-        name = route.request.url.removeprefix(HOME)
-        if name:
-            route.fulfill(path=MODULES / name, content_type="text/javascript")
-        else:
-            route.fulfill(body="<!doctype html>", content_type="text/html")
-
-    page.route(f"{HOME}**", answer)
-    page.goto(HOME)
-    yield page
-    context.close()
+SPANS = json.loads((ROOT / "tests" / "fixtures" / "spans.json").read_text())["places"]
 
 
 @pytest.mark.parametrize("case", SPANS, ids=lambda case: case["name"])
@@ -58,10 +36,10 @@ def test_overlapping_claims_are_cut_and_nothing_is_lost(modules: Page) -> None:
           { id: 0, start: 0, end: 4 }, { id: 1, start: 2, end: 3 }, { id: 2, start: 9, end: 9 }])"""
     )
     assert parts == [
-        {"text": "a😀", "ids": [0], "begins": [0]},
-        {"text": "b", "ids": [1, 0], "begins": [1]},
-        {"text": "c", "ids": [0], "begins": []},
-        {"text": "d", "ids": [], "begins": []},
+        {"text": "a😀", "start": 0, "ids": [0], "begins": [0]},
+        {"text": "b", "start": 3, "ids": [1, 0], "begins": [1]},
+        {"text": "c", "start": 4, "ids": [0], "begins": []},
+        {"text": "d", "start": 5, "ids": [], "begins": []},
     ]
 
 
@@ -92,7 +70,7 @@ OUTBOX = """async (replies) => {
   const on = { changed: nothing, saved: nothing, conflict: nothing, finished: nothing, refused: nothing };
   const make = () => new Outbox({ userId: 7, api, exclude: () => [], on });
   const which = { task: 1, unit: "claim:0", criterion: "support", title: "Claim 1" };
-  const said = (value) => ({ value, comment: "", evidence: [], active_seconds: 0 });
+  const said = (value, evidence = []) => ({ value, comment: "", evidence, active_seconds: 0 });
   const stored = () => Object.keys(localStorage).length;
   %s
 }"""
@@ -154,3 +132,110 @@ def test_a_task_is_finished_after_its_labels(modules: Page) -> None:
         [saved(1), saved(0)],
     )
     assert sent == {"first": 1, "sent": ["a", 1], "left": 0}
+
+
+def stale(evidence: list[dict[str, Any]]) -> dict[str, Any]:
+    current = {"value": "yes", "comment": "", "evidence": evidence, "revision": 4}
+    return {"outcome": "stale", "status": 412, "data": {"current": current}, "code": "stale", "message": ""}
+
+
+ONE, TWO = ({"context": 0, "start": n, "end": n + 1, "quote": "a"} for n in (3, 5))
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "state"),
+    [([ONE], [ONE], "saved"), ([ONE, TWO], [TWO, ONE], "saved"), ([ONE], [], "conflict"), ([ONE], [TWO], "conflict")],
+)
+def test_two_tabs_disagree_also_when_only_their_evidence_differs(
+    modules: Page, mine: list[dict[str, Any]], theirs: list[dict[str, Any]], state: str
+) -> None:
+    body = """
+    const outbox = make();
+    outbox.putLabel(which, said("yes", %s), 0);
+    for (let i = 0; i < 4; i++) await wait();
+    return outbox.state;
+    """
+    assert modules.evaluate(OUTBOX % (body % json.dumps(mine)), [stale(theirs)]) == state
+
+
+def test_history_goes_back_and_forth_and_skips_what_changed_elsewhere(modules: Page) -> None:
+    told = modules.evaluate(
+        """async () => {
+          const { History, saidOf } = await import("/history.js");
+          const history = new History();
+          const at = new Map();
+          const now = (key) => saidOf(at.get(key));
+          const say = (key, change) => {
+            const before = now(key);
+            at.set(key, { ...before, ...change });
+            history.add({ key, before, after: now(key) });
+          };
+          const replay = (deed, side) => {
+            if (deed) at.set(deed.key, deed[side]);
+            return deed && [deed.key, deed[side].value, deed[side].comment];
+          };
+          say("a", { value: 1 });
+          say("a", { value: 1 });  // nothing new
+          say("b", { value: 2 });
+          say("a", { comment: "c" });
+          const undo = () => replay(history.undo(now), "before");
+          const told = [undo(), replay(history.redo(now), "after"), undo()];
+          at.set("b", { value: 9, cant_tell: "", comment: "", evidence: [] });  // another tab
+          told.push(undo(), undo());
+          say("b", { value: 3 });
+          told.push(history.redo(now));
+          return told;
+        }"""
+    )
+    assert told == [["a", 1, ""], ["a", 1, "c"], ["a", 1, ""], ["a", None, ""], None, None]
+
+
+def test_keys_of_ones_own_and_those_that_always_work(modules: Page) -> None:
+    found = modules.evaluate(
+        """async () => (await import("/actions.js")).actionsByKey({ next_unit: ["n", "j"], undo: ["q"] })"""
+    )
+    assert {key: found[key] for key in ("n", "j", "q", "Enter", "ArrowRight", "ctrl+z")} == {
+        "n": "next_unit", "j": "next_unit", "q": "undo", "Enter": "submit", "ArrowRight": "next_unit",
+        "ctrl+z": "undo",
+    }  # fmt: skip
+    assert "z" not in found
+
+
+def test_what_was_never_sent_can_be_withdrawn(modules: Page) -> None:
+    result = modules.evaluate(
+        OUTBOX
+        % """
+        const outbox = make();
+        outbox.putLabel(which, said("a"), 0);
+        outbox.putFinish({ task: 1, action: "submit", reason: "", active_seconds: 3, scope: "" });
+        const early = outbox.withdraw(1);
+        for (let i = 0; i < 6; i++) await wait();
+        outbox.putFinish({ task: 1, action: "submit", reason: "", active_seconds: 3, scope: "" });
+        const late = outbox.withdraw(1);
+        for (let i = 0; i < 6; i++) await wait();
+        return { early, late, sent: sent.map((one) => one.finish ?? one.value), left: stored() };
+        """,
+        [saved(1), saved(0)],
+    )
+    assert result == {"early": True, "late": False, "sent": ["a", 1], "left": 0}
+
+
+def test_time_is_counted_for_the_step_in_hand(modules: Page) -> None:
+    spent = modules.evaluate(
+        """async () => {
+          const { ActivityClock } = await import("/clock.js");
+          const clock = new ActivityClock();
+          const until = async (ms) => {
+            for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(requestAnimationFrame);
+          };
+          clock.restart(0, new Map([["b", 5000]]));
+          clock.turnTo("a");
+          await until(120);
+          clock.turnTo("b");
+          await until(60);
+          return { a: clock.spentOn("a"), b: clock.spentOn("b"), none: clock.spentOn("c"), active: clock.active };
+        }"""
+    )
+    assert 110 <= spent["a"] < 2000
+    assert 5050 <= spent["b"] < 7000
+    assert (spent["none"], spent["active"]) == (0, True)

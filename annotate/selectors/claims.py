@@ -1,0 +1,162 @@
+"""The claims of a sample as an editor needs them: also those that were dropped, what rests on them, who did what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils.translation import ngettext
+
+from annotate.models import Batch, BatchSample, ClaimEdit, Sample
+from annotate.models.batch import BatchStatus
+from annotate.models.project import UnitKind
+from annotate.units import is_dropped, parse_unit
+
+# While one of these asks about the claims, people may be reading them.
+AT_WORK = (BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING)
+CHECKED = "checked"
+
+
+def said_about_claims(sample: Sample) -> dict[int, dict[str, int]]:
+    """Claim -> what rests on it, as {"label": 3, "score": 1}. Read from every table with units of samples, so that one
+    that comes later counts as well."""
+    found: dict[int, dict[str, int]] = {}
+    for name, accessor in tables_with_units().items():
+        rows = getattr(sample, accessor).filter(unit__startswith="claim:").order_by()
+        for unit, count in rows.values_list("unit").annotate(n=Count("pk")):
+            found.setdefault(parse_unit(unit)[1] or 0, {})[name] = count
+    return found
+
+
+def tables_with_units() -> dict[str, str]:
+    """Name of a model that refers to a unit of a sample -> what the sample calls its rows."""
+    return {
+        str(relation.related_model._meta.model_name): str(relation.get_accessor_name())
+        for relation in Sample._meta.related_objects
+        if any(field.name == "unit" for field in relation.related_model._meta.get_fields())
+    }
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """“3 labels, 1 score”."""
+    return ", ".join(_counted(name, n) for name, n in counts.items())
+
+
+def _counted(name: str, n: int) -> str:
+    words = {
+        "label": ngettext("%(n)d label", "%(n)d labels", n),
+        "verdict": ngettext("%(n)d verdict", "%(n)d verdicts", n),
+        "goldanswer": ngettext("%(n)d known answer", "%(n)d known answers", n),
+        "score": ngettext("%(n)d score", "%(n)d scores", n),
+    }
+    return words[name] % {"n": n}
+
+
+def batches_at_work(sample: Sample) -> QuerySet[Batch]:
+    """The batches that send this sample's claims to people now."""
+    return Batch.objects.filter(
+        Exists(BatchSample.objects.filter(batch=OuterRef("pk"), sample=sample))
+        | Q(pk__in=sample.tasks.values("batch")),
+        status__in=AT_WORK,
+        criteria__unit=UnitKind.CLAIM,
+    ).distinct()
+
+
+def why_fixed(batches: list[Batch]) -> str:
+    """Why no claim of a sample can change now; "" when they can."""
+    if not batches:
+        return ""
+    names = ", ".join(f"“{batch.name}”" for batch in batches)
+    return ngettext(
+        "Batch %(names)s asks people about these claims; until it is closed they stay as they are.",
+        "%(n)d batches ask people about these claims (%(names)s); until they are closed these stay as they are.",
+        len(batches),
+    ) % {"n": len(batches), "names": names}
+
+
+def claims_as_dict(sample: Sample) -> dict[str, Any]:
+    """Everything about the sample's claims. `history`: the latest first, without the claims of each revision."""
+    said = said_about_claims(sample)
+    edits = list(sample.claim_edits.select_related("actor").defer("claims").order_by("-revision"))
+    return {
+        "revision": sample.claims_revision,
+        "source": sample.claims_source,
+        "checked": bool(edits) and edits[0].revision == sample.claims_revision and edits[0].change["op"] == CHECKED,
+        "fixed": why_fixed(list(batches_at_work(sample))),
+        "claims": [
+            {
+                "index": index,
+                "text": claim["text"],
+                "start": claim["start"],
+                "end": claim["end"],
+                "dropped": is_dropped(claim),
+                "from": _made_of(claim),
+                "carries": in_words(said.get(index, {})),
+            }
+            for index, claim in enumerate(sample.claims)
+        ],
+        "history": [
+            {
+                "revision": edit.revision,
+                "change": edit.change,
+                "who": edit.actor.name if edit.change["op"] != IMPORTED else None,
+                "when": edit.created_at.isoformat(),
+            }
+            for edit in edits
+        ],
+    }
+
+
+IMPORTED = "imported"
+
+
+def _made_of(claim: Mapping[str, Any]) -> list[int]:
+    """Files may have used the word for something of their own."""
+    named = claim.get("from")
+    return named if isinstance(named, list) and all(type(index) is int for index in named) else []
+
+
+def _is_checked() -> Exists:
+    return Exists(
+        ClaimEdit.objects.filter(
+            sample=OuterRef("sample"), revision=OuterRef("sample__claims_revision"), change__op=CHECKED
+        )
+    )
+
+
+def batch_claims(batch: Batch) -> QuerySet[Any]:
+    """The batch's samples in their order, each with whether somebody has checked its claims as they are now."""
+    return batch.batch_samples.select_related("sample").annotate(is_checked=_is_checked()).order_by("position", "id")
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Where a sample stands among those of a batch. `next`: the next one not checked, else None when all are."""
+
+    at: int
+    count: int
+    checked: int
+    previous: int | None
+    following: int | None
+    next: int | None
+
+
+def walk_through(batch: Batch, sample_id: int | None = None) -> Walk | None:
+    """None when the batch doesn't have the sample. Without a sample: from the beginning."""
+    ordered = batch.batch_samples.annotate(is_checked=_is_checked()).order_by("position", "id")
+    rows = list(ordered.values_list("sample_id", "is_checked"))
+    ids = [sample for sample, _checked in rows]
+    if sample_id is not None and sample_id not in ids:
+        return None
+    at = -1 if sample_id is None else ids.index(sample_id)
+    waiting = [sample for sample, checked in [*rows[at + 1 :], *rows[: max(at, 0)]] if not checked]
+    return Walk(
+        at=at + 1,
+        count=len(ids),
+        checked=sum(checked for _sample, checked in rows),
+        previous=ids[at - 1] if at > 0 else None,
+        following=ids[at + 1] if 0 <= at < len(ids) - 1 else None,
+        next=waiting[0] if waiting else None,
+    )

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotate.errors import Refusal
+from annotate.hotkeys import DEFAULT_HOTKEYS
+from annotate.models import User
+from annotate.services.preferences import Preferences, change_preferences
+from frontend.hotkeys import key_rows
+
+
+class KeysForm(forms.Form):
+    """One field per action; an empty one means its usual keys."""
+
+    single_keys = forms.BooleanField(
+        label=_("Single-key shortcuts"),
+        required=False,
+        help_text=_(
+            "Without them, letters and digits do nothing by themselves; Tab, arrows, Space and Enter always work."
+        ),
+    )
+    view = forms.ChoiceField(
+        label=_("Questions"), choices=[("one", _("One at a time")), ("all", _("All at once"))], widget=forms.RadioSelect
+    )
+
+    def __init__(self, preferences: Preferences, data: Any = None) -> None:
+        chosen = {f"key_{action}": key for action, key in preferences.hotkeys.items()}
+        super().__init__(data, initial={"single_keys": preferences.single_keys, "view": preferences.view, **chosen})
+        self.texts = {row["action"]: row["text"] for row in key_rows(preferences.keys)}
+        for action, usual in DEFAULT_HOTKEYS.items():
+            self.fields[f"key_{action}"] = forms.CharField(
+                label=str(self.texts[action]),
+                required=False,
+                max_length=1,
+                strip=False,
+                widget=forms.TextInput(
+                    {"data-key": "", "placeholder": " ".join(usual), "autocomplete": "off", "spellcheck": "false"}
+                ),
+            )
+
+    @property
+    def key_fields(self) -> list[forms.BoundField]:
+        return [self[f"key_{action}"] for action in DEFAULT_HOTKEYS]
+
+    def save(self, user: User) -> bool:
+        """Whether it was taken; if not, the fields that are in the way say so."""
+        given = self.cleaned_data
+        hotkeys = {action: given[f"key_{action}"] for action in DEFAULT_HOTKEYS if given[f"key_{action}"]}
+        try:
+            change_preferences(
+                user=user, changes={"hotkeys": hotkeys, "single_keys": given["single_keys"], "view": given["view"]}
+            )
+        except Refusal as refusal:
+            for field in self._in_the_way(refusal, hotkeys):
+                self.add_error(field, refusal.message)
+            return False
+        return True
+
+    def _in_the_way(self, refusal: Refusal, hotkeys: dict[str, str]) -> list[str | None]:
+        key = refusal.details.get("key")
+        actions = refusal.details.get("actions") or [
+            action for action, chosen in hotkeys.items() if chosen.lower() == key
+        ]
+        mine = [f"key_{action}" for action in actions if action in hotkeys]
+        return list(mine) or [None]

@@ -1,0 +1,88 @@
+/**
+ * What is being done to one claim, until it is confirmed or given up: where to cut it, which passage it is, its words.
+ * A mode has `draw()` (what stands in the claim's row), `keys`, and `value()` (the change that it makes).
+ *
+ * `claim`: whose row it stands in; none for one that is added.
+ *
+ * @typedef {{kind: string, claim?: number, keys: Record<string, () => void>, picked?: {start: number, end: number},
+ *   draw?: () => HTMLElement, hint: string, value: () => object|null}} Mode
+ */
+
+import { say, splitBox, textBox } from "./claims-view.js";
+import { cutsOf, middleCut, sentencesOf, toPoints, wordsOf } from "./claims-words.js";
+
+/** @param {import("./claims-view.js").Claim} claim @returns {Mode|null} null: one word can't be split */
+export function splitMode(claim) {
+  const cuts = cutsOf(claim.text);
+  if (!cuts.length) return null;
+  const mode = {
+    kind: "split",
+    claim: claim.index,
+    at: middleCut(claim.text, cuts),
+    move: (by) => (mode.at = Math.min(cuts.length - 1, Math.max(0, mode.at + by))),
+    draw: () => splitBox(claim.text, cuts, mode.at),
+    get hint() {
+      const cut = cuts[mode.at];
+      return `${claim.text.slice(0, cut).trim()} | ${claim.text.slice(cut).trim()}`;
+    },
+    value: () => ({ op: "split", claim: claim.index, at: toPoints(claim.text, cuts[mode.at]) }),
+    keys: {
+      ArrowLeft: () => mode.move(-1),
+      ArrowRight: () => mode.move(1),
+      Home: () => mode.move(-cuts.length),
+      End: () => mode.move(cuts.length),
+    },
+  };
+  return mode;
+}
+
+/** @param {string} answer @param {{start: number, end: number}} picked  UTF-16 @param {(start: number, end: number) => object} made */
+export function passageMode(kind, answer, picked, made) {
+  const words = wordsOf(answer);
+  const sentences = sentencesOf(answer);
+  const later = (place, from) => place.find((one) => one > from);
+  const earlier = (place, from) => place.findLast((one) => one < from);
+  const starts = words.map((word) => word.start);
+  const ends = words.map((word) => word.end);
+  const mode = {
+    kind,
+    picked,
+    set: (start, end) => {
+      if (start !== undefined && end !== undefined && start < end) mode.picked = { start, end };
+    },
+    get hint() {
+      return answer.slice(mode.picked.start, mode.picked.end);
+    },
+    value: () => made(toPoints(answer, mode.picked.start), toPoints(answer, mode.picked.end)),
+    keys: {
+      ArrowRight: () => mode.set(mode.picked.start, later(ends, mode.picked.end)),
+      ArrowLeft: () => mode.set(mode.picked.start, earlier(ends, mode.picked.end)),
+      "Shift+ArrowRight": () => mode.set(later(starts, mode.picked.start), mode.picked.end),
+      "Shift+ArrowLeft": () => mode.set(earlier(starts, mode.picked.start), mode.picked.end),
+      ArrowDown: () => mode.sentence(sentences.find((one) => one.start > mode.picked.start)),
+      ArrowUp: () => mode.sentence(sentences.findLast((one) => one.start < mode.picked.start)),
+    },
+    sentence: (one) => one && mode.set(one.start, one.end),
+  };
+  return mode;
+}
+
+/** The first sentence that no claim has, else the first. @param {string} answer @param {{start: number, end: number}[]} taken  UTF-16 */
+export function freePassage(answer, taken) {
+  const sentences = sentencesOf(answer);
+  const isFree = (one) => !taken.some((span) => span.start < one.end && one.start < span.end);
+  return sentences.find(isFree) ?? sentences[0] ?? null;
+}
+
+/** @param {string} text @param {(text: string) => object} made @returns {Mode} */
+export function textMode(text, made) {
+  const field = () => document.getElementById("claim-text");
+  return {
+    kind: "text",
+    hint: "",
+    keys: {},
+    // Drawn anew when an earlier change has arrived: what was typed meanwhile stays.
+    draw: () => textBox(field()?.value ?? text, say("claim_text")),
+    value: () => (field().value.trim() ? made(field().value.trim()) : null),
+  };
+}

@@ -1,0 +1,155 @@
+"""The rows of the trail as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
+
+from annotate.selectors.audit import CLAIMS, LABELS, VERDICTS, Happening
+from annotate.units import KIND_ORDER, parse_unit
+
+# Of what was noted: the sentence; subject and details are its parts. What is not here is shown as it was written.
+_NOTED = {
+    "project.created": gettext_noop("made the project “%(subject)s”."),
+    "project.changed": gettext_noop("changed the project: %(fields)s."),
+    "member.added": gettext_noop("added %(subject)s as %(role)s."),
+    "member.role_changed": gettext_noop("made %(subject)s %(role)s; before: %(before)s."),
+    "member.removed": gettext_noop("took %(subject)s out of the project."),
+    "criterion.added": gettext_noop("added the criterion %(subject)s."),
+    "criterion.changed": gettext_noop("changed the criterion %(subject)s, which nobody had used yet: %(fields)s."),
+    "criterion.versioned": gettext_noop("made version %(version)s of the criterion %(subject)s: %(fields)s."),
+    "criterion.relabelled": gettext_noop(
+        "carried %(carried)s labels of %(subject)s from version %(before)s to %(version)s; %(asked)s are asked anew."
+    ),
+    "batch.created": gettext_noop("made batch %(number)s, “%(subject)s”, of %(samples)s samples."),
+    "batch.opened": gettext_noop("opened batch %(number)s, “%(subject)s”: %(tasks)s tasks."),
+    "batch.adjudicating": gettext_noop("ended the labelling of batch %(number)s, “%(subject)s”."),
+    "batch.closed": gettext_noop("closed batch %(number)s, “%(subject)s”."),
+    "batch.reopened": gettext_noop("reopened batch %(number)s, “%(subject)s”."),
+    "batch.deleted": gettext_noop("deleted batch %(number)s, “%(subject)s”."),
+    "batch.paused": gettext_noop("paused batch %(number)s, “%(subject)s”."),
+    "batch.resumed": gettext_noop("let batch %(number)s, “%(subject)s”, go on."),
+    "import.done": gettext_noop("imported %(kind)s from %(subject)s: %(rows)s rows."),
+    "import.failed": gettext_noop("tried to import %(kind)s from %(subject)s: refused, %(errors)s errors."),
+    "verdicts.settled": gettext_noop(
+        "settled %(subject)s, version %(version)s, from %(needed)s labels: %(written)s verdicts."
+    ),
+    "release.created": gettext_noop("made release %(subject)s (%(format)s): %(rows)s rows."),
+    "release.downloaded": gettext_noop("downloaded release %(subject)s (%(format)s)."),
+    "token.created": gettext_noop("made the token %(subject)s…"),
+    "token.revoked": gettext_noop("revoked the token %(subject)s…"),
+    "judge.direction_set": gettext_noop("said which way the scores of %(subject)s go."),
+    "test.looked": gettext_noop("looked at the test part of %(subject)s with %(judge)s: look %(number)s."),
+    "certificate.issued": gettext_noop("certified %(judge)s for %(criterion)s: certificate %(subject)s."),
+    "report.made": gettext_noop("had report %(number)s on %(subject)s, version %(version)s, made."),
+}
+
+KIND_LABELS = {
+    LABELS: gettext_lazy("Labels"),
+    VERDICTS: gettext_lazy("Verdicts"),
+    CLAIMS: gettext_lazy("Claims edited"),
+    "verdicts": gettext_lazy("Settling"),
+    "batch": gettext_lazy("Batches"),
+    "certificate": gettext_lazy("Certificates"),
+    "criterion": gettext_lazy("Criteria"),
+    "import": gettext_lazy("Imports"),
+    "judge": gettext_lazy("Judges"),
+    "member": gettext_lazy("Members"),
+    "project": gettext_lazy("Project"),
+    "release": gettext_lazy("Releases"),
+    "report": gettext_lazy("Reports"),
+    "test": gettext_lazy("Looks at test"),
+    "token": gettext_lazy("Tokens"),
+}
+
+_UNITS = {
+    "claim": gettext_noop("claim %(n)d"),
+    "context": gettext_noop("context %(n)d"),
+    "fact": gettext_noop("key fact %(n)d"),
+    "entity": gettext_noop("entity %(n)d"),
+    "answer": gettext_noop("the answer"),
+    "sample": gettext_noop("the sample"),
+}
+
+
+def who(row: Happening) -> str:
+    return row.actor.name if row.actor else (_("The rule") if row.log == VERDICTS else _("The command line"))
+
+
+def sentence(row: Happening, *, of_unit: bool = False) -> str:
+    """What was done, without who did it: that stands before it, set apart. of_unit: where the unit is known already."""
+    if row.log == LABELS:
+        return _label(row, of_unit)
+    if row.log == VERDICTS:
+        return _verdict(row, of_unit)
+    return _claims(row) if row.log == CLAIMS else _noted(row)
+
+
+def unit_words(unit: str) -> str:
+    """As people count: claim:1 is claim 2."""
+    kind, index = parse_unit(unit)
+    assert kind in KIND_ORDER
+    return _(_UNITS[kind]) % {"n": (index or 0) + 1}
+
+
+def _about(row: Happening, of_unit: bool) -> dict[str, Any]:
+    parts = {**row.details, "unit": unit_words(row.details["unit"]), "criterion": row.details["criterion_name"]}
+    of_what = "%(criterion)s" if of_unit else _("%(unit)s of %(sample)s on %(criterion)s")
+    return {**parts, "what": of_what % parts}
+
+
+def _label(row: Happening, of_unit: bool) -> str:
+    said = {**_about(row, of_unit), "value": _value(row.details), "before": _shown(row.details["before"])}
+    if row.action == "label.carried":
+        text = _("carried the label of %(rater)s on %(what)s over to version %(version)s")
+    elif not row.details["own"]:
+        text = _("brought in the label of %(rater)s on %(what)s")
+    else:
+        text = _("labelled %(what)s")
+    if row.details["revision"] > 1:
+        return (text + ": %(before)s → %(value)s") % said
+    return (text + ": %(value)s") % said
+
+
+def _value(details: Mapping[str, Any]) -> str:
+    return _("can't tell") if details["cant_tell"] else _shown(details["value"])
+
+
+def _shown(value: Any) -> str:
+    return _("nothing chosen") if value is None else str(value)
+
+
+def _verdict(row: Happening, of_unit: bool) -> str:
+    said = {**_about(row, of_unit), "value": _shown(row.details["value"])}
+    if row.action == "verdict.disputed":
+        text = _("left %(what)s to the reviewers: %(votes)s labels don't settle it")
+    elif row.action == "verdict.reopened":
+        text = _("reopened %(what)s: a label changed after the decision (%(value)s)")
+    elif row.actor is None:
+        text = _("settled %(what)s: %(value)s")
+    elif row.details["revision"] == 1:
+        # A reviewer decides about what stands there already; a first state that is theirs was carried over.
+        text = _("had decided %(what)s, and it holds for version %(version)s: %(value)s")
+    else:
+        text = _("decided %(what)s: %(value)s")
+    return text % said
+
+
+def _claims(row: Happening) -> str:
+    return _("edited the claims of %(sample)s (%(op)s)") % {**row.details, "op": row.details["change"].get("op", "")}
+
+
+def _noted(row: Happening) -> str:
+    parts = {name: _flat(value) for name, value in row.details.items()}
+    try:
+        return _(_NOTED[row.action]) % {**parts, "subject": row.subject}
+    except KeyError:
+        listed = ", ".join(f"{name}: {value}" for name, value in parts.items())
+        return f"{row.action}: {row.subject}" + (f" ({listed})" if listed else "")
+
+
+def _flat(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

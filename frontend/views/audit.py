@@ -1,0 +1,104 @@
+"""Who did what when."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import urlencode
+
+from annotate.errors import Refusal
+from annotate.importing.cells import guard
+from annotate.models import Sample
+from annotate.selectors.audit import Happening, TrailFilter, trail, whole_trail
+from annotate.selectors.audit_filter import read_filter
+from frontend.forms.audit import TrailForm
+from frontend.trail import sentence, who
+from frontend.views.base import ProjectPage, project_view, refuse
+
+_COLUMNS = ("at", "who", "action", "subject", "what")
+
+
+@project_view("audit", get="audit.read")
+def audit(page: ProjectPage) -> HttpResponse:
+    form = TrailForm(page.project, page.request.GET)
+    rows, following, status, asked = [], None, 200, {}
+    if form.is_valid():
+        asked = form.asked()
+        try:
+            found = trail(
+                project=page.project,
+                asked=read_filter(page.project, **asked),
+                after=page.request.GET.get("cursor"),
+            )
+        except Refusal as refusal:
+            status = refuse(form, refusal, "sample" if refusal.code == "unknown_sample" else None)
+        else:
+            rows, following = found.rows, found.next
+    else:
+        status = 422
+    query = urlencode(asked)
+    context = {
+        "form": form,
+        "filtered": bool(asked),
+        "query": query,
+        "rows": _shown(page, rows),
+        "next": following and urlencode({**asked, "cursor": following}),
+        "is_first": "cursor" not in page.request.GET,
+    }
+    return page.render("frontend/audit.html", context, status=status)
+
+
+@project_view("audit", get="audit.read")
+def audit_csv(page: ProjectPage) -> HttpResponseBase:
+    """The filtered trail, all of it, as it is read."""
+    form = TrailForm(page.project, page.request.GET)
+    if not form.is_valid():
+        return page.redirect("audit")
+    try:
+        asked = read_filter(page.project, **form.asked())
+    except Refusal:
+        return page.redirect("audit")
+    return StreamingHttpResponse(
+        _lines(page, asked),
+        content_type="text/csv; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="{page.project.slug}-audit.csv"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+class _Echo:
+    """A file that gives back what is written."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _lines(page: ProjectPage, asked: TrailFilter) -> Iterator[str]:
+    writer = csv.writer(_Echo())
+    yield writer.writerow(_COLUMNS)
+    for row in whole_trail(project=page.project, asked=asked):
+        actor = row.actor.username if row.actor else ""
+        cells = [row.at.isoformat(), actor, row.action, row.subject, sentence(row)]
+        yield writer.writerow([guard(cell) for cell in cells])
+
+
+def _shown(page: ProjectPage, rows: list[Happening]) -> list[dict[str, Any]]:
+    names = {row.details["sample"] for row in rows if "sample" in row.details}
+    samples = dict(Sample.objects.filter(project=page.project, external_id__in=names).values_list("external_id", "pk"))
+    return [
+        {
+            "at": row.at,
+            "who": who(row),
+            "by_nobody": row.actor is None,
+            "what": sentence(row),
+            "note": row.details.get("comment") or row.details.get("reason") or "",
+            "sample": samples.get(row.details.get("sample", "")),
+        }
+        for row in rows
+    ]

@@ -1,0 +1,159 @@
+"""A criterion that has labels is changed: first what it would touch, then, on a second word, the change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotate.errors import Refusal
+from annotate.models import Criterion
+from annotate.selectors.criterion_change import Change, Impact, change_between, impact
+from annotate.selectors.criterion_history import versions_of
+from annotate.services.relabelling import Relabelled, change_criterion, relabel
+from frontend.forms.criterion_change import ChangeForm
+from frontend.views.base import ProjectPage, project_view, refuse
+
+# What the page itself sends; everything else is the criterion's form, which it brings along.
+_STEP, _CHECK, _CONFIRM = "change-step", "check", "confirm"
+_PREFIX = "change"
+
+
+def ask_about_labels(page: ProjectPage, standing: Criterion, spec: Mapping[str, Any]) -> HttpResponse | None:
+    """The page that says what the change touches; what follows once it is confirmed; None when there is nothing to
+    ask: no labels, or no change. Raises Refusal as the service."""
+    shown = impact(old=standing, new=spec)
+    if not shown.change or not shown.labels:
+        return None
+    carried_along = [
+        (name, value)
+        for name, values in page.request.POST.lists()
+        for value in values
+        if not name.startswith(f"{_PREFIX}-") and name != "csrfmiddlewaretoken"
+    ]
+    return _step(page, standing, spec, shown, carried_along)
+
+
+@project_view("criteria", get="criteria.change", post="criteria.change")
+def carry(page: ProjectPage, key: str, version: int) -> HttpResponse:
+    """Labels of an earlier version, for which nobody decided when the later one was made."""
+    versions = {criterion.version: criterion for criterion in versions_of(page.project, key)}
+    old, new = versions.get(version), max(versions.values(), key=lambda c: c.version)
+    if old is None or old == new:
+        raise Http404(_("This criterion has no such earlier version."))
+    return _step(page, old, new, impact(old=old, new=new), [])
+
+
+def _step(
+    page: ProjectPage,
+    old: Criterion,
+    new: Criterion | Mapping[str, Any],
+    shown: Impact,
+    carried_along: list[tuple[str, str]],
+) -> HttpResponse:
+    step = page.request.POST.get(_STEP)
+    form = ChangeForm(page.project, shown, page.request.POST if step else None, prefix=_PREFIX)
+    status, found = 200, shown
+    if form.is_bound:
+        status = 422
+        if form.is_valid():
+            try:
+                if step == _CONFIRM:
+                    return _done(page, _act(page, old, new, form))
+                found = impact(old=old, new=new, choices=form.choices())
+                status = 200
+            except Refusal as refusal:
+                status = refuse(form, refusal, "reason" if refusal.code == "no_reason" else None)
+    context = {
+        "standing": old,
+        "form": form,
+        "impact": found,
+        "lines": change_lines(shown.change),
+        "carried_along": carried_along,
+        "is_saved": isinstance(new, Criterion),
+        "next_version": new.version if isinstance(new, Criterion) else old.version + 1,
+        "redo": [person for person in found.people if person.can_redo],
+    }
+    return page.render("frontend/criterion_impact.html", context, status=status)
+
+
+def _act(page: ProjectPage, old: Criterion, new: Criterion | Mapping[str, Any], form: ChangeForm) -> Relabelled:
+    given: dict[str, Any] = {
+        "actor": page.user,
+        "project": page.project,
+        "choices": form.choices(),
+        "hand_to": form.hand_to(),
+        "due_date": form.cleaned_data["due_date"],
+    }
+    if isinstance(new, Criterion):
+        return relabel(old=old, new=new, **given)
+    return change_criterion(seen=old, spec=new, **given)
+
+
+def _done(page: ProjectPage, done: Relabelled) -> HttpResponse:
+    named = {"name": done.criterion.name, "version": done.criterion.version}
+    parts = [_("“%(name)s” is saved as version %(version)d.") % named]
+    if done.carried:
+        parts.append(
+            ngettext("%(n)d label is carried over.", "%(n)d labels are carried over.", done.carried)
+            % {"n": done.carried}
+        )
+    if done.batch is not None:
+        parts.append(_("Batch %(number)d asks for the others.") % {"number": done.batch.number})
+    messages.success(page.request, " ".join(parts))
+    return page.redirect("batch", done.batch.number) if done.batch else page.redirect("criterion", done.criterion.key)
+
+
+def change_lines(change: Change) -> list[dict[str, Any]]:
+    """What changes, one line each: its name, and how it reads before and after (None: it isn't there)."""
+    names = {
+        "name": _("Name"),
+        "unit": _("Asked about each"),
+        "scale": _("Scale"),
+        "prompt": _("Question"),
+        "help": _("Help"),
+        "required": _("Required"),
+    }
+    lines: list[dict[str, Any]] = [
+        {"what": names[name], "before": _words(before), "after": _words(after)}
+        for name, (before, after) in change.fields.items()
+    ]
+    lines += [
+        {
+            "what": _("Option %(value)s") % {"value": option.value},
+            "before": option.before and _option_words(option.before),
+            "after": option.after and _option_words(option.after),
+        }
+        for option in change.options
+    ]
+    if change.reordered:
+        lines.append({"what": _("Order of the options"), "before": _("as it was"), "after": _("another one")})
+    if change.passes is not None:
+        before, after = (", ".join(map(str, values)) or _("nothing") for values in change.passes)
+        lines.append({"what": _("Passes"), "before": before, "after": after})
+    return lines
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return str(value)
+
+
+def _option_words(option: Mapping[str, Any]) -> str:
+    words = str(option.get("label") or option["value"])
+    if option.get("help"):
+        words += f": {option['help']}"
+    return words + (f" [{option['hotkey']}]" if option.get("hotkey") else "")
+
+
+def changes_between(versions: list[Criterion]) -> list[list[dict[str, Any]]]:
+    """Of each version, latest first, what it changed of the one before."""
+    before = [*versions[1:], None]
+    return [
+        [] if old is None else change_lines(change_between(old, new)) for new, old in zip(versions, before, strict=True)
+    ]

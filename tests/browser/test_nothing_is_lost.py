@@ -1,0 +1,112 @@
+"""Two tabs, no network, an expired session, a dead server: can't tell, comments and evidence arrive all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.cache import cache
+
+from annotate.models import Label, LabelEvent, Task
+from tests.browser.conftest import Desk, wait_for_next_task
+from tests.browser.test_deciding import SAVED, open_workspace, press, said, task_of, wait_saved
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.conftest import LiveApp
+
+UNSURE = (None, "The contexts don't say enough")
+
+
+def come_back(page: Page) -> None:
+    page.evaluate("window.dispatchEvent(new Event('online'))")
+    page.wait_for_selector(SAVED, timeout=30_000)
+
+
+def test_two_tabs_disagree_about_cant_tell(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
+    pages = [open_workspace(new_page(desk.ana), live_app) for _ in range(2)]
+    press(pages[0], "1")
+    wait_saved(pages[0])
+    press(pages[1], "x", "1")
+    dialog = pages[1].locator("#conflict-dialog[open]")
+    dialog.wait_for()
+    assert "Can't tell: The contexts don't say enough" in dialog.inner_text()
+    assert "Supported" in dialog.inner_text()
+    assert Label.objects.get().value == "supported"
+    dialog.get_by_role("button", name="Take that one").click()
+    wait_saved(pages[1])
+    assert Label.objects.get().value == "supported"
+    assert "Supported" in pages[1].locator("#steps").inner_text()
+    # Undo has nothing to do with what was said elsewhere.
+    press(pages[1], "z")
+    assert "Nothing to undo" in pages[1].locator("#hint").inner_text()
+    assert LabelEvent.objects.count() == 1
+
+
+def test_two_tabs_that_say_the_same_do_not_disagree(
+    desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]
+) -> None:
+    pages = [open_workspace(new_page(desk.ana), live_app) for _ in range(2)]
+    for page in pages:
+        press(page, "x", "1")
+        wait_saved(page)
+        assert page.locator("#conflict-dialog[open]").count() == 0
+    assert said(task_of(pages[0])) == {"claim:0": UNSURE}
+
+
+def test_no_network(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
+    page = open_workspace(new_page(desk.ana), live_app)
+    task = task_of(page)
+    page.context.set_offline(True)
+    press(page, "x", "1", "2", "c")
+    page.keyboard.type("Written without a network.")
+    press(page, "Escape", "z", "y")
+    page.wait_for_selector('#save-state[data-shown="waiting"]')
+    assert "kept in this browser" in page.locator("#save-text").inner_text()
+    press(page, "Enter")
+    wait_for_next_task(page, task)
+    assert Label.objects.count() == 0
+    page.context.set_offline(False)
+    come_back(page)
+    assert said(task) == {"claim:0": UNSURE, "claim:1": ("contradicted", "")}
+    assert Label.objects.get(task_id=task, unit="claim:1").comment == "Written without a network."
+    assert Task.objects.get(pk=task).status == "submitted"
+
+
+def test_an_expired_session(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
+    page = open_workspace(new_page(desk.ana), live_app)
+    task = task_of(page)
+    press(page, "1")
+    wait_saved(page)
+    Session.objects.all().delete()
+    cache.clear()
+    press(page, "x", "3", "Enter")
+    page.wait_for_selector('#save-state[data-state="logged-out"]')
+    press(page, "x", "2")  # in the next task, without waiting
+    page.click("#log-in")
+    page.fill("input[name=username]", "ana")
+    page.fill("input[name=password]", "ana-long-password")
+    page.keyboard.press("Enter")
+    wait_saved(page)
+    assert said(task)["claim:1"] == (None, "It needs another expert")
+    assert Task.objects.get(pk=task).status == "submitted"
+    assert Label.objects.exclude(task_id=task).get().cant_tell == "The question or this part is unclear"
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_dead_server(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page], closed: bool) -> None:
+    page = open_workspace(new_page(desk.ana), live_app)
+    task = task_of(page)
+    live_app.kill()
+    press(page, "x", "1", "x", "4")
+    page.wait_for_selector('#save-state[data-state="waiting"]')
+    live_app.start()
+    if closed:
+        open_workspace(page, live_app)
+    come_back(page)
+    assert said(task) == {"claim:0": UNSURE, "claim:1": (None, "The text is broken")}
+    assert page.locator("#steps").inner_text().count("Can't tell") == 2
+    assert LabelEvent.objects.count() == 2

@@ -1,0 +1,131 @@
+"""The trail as a page and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotate.models import Project, User, Verdict
+from annotate.services.adjudication import decide
+from annotate.services.audit import note
+from annotate.services.projects import set_member
+from tests.frontend.building import label_task
+
+AsUser = Callable[[User], Client]
+
+
+def sentences(reply: Any) -> list[str]:
+    return [f"{row['who']} {row['what']}" for row in reply.context["rows"]]
+
+
+@pytest.fixture
+def decided(disputes: list[Verdict], rita: User, project: Project) -> Verdict:
+    return decide(
+        reviewer=rita, project=project, verdict_id=disputes[1].pk, value="contradicted", reason="Page 2.",
+        expected_revision=1,
+    )  # fmt: skip
+
+
+def test_the_trail_speaks_in_sentences(decided: Verdict, alice: User, as_user: AsUser) -> None:
+    told = sentences(as_user(alice).get("/p/help/audit/"))
+    assert "Rita decided claim 2 of s0 on Support: contradicted" in told
+    assert "Ben labelled claim 1 of s0 on Support: supported" in told
+    assert "The rule left claim 1 of s0 on Support to the reviewers: 2 labels don't settle it" in told
+    assert "The command line opened batch 1, “Batch one”: 8 tasks." in told
+    assert "The command line added ben as annotator." in told
+
+
+def test_the_trail_can_be_filtered(decided: Verdict, alice: User, as_user: AsUser) -> None:
+    client = as_user(alice)
+    assert {row["who"] for row in client.get("/p/help/audit/?person=rita").context["rows"]} == {"Rita"}
+    assert len(sentences(client.get("/p/help/audit/?kind=member"))) == 4
+    assert sentences(client.get("/p/help/audit/?sample=s3")) == []
+    assert "Nothing in the trail is like that" in client.get("/p/help/audit/?sample=s3").content.decode()
+    for bad in ("person=nobody", "since=never", "kind=zebra", "cursor=zebra"):
+        assert client.get(f"/p/help/audit/?{bad}").status_code == 422, bad
+    unknown = client.get("/p/help/audit/?sample=s99")
+    assert (unknown.status_code, "no sample “s99”" in unknown.content.decode()) == (422, True)
+
+
+def test_pages_of_the_trail(project: Project, alice: User, as_user: AsUser) -> None:
+    for number in range(60):
+        note(actor=alice, action="batch.closed", subject=f"B{number}", project=project, number=number)
+    client = as_user(alice)
+    first = client.get("/p/help/audit/?kind=batch")
+    assert len(first.context["rows"]) == 50
+    second = client.get(f"/p/help/audit/?{first.context['next']}")
+    assert len(second.context["rows"]) == 10
+    assert second.context["next"] is None
+    assert "Latest" in second.content.decode()
+
+
+def test_an_action_without_a_sentence_is_shown_as_it_was_written(
+    project: Project, alice: User, as_user: AsUser
+) -> None:
+    note(actor=alice, action="thing.turned", subject="<b>x</b>", project=project, by=3)
+    reply = as_user(alice).get("/p/help/audit/")
+    assert "Alice thing.turned: <b>x</b> (by: 3)" in sentences(reply)
+    assert "<b>x</b>" not in reply.content.decode()
+
+
+def test_the_csv_has_all_of_it_and_no_formula(project: Project, alice: User, as_user: AsUser) -> None:
+    for number in range(60):
+        note(actor=alice, action="batch.closed", subject=f"=cmd{number}", project=project, number=number)
+    reply = as_user(alice).get("/p/help/audit/trail.csv?kind=batch")
+    rows = list(csv.DictReader(io.StringIO(b"".join(reply.streaming_content).decode())))
+    assert len(rows) == 60
+    assert {row["who"] for row in rows} == {"alice"}
+    assert all(row["subject"].startswith("'=cmd") for row in rows)
+    assert 'filename="help-audit.csv"' in reply["Content-Disposition"]
+
+
+def test_one_page_costs_the_same_however_much_is_on_it(
+    project: Project, batch: Any, alice: User, as_user: AsUser
+) -> None:
+    client = as_user(alice)
+
+    def label(task: Any) -> None:
+        label_task(task, {"support": "supported", "relevance": 3})
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            client.get("/p/help/audit/")
+        return len(asked)
+
+    tasks = list(batch.tasks.select_related("annotator", "sample", "batch").order_by("sample_id"))
+    for task in tasks[:2]:
+        label(task)
+    before = queries()
+    for task in tasks[2:]:
+        label(task)
+    assert queries() == before
+
+
+def test_the_history_of_a_sample_is_for_staff_and_names_for_admins(
+    decided: Verdict, alice: User, rita: User, as_user: AsUser
+) -> None:
+    url = f"/p/help/samples/{decided.sample_id}/"
+
+    def names(user: User) -> set[str]:
+        return {row["who"] for unit in as_user(user).get(url).context["history"] for row in unit["rows"]}
+
+    assert names(alice) == {"Ben", "Bea", "The rule", "Rita"}
+    assert names(rita) == {"An annotator", "The rule", "Rita"}
+    history = as_user(alice).get(url).context["history"]
+    assert [unit["unit"] for unit in history] == ["claim 1", "claim 2", "context 1"]
+    assert [row["what"] for row in history[1]["rows"]][-1] == "decided Support: contradicted"
+
+
+def test_who_has_yet_to_label_sees_no_history(
+    disputes: list[Verdict], batch: Any, project: Project, ben: User, as_user: AsUser
+) -> None:
+    set_member(project=project, user=ben, role="reviewer")
+    task = batch.tasks.filter(annotator=ben, status="pending").first()
+    assert as_user(ben).get(f"/p/help/samples/{task.sample_id}/").context["history"] == []
