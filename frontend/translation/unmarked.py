@@ -22,7 +22,10 @@ _WORD = re.compile(r"[^\W\d_](?:[^\W_]|[–'’-])+")
 # Of what stands in quotes within a template tag, only these are sentences; the others are names of files and fields.
 _SENTENCE = re.compile(r"""["']([A-Z][^"']* [^"']*)["']""")
 _FORMS_OF_WORDS = re.compile(r"""\|(?:default|yesno|pluralize|default_if_none):["']([^"']*)["']""")
-_DATE_FORMAT = re.compile(r"""\|(?:date|time):["'](?!\w+_FORMAT["'])([^"']*[a-zA-Z][^"']*)["']""")
+# The ISO form is for machines, and a time of day in figures is everybody's.
+_DATE_FORMAT = re.compile(
+    r"""\|(?:date|time):["'](?!(?:\w+_FORMAT|c|Y-m-d|H:i(?::s)?)["'])([^"']*[a-zA-Z][^"']*)["']"""
+)
 # In _("…") Django doubles percent signs and leaves them so; {% translate "…" as … %} is the way.
 _DOUBLED = re.compile(r"""_\((?:"[^"]*%[^"]*"|'[^']*%[^']*')\)""")
 # Stands for a template's tag; no letter, and nothing that HTML gives a meaning to.
