@@ -16,9 +16,12 @@ from django.core.management import call_command
 from django.urls import URLPattern, URLResolver, get_resolver, resolve
 from knox.models import get_token_model
 
-from annotate.models import Project, Sample, User, Verdict
+from annotate.builtin_criteria import BUILTIN_CRITERIA
+from annotate.models import Project, Sample, Task, User, Verdict
 from annotate.selectors.projects import current_criteria
 from annotate.services.batches import create_batch
+from annotate.services.criteria import add_criteria
+from annotate.services.flags import raise_flag
 from annotate.services.imports import create_job, start
 from annotate.services.projects import create_project, set_member
 from annotate.services.releases import make_release
@@ -44,6 +47,7 @@ PAGES = [
     ("stan", "/"),
     ("alma", "/new/"),
     ("alma", "/account/"),
+    ("ana", "/account/keys/"),
     ("alma", "/account/password/"),
     ("alma", "/help/statistics/"),
     ("alma", "/help/formats/"),
@@ -51,6 +55,11 @@ PAGES = [
     ("alma", "/p/bare/"),
     ("ana", "/p/demo/label/"),
     ("ana", "/p/bare/label/"),
+    ("ana", "/p/demo/label/done/"),
+    ("ana", "/p/bare/label/done/"),
+    ("alma", "/p/demo/flags/"),
+    ("alma", "/p/bare/flags/"),
+    ("alma", "/p/demo/audit/"),
     ("alma", "/p/demo/settings/"),
     ("remy", "/p/demo/adjudicate/"),
     ("remy", "/p/bare/adjudicate/"),
@@ -68,11 +77,17 @@ PAGES = [
     ("alma remy", "/p/demo/batches/1/"),
     ("alma", "/p/demo/batches/2/"),
     ("alma", "/p/demo/batches/2/delete/"),
+    ("remy", "/p/demo/batches/2/claims/"),
+    ("remy", "/p/demo/samples/{sample}/claims/"),
+    ("remy", "/p/demo/samples/{drafted}/claims/?batch=2"),
+    ("remy", "/p/bare/samples/{odd_sample}/claims/"),
     ("alma ana", "/p/demo/criteria/"),
     ("alma", "/p/bare/criteria/"),
     ("alma", "/p/demo/criteria/add/"),
     ("alma", "/p/demo/criteria/new/"),
     ("alma", "/p/demo/criteria/edit/support/"),
+    ("alma ana", "/p/demo/criteria/fact_in_answer/"),
+    ("alma", "/p/demo/criteria/fact_in_answer/carry/1/"),
     ("alma", "/p/demo/import/"),
     ("alma", "/p/bare/import/"),
     ("alma", "/p/demo/import/{uploaded}/"),
@@ -101,6 +116,9 @@ PAGES = [
 NO_PAGES = {
     "logout": "a form",
     "language": "a form",
+    "label-change": "a form",
+    "flag-resolve": "a form",
+    "audit-csv": "a file",
     "token-new": "a form; see test_a_new_token",
     "token-revoke": "a form",
     "batch-step": "a form",
@@ -133,7 +151,10 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     freeze_report(criterion=support)
     make_release(project=demo, user=alma, file_format="jsonl")
     get_token_model().objects.create(alma)
-    create_batch(
+    raise_flag(actor=ana, task_id=Task.objects.filter(annotator=ana)[0].pk, reason="Holds " + "a" * 90)
+    spec = {**BUILTIN_CRITERIA["fact_in_answer"], "key": "fact_in_answer", "prompt": "Is it said?"}
+    add_criteria(project=demo, specs=[spec], actor=alma)
+    draft = create_batch(
         project=demo,
         name="Second",
         criteria=list(current_criteria(demo)),
@@ -160,6 +181,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
         "sample": demo.samples.order_by("pk")[0].pk,
         "odd_sample": odd.pk,
+        "drafted": draft.samples.order_by("pk")[0].pk,
         "uploaded": _job(demo, alma, [good]).pk,
         "failed": start(_job(demo, alma, [good, bad])).pk,
         "done": start(_job(demo, alma, [good])).pk,
@@ -198,7 +220,7 @@ def _named(patterns: list[URLPattern | URLResolver]) -> set[str]:
 def test_every_page_is_listed() -> None:
     import frontend.urls
 
-    known = dict.fromkeys(("verdict", "sample", "odd_sample"), "1")
+    known = dict.fromkeys(("verdict", "sample", "odd_sample", "drafted"), "1")
     known |= dict.fromkeys(("uploaded", "failed", "done"), "00000000-0000-0000-0000-000000000000")
     paths = [path.format(**known).split("?")[0] for _who, path in PAGES if path != "/no-such-page/"]
     listed = {str(resolve(path).url_name) for path in paths}
