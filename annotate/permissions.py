@@ -36,6 +36,8 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "flags.resolve": _ADMIN,
     "adjudication.read": _STAFF,
     "adjudication.decide": _STAFF,
+    "adjudication.names": _ADMIN,  # who said what, where the project hides it from reviewers
+    "lessons.read": _ALL,  # what reviewers decided otherwise than one said oneself
     "reports.read": _STAFF,
     "reports.freeze": _STAFF,
     "test.look": _STAFF,

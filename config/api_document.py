@@ -100,6 +100,7 @@ _SUBJECTS = {
     "tasks": "Work",
     "flags": "Flags",
     "disputes": "Disputes",
+    "lessons": "Work",
     "releases": "Exports",
     "agreement": "Agreement and alignment",
     "alignment": "Agreement and alignment",

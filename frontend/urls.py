@@ -4,6 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from frontend.views import (
+    accept,
     account,
     adjudication,
     audit,
@@ -11,6 +12,7 @@ from frontend.views import (
     claims,
     criteria,
     criterion_change,
+    dispute,
     exports,
     flags,
     help_pages,
@@ -18,6 +20,7 @@ from frontend.views import (
     imports,
     keys,
     language,
+    lessons,
     members,
     own_work,
     projects,
@@ -36,13 +39,17 @@ from frontend.views import (
 project_patterns = [
     path("", projects.overview, name="project"),
     path("label/", workspace.workspace, name="label"),
+    path("label/lessons/", lessons.lessons, name="lessons"),
     path("label/done/", own_work.done, name="label-done"),
     path("label/done/<int:task_id>/change/", own_work.change, name="label-change"),
     path("flags/", flags.flags, name="flags"),
     path("flags/<int:flag_id>/resolve/", flags.resolve, name="flag-resolve"),
     path("settings/", projects.settings, name="settings"),
     path("adjudicate/", adjudication.disputes, name="adjudicate"),
-    path("adjudicate/<int:verdict_id>/", adjudication.dispute, name="dispute"),
+    path("adjudicate/accept/", accept.accept, name="accept"),
+    path("adjudicate/names/", adjudication.names, name="adjudicate-names"),
+    path("adjudicate/<int:verdict_id>/", dispute.dispute, name="dispute"),
+    path("adjudicate/<int:verdict_id>/return/", dispute.return_label, name="dispute-return"),
     path("samples/", samples.samples, name="samples"),
     path("samples/<int:sample_id>/", samples.sample, name="sample"),
     path("samples/<int:sample_id>/claims/", claims.claims, name="claims"),

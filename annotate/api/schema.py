@@ -591,65 +591,6 @@ class MeChange(s.Serializer):
     preferences = PreferencesChange()
 
 
-class Verdict(s.Serializer):
-    id = s.IntegerField()
-    unit = s.CharField()
-    criterion = s.CharField()
-    state = s.CharField(help_text="settled, disputed or reopened")
-    value = Value(allow_null=True)
-    method = s.CharField(help_text="unanimous, majority or adjudicated; empty while disputed")
-    reason = s.CharField()
-    confidence = s.FloatField(allow_null=True, help_text="Share of the votes that gave the value.")
-    revision = s.IntegerField()
-
-
-class DisputeListed(Verdict):
-    sample_id = s.CharField()
-
-
-class DisputePage(s.Serializer):
-    count = s.IntegerField()
-    next = s.CharField(allow_null=True)
-    previous = s.CharField(allow_null=True)
-    results = DisputeListed(many=True)
-
-
-class Vote(s.Serializer):
-    who = s.CharField()
-    value = Value()
-    comment = s.CharField()
-    evidence = Evidence(many=True)
-    changed = s.BooleanField(help_text="The label was changed since the vote was counted.")
-
-
-class CantTell(s.Serializer):
-    who = s.CharField()
-    reason = s.CharField()
-    comment = s.CharField()
-
-
-class DisputeSample(s.Serializer):
-    external_id = s.CharField()
-    question = s.CharField()
-    answer = s.CharField()
-    reference = s.CharField(allow_null=True)
-    contexts = ScoredContext(many=True)
-
-
-class Dispute(Verdict):
-    unit_text = s.CharField()
-    sample = DisputeSample()
-    prompt = s.CharField()
-    options = Option(many=True)
-    labels = Vote(many=True)
-    cant_tell = CantTell(many=True, help_text="Who looked, and could not tell.")
-
-
-class Decision(s.Serializer):
-    value = Value()
-    reason = s.CharField()
-
-
 class CriterionVersion(Criterion):
     is_current = s.BooleanField()
     labels = s.IntegerField()

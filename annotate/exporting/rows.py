@@ -159,9 +159,10 @@ COLUMNS = (
 
 
 def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
-    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on. `claims_…`: where
-    a claim comes from."""
+    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on; of a reopened one, those
+    that it was decided on. `claims_…`: where a claim comes from."""
     is_claim = verdict.criterion.unit == UnitKind.CLAIM
+    rests_on = verdict.votes if verdict.decided_votes is None else verdict.decided_votes
     return {
         "sample_id": sample.external_id,
         "unit": verdict.unit,
@@ -175,7 +176,7 @@ def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
         "votes": [{"rater": vote["rater"], "value": vote["value"]} for vote in verdict.votes],
         "decided_by": verdict.decided_by.username if verdict.decided_by else None,
         "reason": verdict.reason,
-        "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in verdict.votes],
+        "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in rests_on],
         "updated_at": verdict.updated_at,
         "claims_source": sample.claims_source if is_claim else None,
         "claims_revision": sample.claims_revision if is_claim else None,

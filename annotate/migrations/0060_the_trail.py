@@ -14,7 +14,7 @@ DECLARE
         SELECT n.id, n.revision, n.state, n.value, n.method, n.votes, n.confidence, n.reason,
                -- A decision that was reopened is the rule''s doing, not that of the reviewer who made it.
                CASE WHEN n.state = ''settled'' AND n.method IN (''adjudicated'', ''accepted'') THEN n.decided_by_id END,
-               now()
+               statement_timestamp()
           FROM now_there n ';
 BEGIN
     IF NOT EXISTS (SELECT FROM now_there) THEN
@@ -68,7 +68,7 @@ _TRIGGERS = [_trigger(table, "UPDATE OR DELETE") for table in _LOGS] + [_trigger
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotate", "0020_queue_indexes")]
+    dependencies = [("annotate", "0050_adjudication_fill")]
 
     operations = [
         migrations.AddField(

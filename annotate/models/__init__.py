@@ -5,7 +5,7 @@ from annotate.models.project import Criterion, Project
 from annotate.models.sample import ClaimEdit, Sample
 from annotate.models.trail import AuditEntry, Flag
 from annotate.models.transfer import ImportJob, Release
-from annotate.models.verdict import GoldAnswer, Verdict, VerdictEvent
+from annotate.models.verdict import GoldAnswer, LessonRead, Verdict, VerdictEvent
 
 __all__ = [
     "AuditEntry",
@@ -20,6 +20,7 @@ __all__ = [
     "Invite",
     "Label",
     "LabelEvent",
+    "LessonRead",
     "Membership",
     "Project",
     "Rater",

@@ -253,6 +253,12 @@ class Task(models.Model):
                 condition=Q(lease_expires_at__isnull=False, status__in=[s.value for s in OPEN_TASK_STATUSES]),
                 name="task_leased_by_batch",
             ),
+            # Reader: the reviewer's queue, which leaves out what was sent back (selectors.adjudication).
+            models.Index(
+                fields=["sample"],
+                condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]) & ~Q(return_message=""),
+                name="task_sent_back",
+            ),
         ]
 
     def __str__(self) -> str:

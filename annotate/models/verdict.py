@@ -26,10 +26,16 @@ class VerdictMethod(models.TextChoices):
     DAWID_SKENE = "dawid_skene", _("Dawid–Skene")
 
 
+# What a person answers for. Votes that change reopen it; a rule never overwrites it.
+DECIDED_METHODS = (VerdictMethod.ADJUDICATED, VerdictMethod.ACCEPTED, VerdictMethod.DAWID_SKENE)
+
+
 class Verdict(models.Model):
     """votes: [{"rater": str, "value": …, "revision": int, "label": label id}] that the state was worked out from.
 
+    agreement: share of the votes on the value that most of them gave; None without votes.
     confidence: share of the votes that gave `value`, or its posterior probability (Dawid–Skene); None while disputed.
+    decided_votes, decided_at: the votes as they were when a person decided, and when; None when a rule did.
     """
 
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts")
@@ -40,8 +46,11 @@ class Verdict(models.Model):
     value = models.JSONField(null=True, blank=True)
     method = models.CharField(max_length=12, choices=VerdictMethod, blank=True)
     votes = models.JSONField(default=list)
+    agreement = models.FloatField(null=True, blank=True)
     confidence = models.FloatField(null=True, blank=True)
     reason = models.TextField(blank=True)
+    decided_votes = models.JSONField(null=True, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
     )
@@ -65,11 +74,14 @@ class Verdict(models.Model):
             ),
         ]
         indexes = [
-            # Reader: the reviewer's queue.
+            # Reader: the reviewer's queue (selectors.adjudication), which orders by all that ever needed a person and
+            # touches no row that it doesn't show.
             models.Index(
-                fields=["criterion", "sample", "unit"],
-                condition=Q(state__in=[VerdictState.DISPUTED.value, VerdictState.REOPENED.value]),
-                name="verdict_queue",
+                fields=["criterion", "sample"],
+                include=["unit", "state", "agreement", "batch", "id"],
+                condition=~Q(state=VerdictState.SETTLED.value)
+                | Q(method__in=[method.value for method in DECIDED_METHODS]),
+                name="verdict_for_people",
             ),
         ]
 
@@ -103,6 +115,21 @@ class VerdictEvent(models.Model):
 
     def __str__(self) -> str:
         return f"verdict {self.verdict_id} r{self.revision}"
+
+
+class LessonRead(models.Model):
+    """Somebody has seen what a reviewer decided otherwise than they had said."""
+
+    verdict = models.ForeignKey(Verdict, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    # Of the verdict, as it was seen: a new decision is a new lesson.
+    revision = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "verdict"], name="lesson_read_once")]
+
+    def __str__(self) -> str:
+        return f"verdict {self.verdict_id} r{self.revision} by {self.user_id}"
 
 
 class GoldAnswer(models.Model):

@@ -1,35 +1,231 @@
-"""What a reviewer sees: the disputed units, each with its labels side by side."""
+"""The reviewer's queue: which units wait for a person, in which order, and what stands before and after one of them.
+
+Hand-written SQL, because the order is worked out over all that waits: one pass over an index (verdict_for_people) that
+touches no row but those that are shown.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, overload
 
-from django.db.models import QuerySet
+from django.db import connection
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.models import Label, Project, Verdict
-from annotate.models.verdict import VerdictState
-from annotate.selectors.counting import undecided_labels
-from annotate.selectors.versions import latest_of_unit
-from annotate.services.adjudication import verdict_as_dict
-from annotate.units import unit_text
+from annotate.models import Project, User, Verdict
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
+from annotate.models.verdict import DECIDED_METHODS
+from annotate.selectors.versions import IS_LATEST
 
+# "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
+# "sample": in the order of their import.
+ORDERS = ("matters", "sample")
+# disputed: enough labels, and no rule settles them. short: fewer labels than the sample was to get. reopened: decided,
+# and changed since. returned: sent back to an annotator, and so out of every other list until it is submitted again.
+STATES = ("disputed", "short", "reopened", "returned")
 
-def queue(project: Project, criterion_key: str | None = None) -> QuerySet[Verdict]:
-    """Disputed and reopened units, those of one sample together. Where the unit has a verdict on a later version of the
-    criterion, the earlier one needs nobody any more."""
-    verdicts = latest_of_unit(
-        Verdict.objects.filter(criterion__project=project, state__in=[VerdictState.DISPUTED, VerdictState.REOPENED])
+# A sample's place must not change while somebody decides its units one by one: it counts what a person has decided
+# already as well as what waits. For the same reason what was reopened is a list of its own in front.
+_WAITING = """
+    WITH ever AS (
+        SELECT v.id, v.sample_id, v.criterion_id, v.unit, v.state, v.batch_id,
+               count(*) OVER of_sample AS disputes, sum(1 - coalesce(v.agreement, 0)) OVER of_sample AS spread
+          FROM annotate_verdict v
+         WHERE v.criterion_id = ANY(ARRAY(SELECT id FROM annotate_criterion WHERE project_id = %(project)s))
+           AND (NOT (v.state = 'settled') OR v.method IN ({decided}))
+        WINDOW of_sample AS (PARTITION BY v.sample_id)
+    ), waiting AS (
+        SELECT e.*, c.position, c.key, c.name
+          FROM ever e JOIN annotate_criterion c ON c.id = e.criterion_id
+         WHERE e.state <> 'settled' AND {is_latest} AND {{filters}}
     )
-    if criterion_key:
-        verdicts = verdicts.filter(criterion__key=criterion_key)
-    return verdicts.select_related("criterion", "sample").order_by("sample_id", "criterion__position", "unit", "id")
+""".format(decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST)
+
+_WITHIN_SAMPLE = (
+    "sample_id, position, key, criterion_id, coalesce(nullif(split_part(unit, ':', 2), ''), '0')::int, unit, id"
+)
+_ORDER = {
+    "matters": f"(state = 'reopened') DESC, disputes DESC, spread DESC, {_WITHIN_SAMPLE}",
+    "sample": _WITHIN_SAMPLE,
+}
+
+# Whoever has a sample to label themselves doesn't see what others said about it.
+_NOT_BLIND = """
+    NOT EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
+                 WHERE t.annotator_id = %(user)s AND t.sample_id = e.sample_id AND t.status = ANY(%(open)s)
+                   AND b.status = ANY(%(running)s))
+"""
+_RETURNED = """
+    EXISTS (SELECT FROM annotate_task t JOIN annotate_label l ON l.task_id = t.id
+             WHERE t.sample_id = e.sample_id AND t.status IN ({open}) AND NOT (t.return_message = '')
+               AND l.unit = e.unit AND l.criterion_id = e.criterion_id)
+""".format(open=", ".join(f"'{status.value}'" for status in OPEN_TASK_STATUSES))
+_SHORT = """
+    (e.state = 'disputed' AND
+     (SELECT jsonb_array_length(v.votes) FROM annotate_verdict v WHERE v.id = e.id) <
+     (SELECT s.overlap FROM annotate_batchsample s WHERE s.batch_id = e.batch_id AND s.sample_id = e.sample_id))
+"""
+_STATE_FILTERS = {
+    "": f"NOT {_RETURNED}",
+    "disputed": f"e.state = 'disputed' AND {_SHORT} IS NOT TRUE AND NOT {_RETURNED}",
+    "short": f"{_SHORT} AND NOT {_RETURNED}",
+    "reopened": f"e.state = 'reopened' AND NOT {_RETURNED}",
+    "returned": _RETURNED,
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a unit stands in a queue. The queue goes round, so that skipped units come again."""
+
+    others: int
+    previous: int | None
+    next: int | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """How many units of a criterion wait."""
+
+    key: str
+    name: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """A disputed unit. value: the one that most votes are for; of several with as many, any."""
+
+    id: int
+    revision: int
+    criterion_id: int
+    sample: str
+    unit: str
+    agreement: float | None
+    votes: int
+    value: Any
+
+
+@dataclass(frozen=True)
+class Queue:
+    """What waits for this reviewer, in order; a slice of it is a list of verdicts.
+
+    criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing.
+    """
+
+    project: Project
+    user: User
+    criterion: str = ""
+    batch: int | None = None
+    state: str = ""
+    order: str = "matters"
+
+    def count(self) -> int:
+        return self._row("SELECT count(*) FROM waiting")[0]
+
+    def __len__(self) -> int:
+        return self.count()
+
+    @overload
+    def __getitem__(self, key: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Verdict]: ...
+    def __getitem__(self, key: int | slice) -> Verdict | list[Verdict]:
+        if isinstance(key, int):
+            return self[key : key + 1][0]
+        start = key.start or 0
+        limit = None if key.stop is None else key.stop - start
+        rows = self._rows(
+            f"SELECT id FROM waiting ORDER BY {_ORDER[self.order]} LIMIT %(limit)s OFFSET %(offset)s",
+            limit=limit,
+            offset=start,
+        )
+        ids = [row[0] for row in rows]
+        found = Verdict.objects.select_related("criterion", "sample").in_bulk(ids)
+        return [found[pk] for pk in ids if pk in found]
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(self[:])
+
+    def ids(self) -> list[int]:
+        return [row[0] for row in self._rows(f"SELECT id FROM waiting ORDER BY {_ORDER[self.order]}")]
+
+    def place(self, verdict_id: int) -> Place:
+        row = self._row(
+            f""", listed AS (
+                SELECT id, row_number() OVER ordered AS at, lag(id) OVER ordered AS before,
+                       lead(id) OVER ordered AS after
+                  FROM waiting WINDOW ordered AS (ORDER BY {_ORDER[self.order]})
+            )
+            SELECT (SELECT count(*) FROM listed), (SELECT id FROM listed WHERE at = 1),
+                   (SELECT id FROM listed ORDER BY at DESC LIMIT 1), one.at, one.before, one.after
+              FROM (VALUES (%(verdict)s::bigint)) AS asked (id) LEFT JOIN listed one USING (id)""",
+            verdict=verdict_id,
+        )
+        count, first, last, at, before, after = row
+        if at is None:
+            return Place(count, None, first)
+        if count == 1:
+            return Place(0, None, None)
+        return Place(count - 1, before or last, after or first)
+
+    def groups(self) -> list[Group]:
+        """How many wait per criterion, whichever one the queue is narrowed to."""
+        rows = self._rows(
+            "SELECT key, max(name), count(*) FROM waiting GROUP BY key ORDER BY min(position), key",
+            criterion="",
+        )
+        return [Group(*row) for row in rows]
+
+    def disputed(self, only: Collection[int] | None = None) -> list[Disputed]:
+        """Those that no person has decided yet, in order, with the value that most votes are for."""
+        rows = self._rows(
+            f"""SELECT w.id, v.revision, v.criterion_id, s.external_id, v.unit, v.agreement,
+                       jsonb_array_length(v.votes),
+                       (SELECT vote -> 'value' FROM jsonb_array_elements(v.votes) AS vote
+                         GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)
+                  FROM (SELECT id, row_number() OVER (ORDER BY {_ORDER[self.order]}) AS at FROM waiting) AS w
+                  JOIN annotate_verdict v ON v.id = w.id JOIN annotate_sample s ON s.id = v.sample_id
+                 WHERE v.state = 'disputed' AND (%(only)s::bigint[] IS NULL OR v.id = ANY(%(only)s))
+                 ORDER BY w.at""",
+            only=None if only is None else list(only),
+        )
+        names = ("id", "revision", "criterion_id", "sample", "unit", "agreement", "votes")
+        return [
+            Disputed(**dict(zip(names, row[:-1], strict=True)), value=json.loads(row[-1] or "null")) for row in rows
+        ]
+
+    def _row(self, sql: str, **given: Any) -> tuple[Any, ...]:
+        return self._rows(sql, **given)[0]
+
+    def _rows(self, sql: str, **given: Any) -> list[tuple[Any, ...]]:
+        values = {
+            "project": self.project.pk,
+            "user": self.user.pk,
+            "open": [status.value for status in OPEN_TASK_STATUSES],
+            "running": [BatchStatus.OPEN.value, BatchStatus.PAUSED.value],
+            "criterion": self.criterion,
+            "batch": self.batch,
+            **given,
+        }
+        filters = [_NOT_BLIND, _STATE_FILTERS[self.state]]
+        if values["criterion"]:
+            filters.append("c.key = %(criterion)s")
+        if self.batch is not None:
+            filters.append(
+                "e.batch_id = (SELECT id FROM annotate_batch WHERE project_id = %(project)s AND number = %(batch)s)"
+            )
+        with connection.cursor() as cursor:
+            cursor.execute(_WAITING.format(filters=" AND ".join(filters)) + sql, values)
+            return cursor.fetchall()
 
 
 def one_verdict(project: Project, verdict_id: int) -> Verdict:
     verdict = (
-        Verdict.objects.select_related("criterion", "sample", "decided_by")
+        Verdict.objects.select_related("criterion", "sample", "decided_by", "batch")
         .filter(pk=verdict_id, criterion__project=project)
         .first()
     )
@@ -38,56 +234,16 @@ def one_verdict(project: Project, verdict_id: int) -> Verdict:
     return verdict
 
 
-def side_by_side(verdict: Verdict) -> list[dict[str, Any]]:
-    """The labels the verdict rests on, as they are now. People are lettered, so that a name doesn't decide.
-
-    `changed`: the label is not the revision any more that the vote was counted from.
-    """
-    labels = {
-        label.pk: label
-        for label in Label.objects.filter(pk__in=[vote["label"] for vote in verdict.votes]).select_related("rater")
-    }
-    return [
-        {
-            "who": _letter(index),
-            "value": vote["value"],
-            "comment": labels[vote["label"]].comment if vote["label"] in labels else "",
-            "evidence": labels[vote["label"]].evidence if vote["label"] in labels else [],
-            "changed": vote["label"] in labels and labels[vote["label"]].revision != vote["revision"],
-        }
-        for index, vote in enumerate(verdict.votes)
-    ]
-
-
-def cant_tell(verdict: Verdict) -> list[dict[str, Any]]:
-    """Who looked at the unit and could not tell, with the reason. Lettered on from those who voted."""
-    labels = undecided_labels().filter(
-        sample_id=verdict.sample_id, unit=verdict.unit, criterion_id=verdict.criterion_id
-    )
-    return [
-        {"who": _letter(len(verdict.votes) + index), "reason": label.cant_tell, "comment": label.comment}
-        for index, label in enumerate(labels.order_by("rater_id", "id"))
-    ]
-
-
-def _letter(index: int) -> str:
-    return f"Annotator {chr(65 + index)}" if index < 26 else f"Annotator {index + 1}"
-
-
-def verdict_payload(verdict: Verdict) -> dict[str, Any]:
-    sample, criterion = verdict.sample, verdict.criterion
+def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
     return {
-        **verdict_as_dict(verdict),
-        "unit_text": unit_text(sample, verdict.unit),
-        "sample": {
-            "external_id": sample.external_id,
-            "question": sample.question,
-            "answer": sample.answer,
-            "reference": sample.reference,
-            "contexts": sample.contexts,
-        },
-        "prompt": criterion.prompt,
-        "options": criterion.options,
-        "labels": side_by_side(verdict),
-        "cant_tell": cant_tell(verdict),
+        "id": verdict.pk,
+        "unit": verdict.unit,
+        "criterion": verdict.criterion.key,
+        "state": verdict.state,
+        "value": verdict.value,
+        "method": verdict.method,
+        "reason": verdict.reason,
+        "confidence": verdict.confidence,
+        "agreement": verdict.agreement,
+        "revision": verdict.revision,
     }

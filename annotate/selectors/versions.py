@@ -6,6 +6,13 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.models import Verdict
 
+# Of `annotate_verdict e JOIN annotate_criterion c`: `latest_of_unit` for statements by hand.
+IS_LATEST = """
+    NOT EXISTS (SELECT FROM annotate_verdict later JOIN annotate_criterion lc ON lc.id = later.criterion_id
+                 WHERE later.sample_id = e.sample_id AND later.unit = e.unit
+                   AND lc.key = c.key AND lc.version > c.version)
+"""
+
 
 def latest_of_unit(verdicts: QuerySet[Verdict]) -> QuerySet[Verdict]:
     """Without those of a unit that has a verdict on a later version of the same criterion: labels that were carried

@@ -1,4 +1,4 @@
-"""A reviewer settles what the rules did not."""
+"""A reviewer settles what the rules did not, or asks an annotator to look again."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from typing import Any
 
 from django.db import transaction
 from django.http import Http404
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.errors import Invalid, Stale
-from annotate.models import Project, User, Verdict
+from annotate.errors import Conflict, Invalid, Stale
+from annotate.models import Project, Task, User, Verdict
 from annotate.models.verdict import VerdictMethod, VerdictState
 from annotate.scales import normalise
+from annotate.selectors.adjudication import one_verdict, verdict_as_dict
+from annotate.selectors.disputes import people_of, require_unblind, side_by_side
+from annotate.services.audit import note
 from annotate.services.labelling import MAX_COMMENT
+from annotate.services.tasks import return_task
 from annotate.texts import is_storable
 
 
@@ -22,20 +27,20 @@ def decide(
     """Settles a unit with the reviewer's value: a disputed or reopened one, or one that was settled otherwise.
     Repeating the same decision changes nothing.
 
-    Raises Http404, Invalid (value, reason), Stale when the labels or the decision changed since the reviewer looked.
+    Raises Http404, Conflict (the reviewer still has the sample to label), Invalid (value, reason), Stale when the
+    labels or the decision changed since the reviewer looked.
     """
-    reason = reason.strip() if is_storable(reason) else ""
-    if not reason or len(reason) > MAX_COMMENT:
-        raise Invalid("no_reason", _("Give the reason in a few words; the annotators learn from it."))
+    reason = given_reason(reason)
     with transaction.atomic():
         verdict = (
             Verdict.objects.select_for_update(of=("self",))
-            .select_related("criterion")
+            .select_related("criterion", "sample")
             .filter(pk=verdict_id, criterion__project=project)
             .first()
         )
         if verdict is None:
             raise Http404(_("There is no such unit to decide."))
+        require_unblind(reviewer, verdict.sample)
         chosen = normalise(verdict.criterion, value)
         if verdict.revision != expected_revision:
             repeated = (
@@ -56,6 +61,8 @@ def decide(
         verdict.value = chosen
         verdict.reason = reason
         verdict.decided_by = reviewer
+        verdict.decided_votes = verdict.votes
+        verdict.decided_at = timezone.now()
         agreeing = sum(vote["value"] == chosen for vote in verdict.votes)
         verdict.confidence = agreeing / len(verdict.votes) if verdict.votes else None
         verdict.revision += 1
@@ -63,15 +70,31 @@ def decide(
     return verdict
 
 
-def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "id": verdict.pk,
-        "unit": verdict.unit,
-        "criterion": verdict.criterion.key,
-        "state": verdict.state,
-        "value": verdict.value,
-        "method": verdict.method,
-        "reason": verdict.reason,
-        "confidence": verdict.confidence,
-        "revision": verdict.revision,
-    }
+def given_reason(reason: Any) -> str:
+    """The reason of a decision, as it is stored. Raises Invalid."""
+    reason = reason.strip() if is_storable(reason) else ""
+    if not reason or len(reason) > MAX_COMMENT:
+        raise Invalid("no_reason", _("Give the reason in a few words; the annotators learn from it."))
+    return reason
+
+
+def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str, message: str) -> Task:
+    """Returns the task of the annotator who has this letter on the unit, with a message. The unit waits meanwhile.
+
+    Raises Http404, Conflict (the reviewer still has the sample to label, or the task can't be returned), Invalid.
+    """
+    verdict = one_verdict(project, verdict_id)
+    require_unblind(reviewer, verdict.sample)
+    said = side_by_side(verdict, people_of(verdict.sample, named=False))
+    one = next((one for one in said if one.letter == letter), None)
+    if one is None:
+        raise Invalid("unknown_annotator", _("Choose whose label goes back."))
+    if one.task_id is None:
+        raise Conflict("imported_label", _("This label was made elsewhere; there is nobody here to send it back to."))
+    return return_task(actor=reviewer, project=project, task_id=one.task_id, message=message)
+
+
+def show_names(*, actor: User, project: Project, shown: bool) -> None:
+    """Notes that somebody switched the annotators' names on, or off again, for themselves."""
+    action = "adjudication.names_shown" if shown else "adjudication.names_hidden"
+    note(actor=actor, action=action, subject=project.name, project=project)

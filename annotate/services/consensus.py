@@ -1,7 +1,8 @@
 """From labels to verdicts, by rule. The one home of ties and majorities.
 
 The rule is one statement for one sample of a batch as for a million imported labels: per unit, unanimous votes or more
-than half of them settle it; otherwise, and with fewer votes than needed, it is disputed and waits for a reviewer.
+than half of them settle it, or, in a batch that asks for it (Batch.consensus), only unanimous ones; otherwise, and with
+fewer votes than needed, it is disputed and waits for a reviewer.
 Saying "can't tell" is no vote, but brings the unit to the reviewer, even when nobody could tell.
 """
 
@@ -14,11 +15,14 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.models import Criterion, Project, User
+from annotate.models.batch import ConsensusRule
+from annotate.models.verdict import DECIDED_METHODS
 from annotate.selectors.counting import COUNTING, LATEST_FIRST, UNDECIDED
 from annotate.services.audit import note
 
 # `votes`: the labels that count (annotate.selectors.counting), one per person: the latest, when a person met the unit
-# in two batches. A verdict that a reviewer gave keeps its value when votes change, and is reopened for another look.
+# in two batches. A verdict that a person answers for keeps its value when votes change, and is reopened for another
+# look; its confidence is then the share of the new votes or, with Dawid and Skene's model, what it was.
 _SETTLE = f"""
     WITH votes AS (
         SELECT DISTINCT ON (l.criterion_id, l.sample_id, l.unit, l.rater_id)
@@ -47,28 +51,30 @@ _SETTLE = f"""
          ORDER BY criterion_id, sample_id, unit, count(*) DESC
     ), ruled AS (
         SELECT u.*, g.value, g.agreeing::float / u.n AS share,
-               u.n >= %(needed)s AND coalesce(2 * g.agreeing > u.n, false) AS settled
+               u.n >= %(needed)s AND coalesce(CASE (SELECT consensus FROM annotate_batch WHERE id = %(batch)s)
+                   WHEN %(unanimous)s THEN g.agreeing = u.n ELSE 2 * g.agreeing > u.n END, false) AS settled
           FROM units u LEFT JOIN largest g USING (criterion_id, sample_id, unit)
          WHERE u.n >= %(needed)s OR NOT %(only_complete)s
     )
     INSERT INTO annotate_verdict AS v
-           (sample_id, unit, criterion_id, batch_id, state, value, method, votes, confidence, reason, revision,
-            updated_at)
+           (sample_id, unit, criterion_id, batch_id, state, value, method, votes, agreement, confidence, reason,
+            revision, updated_at)
     SELECT sample_id, unit, criterion_id, %(batch)s,
            CASE WHEN settled THEN 'settled' ELSE 'disputed' END,
            CASE WHEN settled THEN value END,
            CASE WHEN NOT settled THEN '' WHEN share = 1 THEN 'unanimous' ELSE 'majority' END,
-           votes, CASE WHEN settled THEN share END, '', 1, now()
+           votes, share, CASE WHEN settled THEN share END, '', 1, now()
       FROM ruled ORDER BY sample_id, unit, criterion_id
     ON CONFLICT (sample_id, unit, criterion_id) DO UPDATE SET
-           state = CASE WHEN v.method = 'adjudicated' THEN 'reopened' ELSE excluded.state END,
-           value = CASE WHEN v.method = 'adjudicated' THEN v.value ELSE excluded.value END,
-           method = CASE WHEN v.method = 'adjudicated' THEN v.method ELSE excluded.method END,
-           confidence = CASE WHEN v.method = 'adjudicated'
+           state = CASE WHEN v.method = ANY(%(decided)s) THEN 'reopened' ELSE excluded.state END,
+           value = CASE WHEN v.method = ANY(%(decided)s) THEN v.value ELSE excluded.value END,
+           method = CASE WHEN v.method = ANY(%(decided)s) THEN v.method ELSE excluded.method END,
+           confidence = CASE WHEN v.method = 'dawid_skene' THEN v.confidence
+                             WHEN v.method = ANY(%(decided)s)
                              THEN (SELECT avg((vote -> 'value' = v.value)::int)
                                      FROM jsonb_array_elements(excluded.votes) AS vote)
                              ELSE excluded.confidence END,
-           votes = excluded.votes, revision = v.revision + 1, updated_at = now()
+           votes = excluded.votes, agreement = excluded.agreement, revision = v.revision + 1, updated_at = now()
      WHERE v.votes IS DISTINCT FROM excluded.votes
 """
 
@@ -81,7 +87,8 @@ _LOCK_SAMPLES = """
 
 
 def settle_sample(*, sample_id: int, criterion_ids: Sequence[int], needed: int, batch_id: int) -> int:
-    """Writes the verdicts of a sample that nobody in the batch is at work on any more. Returns how many changed.
+    """Writes the verdicts of a sample that nobody in the batch is at work on any more, by the batch's rule. Returns how
+    many changed.
 
     The caller's transaction holds the lock on the sample.
     """
@@ -89,7 +96,8 @@ def settle_sample(*, sample_id: int, criterion_ids: Sequence[int], needed: int, 
 
 
 def settle_imported(*, project: Project, criterion: Criterion, needed: int, actor: User | None = None) -> int:
-    """Verdicts for every unit with at least `needed` labels, made here or elsewhere. Returns how many changed.
+    """Verdicts for every unit with at least `needed` labels, made here or elsewhere, by majority. Returns how many
+    changed.
 
     Units with fewer labels are left without a verdict; those without a majority go to the reviewers.
     """
@@ -127,6 +135,8 @@ def _settle(
                 "needed": needed,
                 "batch": batch_id,
                 "only_complete": only_complete,
+                "unanimous": ConsensusRule.UNANIMOUS.value,
+                "decided": [method.value for method in DECIDED_METHODS],
             },
         )
         return cursor.rowcount

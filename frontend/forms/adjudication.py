@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import Criterion
+from annotate.models import Criterion, Project
+from annotate.selectors.projects import current_criteria
+from annotate.selectors.proposals import FEWEST_VOTES
 
 
 class DecisionForm(forms.Form):
@@ -27,3 +30,47 @@ class DecisionForm(forms.Form):
         self.fields["value"].required = True
         if not criterion.options:
             self.fields["value"].widget = forms.NumberInput({"step": "any"})
+
+
+class ReturnForm(forms.Form):
+    """Whose label goes back, by letter, and what they are told."""
+
+    annotator = forms.ChoiceField(label=_("To"), error_messages={"required": _("Choose whose label goes back.")})
+    message = forms.CharField(
+        label=_("What should they look at?"),
+        widget=forms.Textarea({"rows": 3}),
+        error_messages={"required": _("Say in a few words what they should look at.")},
+    )
+
+    def __init__(self, annotators: Sequence[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "id_return_%s", **kwargs})
+        self.fields["annotator"].choices = list(annotators)  # type: ignore[attr-defined]
+
+
+class AgreedForm(forms.Form):
+    """Which disputed units to settle by the agreement of their votes."""
+
+    criterion = forms.ChoiceField(label=_("Criterion"), required=False)
+    agreement = forms.IntegerField(
+        label=_("Share of the votes that agree, at least, in %"), initial=66, min_value=51, max_value=100
+    )
+    votes = forms.IntegerField(label=_("Votes, at least"), initial=2, min_value=FEWEST_VOTES, max_value=1000)
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "id_agreed_%s", **kwargs})
+        self.fields["criterion"].choices = [("", _("All criteria")), *_named(project)]  # type: ignore[attr-defined]
+
+
+class ProbableForm(forms.Form):
+    """Which disputed units to settle as Dawid and Skene's model says."""
+
+    criterion = forms.ChoiceField(label=_("Criterion"))
+    posterior = forms.IntegerField(label=_("Probability, at least, in %"), initial=95, min_value=51, max_value=100)
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "id_probable_%s", **kwargs})
+        self.fields["criterion"].choices = _named(project)  # type: ignore[attr-defined]
+
+
+def _named(project: Project) -> list[tuple[str, str]]:
+    return [(criterion.key, criterion.name) for criterion in current_criteria(project)]

@@ -14,6 +14,7 @@ from annotate.models import Label, Membership, Project, User
 from annotate.models.people import Role
 from annotate.permissions import may
 from annotate.selectors.campaign import Counts, OwnBatch, counts_of, own_batches
+from annotate.selectors.lessons import new_lessons
 from annotate.selectors.projects import projects_of
 
 
@@ -43,6 +44,8 @@ class Card:
     counts: Counts
     own: list[OwnBatch] = field(default_factory=list)
     step: Step | None = None
+    # What reviewers decided otherwise than this person had said, and they have not read yet.
+    lessons: int = 0
     # The first card on which something waits: it has the page's main button.
     leads: bool = False
 
@@ -62,10 +65,18 @@ def cards(user: User) -> list[Card]:
     counts = counts_of(projects)
     own = own_batches(user, projects)
     labelled = with_labels(projects)
+    lessons = new_lessons(user, projects)
     listed = []
     for project in projects:
         role = Role(Role.ADMIN if user.is_superuser else roles[project.pk])
-        card = Card(project, role.value, str(role.label), counts[project.pk], own.get(project.pk, []))
+        card = Card(
+            project,
+            role.value,
+            str(role.label),
+            counts[project.pk],
+            own.get(project.pk, []),
+            lessons=lessons.get(project.pk, 0),
+        )
         if may(role, "batches.change"):
             steps = steps_of(project, card.counts, has_labels=project.pk in labelled)
             card.step = next((step for step in steps if step.state == "next"), None)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotate.errors import Refusal
 from annotate.selectors.campaign import counts_of, own_batches
+from annotate.selectors.lessons import new_lessons
 from annotate.selectors.projects import current_criteria
 from annotate.services.projects import change_project, create_project
 from frontend.forms.projects import NewProjectForm, ProjectFileForm, SettingsForm
@@ -32,6 +33,7 @@ def overview(page: ProjectPage) -> HttpResponse:
         {
             "counts": counts,
             "own": own_batches(page.user, [project]).get(project.pk, []),
+            "lessons": new_lessons(page.user, [project]).get(project.pk, 0),
             "steps": steps_of(project, counts, has_labels=has_labels) if runs_campaign else [],
             "criteria": current_criteria(project),
             "batches": project.batches.all()[:RECENT_BATCHES] if page.may("batches.read") else [],

@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Collate
 
 from annotate.models import Label, Verdict
-from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.models.verdict import DECIDED_METHODS, VerdictState
 from annotate.scales import Value
 from annotate.selectors.counting import counting_labels, latest_per_rater
 from annotate.selectors.ratings import UnitKey
@@ -181,7 +181,7 @@ def _people(
             continue
         verdicts[unit] = cast("Value", verdict.value)
         # What the rule settled was known when its labels were; a reviewer's word is a new one.
-        if unit not in known or verdict.method == VerdictMethod.ADJUDICATED:
+        if unit not in known or verdict.method in DECIDED_METHODS:
             known[unit] = max(known.get(unit, verdict.updated_at), verdict.updated_at)
     evidence = Evidence(
         criterion=asked(criterion),

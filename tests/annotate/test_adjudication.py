@@ -7,10 +7,11 @@ from django.http import Http404
 
 from annotate.errors import Invalid, Stale
 from annotate.models import Verdict
-from annotate.selectors.adjudication import one_verdict, queue, verdict_payload
+from annotate.selectors.adjudication import Queue, one_verdict
+from annotate.selectors.disputes import dispute_payload
 from annotate.services.adjudication import decide
 from annotate.services.labelling import MAX_COMMENT, submit_task
-from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, say, stored
+from tests.annotate.factories import World, finish, label_all, make_sample, say, stored
 
 
 @pytest.fixture
@@ -40,14 +41,14 @@ def decided(world: World, verdict: Verdict, **changes: Any) -> Verdict:
 
 
 def test_deciding(world: World, verdict: Verdict) -> None:
-    assert list(queue(world.project)) == [verdict]
+    assert list(Queue(world.project, world.rita)) == [verdict]
     decided(world, verdict, value="5.0", reason="  Ben is right.\n")
     verdict.refresh_from_db()
     assert (verdict.state, verdict.method, verdict.value) == ("settled", "adjudicated", 5)
     assert (verdict.reason, verdict.decided_by, verdict.revision) == ("Ben is right.", world.rita, 2)
     assert verdict.confidence == 0.5
     assert [vote["value"] for vote in verdict.votes] == [1, 5], "the votes stay as they were"
-    assert not queue(world.project).exists()
+    assert not Queue(world.project, world.rita).count()
 
 
 def test_a_value_that_nobody_gave(world: World, verdict: Verdict) -> None:
@@ -101,12 +102,12 @@ def test_another_projects_unit_is_not_there(world: World, verdict: Verdict) -> N
     assert str(hidden.value) == str(absent.value)
     with pytest.raises(Http404):
         one_verdict(world.other, verdict.pk)
-    assert not queue(world.other).exists()
+    assert not Queue(world.other, world.dora).count()
     assert stored() == before
 
 
 def test_the_labels_side_by_side_name_nobody(world: World, verdict: Verdict) -> None:
-    shown = verdict_payload(one_verdict(world.project, verdict.pk))
+    shown = dispute_payload(world.project, one_verdict(world.project, verdict.pk))
     assert [(label["who"], label["value"], label["comment"]) for label in shown["labels"]] == [
         ("Annotator A", 1, "1 it is"),
         ("Annotator B", 5, "5 it is"),
@@ -116,20 +117,6 @@ def test_the_labels_side_by_side_name_nobody(world: World, verdict: Verdict) -> 
     assert "ann" not in {label["who"] for label in shown["labels"]}
 
 
-def test_the_queue_by_criterion(world: World) -> None:
-    make_samples(world.project, 3)
-    batch = world.batch(annotators=[world.ann, world.ben])
-    for task in batch.tasks.filter(annotator=world.ann):
-        finish(task, support="yes", grade=1)
-    for task in batch.tasks.filter(annotator=world.ben):
-        finish(task, support="no", grade=2)
-    assert queue(world.project).count() == 9
-    assert queue(world.project, "grade").count() == 3
-    assert queue(world.project, "no-such").count() == 0
-    samples = [verdict.sample_id for verdict in queue(world.project)]
-    assert samples == sorted(samples)
-
-
 def test_a_label_in_work_elsewhere_is_not_shown(world: World, verdict: Verdict) -> None:
     label_all(world.batch(annotators=[world.chen], overlap=1).tasks.get(), grade=4)
-    assert len(verdict_payload(verdict)["labels"]) == 2
+    assert len(dispute_payload(world.project, verdict)["labels"]) == 2

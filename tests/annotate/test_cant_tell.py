@@ -8,7 +8,7 @@ import pytest
 
 from annotate.errors import Conflict, Invalid, Stale
 from annotate.models import Label, LabelEvent, Task, Verdict
-from annotate.selectors.adjudication import verdict_payload
+from annotate.selectors.disputes import dispute_payload
 from annotate.selectors.pace import seconds_per_choice
 from annotate.selectors.tasks import own_task
 from annotate.services.adjudication import decide
@@ -103,10 +103,12 @@ def test_it_is_no_vote_and_the_unit_goes_to_the_reviewer(world: World, task: Tas
     assert {unit: (verdict.state, len(verdict.votes)) for unit, verdict in verdicts.items()} == {
         "claim:0": ("disputed", 1), "claim:1": ("disputed", 0), "answer": ("settled", 2),
     }  # fmt: skip
-    shown = verdict_payload(verdicts["claim:0"])
-    assert [vote["who"] for vote in shown["labels"]] == ["Annotator A"]
-    assert shown["cant_tell"] == [{"who": "Annotator B", "reason": UNSURE["cant_tell"], "comment": ""}]
-    assert len(verdict_payload(verdicts["claim:1"])["cant_tell"]) == 2
+    shown = dispute_payload(world.project, verdicts["claim:0"])["labels"]
+    assert [(one["who"], one["cant_tell"]) for one in shown] == [
+        ("Annotator A", UNSURE["cant_tell"]), ("Annotator B", ""),
+    ]  # fmt: skip
+    nobody = dispute_payload(world.project, verdicts["claim:1"])["labels"]
+    assert [(one["value"], bool(one["cant_tell"])) for one in nobody] == [(None, True), (None, True)]
     decided = decide(
         reviewer=world.rita, project=world.project, verdict_id=verdicts["claim:1"].pk, value="no", reason="I looked.",
         expected_revision=1,

@@ -15,8 +15,11 @@ from django.db import connection, transaction
 
 from annotate.errors import Conflict, Invalid, Stale
 from annotate.models import Label, LabelEvent, Sample, Task, Verdict
+from annotate.selectors.adjudication import Queue
+from annotate.selectors.proposals import agreed
 from annotate.services.adjudication import decide
 from annotate.services.batches import close_batch
+from annotate.services.bulk_accept import accept_agreed
 from annotate.services.consensus import settle_imported
 from annotate.services.labelling import Finished, skip_task, submit_task
 from tests.annotate.factories import (
@@ -367,3 +370,66 @@ def test_a_decision_on_votes_that_change_inside_is_stale(world: World) -> None:
     verdict.refresh_from_db()
     assert (verdict.method, verdict.value, verdict.revision) == ("majority", 5, 2)
     assert stored()["labels"] == before
+
+
+def test_decisions_against_submissions_at_once(world: World) -> None:
+    """Whichever comes first: a decision rests on the votes that its reviewer saw, or it is stale. A vote that comes
+    later reopens it, and never changes its value."""
+    samples = make_samples(world.project, 12)
+    for sample in samples:
+        first = world.batch(annotators=[world.ann, world.ben], selection=listed(sample))
+        finish(first.tasks.get(annotator=world.ann), grade=1)
+        finish(first.tasks.get(annotator=world.ben), grade=5)
+        task = world.batch(annotators=[world.chen], overlap=1, selection=listed(sample)).tasks.get()
+        label_all(task, grade=5)
+        verdict = Verdict.objects.get(sample=sample, unit="answer")
+        decision, submission = at_once(
+            lambda verdict=verdict: decide(
+                reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=3, reason="So.",
+                expected_revision=1,
+            ),
+            lambda task=task: submit_task(actor=world.chen, task_id=task.pk),
+        )  # fmt: skip
+        assert submission.status == "submitted"
+        verdict.refresh_from_db()
+        assert [vote["value"] for vote in verdict.votes] == [1, 5, 5]
+        if isinstance(decision, Stale):
+            assert (verdict.state, verdict.value, verdict.method) == ("settled", 5, "majority")
+        else:
+            assert (verdict.state, verdict.value, verdict.method) == ("reopened", 3, "adjudicated")
+            assert [vote["value"] for vote in verdict.decided_votes] == [1, 5]
+
+
+def test_a_bulk_acceptance_against_submissions_at_once(world: World) -> None:
+    """What is settled rests on the votes that were looked at; the rest is left; nobody waits for the other for good."""
+    samples = make_samples(world.project, 8)
+    for number, sample in enumerate(samples):
+        first = world.batch(annotators=[world.ann, world.ben], selection=listed(sample))
+        for person in (world.ann, world.ben):
+            finish(first.tasks.get(annotator=person), support="yes", grade=4)
+        Verdict.objects.filter(sample=sample).update(state="disputed", value=None, method="", confidence=None)
+        if number % 2 == 0:
+            task = world.batch(annotators=[world.chen], overlap=1, selection=listed(sample)).tasks.get()
+            label_all(task, support="yes", grade=4)
+    preview = agreed(Queue(world.project, world.rita), agreement=0.9, votes=2)
+    seen = [[one.id, one.revision, one.value] for one in preview.proposals]
+    assert len(seen) == 24
+    tasks = list(Task.objects.filter(annotator=world.chen))
+    accepted, *submitted = at_once(
+        lambda: accept_agreed(
+            reviewer=world.rita, project=world.project, agreement=0.9, votes=2, seen=seen, reason="All agree."
+        ),
+        *[lambda task=task: submit_task(actor=world.chen, task_id=task.pk) for task in tasks],
+    )
+    assert all(done.status == "submitted" for done in submitted)
+    assert accepted.settled + accepted.left == 24
+    assert accepted.settled >= 12
+    in_bulk = Verdict.objects.filter(method="accepted")
+    assert in_bulk.count() == accepted.settled
+    for verdict in in_bulk:
+        assert len(verdict.decided_votes) == 2
+        assert verdict.state == ("settled" if len(verdict.votes) == 2 else "reopened")
+
+
+def listed(sample: Sample) -> dict[str, Any]:
+    return {"method": "list", "samples": [sample.external_id]}

@@ -114,6 +114,30 @@ def test_the_latest_of_a_person_counts_across_batches(world: World) -> None:
     assert (verdict.state, verdict.value, verdict.method, verdict.revision) == ("settled", 2, "unanimous", 2)
 
 
+@pytest.mark.parametrize(
+    ("given", "state", "agreement"), [((4, 4, 4), "settled", 1), ((4, 4, 2), "disputed", 2 / 3), ((4,), "settled", 1)]
+)
+def test_a_batch_may_ask_for_unanimity(world: World, given: tuple[int, ...], state: str, agreement: float) -> None:
+    sample = make_sample(world.project)
+    people = world.annotators[: len(given)]
+    batch = world.batch(annotators=people, overlap=len(given))
+    batch.consensus = "unanimous"
+    batch.save()
+    for person, value in zip(people, given, strict=True):
+        finish(batch.tasks.get(annotator=person, sample=sample), grade=value)
+    verdict = Verdict.objects.get(unit="answer")
+    assert (verdict.state, verdict.agreement) == (state, pytest.approx(agreement))
+    assert verdict.confidence == (1 if state == "settled" else None)
+
+
+def test_imported_labels_are_settled_by_majority(world: World) -> None:
+    grade = world.criteria("grade")[0]
+    imported(world, make_sample(world.project), "answer", grade, 4, 4, 2)
+    settle_imported(project=world.project, criterion=grade, needed=3)
+    verdict = Verdict.objects.get()
+    assert (verdict.state, verdict.method, verdict.agreement) == ("settled", "majority", pytest.approx(2 / 3))
+
+
 def adjudicated(world: World) -> Verdict:
     verdict = votes(world, 1, 5)
     assert verdict is not None

@@ -131,6 +131,7 @@ def test_roles_of_the_other_project_are_worth_nothing_here(both: Both) -> None:
 
 
 VALID: dict[str, dict[str, Any]] = {
+    "DisputeReturnView": {"annotator": "A", "message": "Look again."},
     "DisputeView": {"value": 1, "reason": "So."},
     "JudgeView": {"higher_is_better": False},
     "SettleView": {"needed": 2},

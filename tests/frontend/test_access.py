@@ -19,6 +19,8 @@ READ = {
     "": ALL,
     "criteria/": ALL,
     "adjudicate/": STAFF,
+    "adjudicate/accept/": STAFF,
+    "label/lessons/": ALL,
     "label/done/": ALL,
     "flags/": STAFF,
     "samples/": STAFF,
@@ -47,6 +49,9 @@ READ = {
     "criteria/support/": ALL,
 }
 WRITE = {
+    "adjudicate/accept/": STAFF,
+    "adjudicate/names/": ADMIN,
+    "label/lessons/": ALL,
     "settings/": ADMIN,
     "members/": ADMIN,
     "members/new-account/": ADMIN,

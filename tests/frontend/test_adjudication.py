@@ -20,7 +20,7 @@ def decision(verdict: Verdict, **change: Any) -> dict[str, Any]:
 def test_the_queue_counts_by_criterion(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
     client = as_user(rita)
     reply = client.get("/p/help/adjudicate/")
-    assert [(group["criterion__key"], group["n"]) for group in reply.context["groups"]] == [("support", 2)]
+    assert [(group.key, group.n) for group, _ in reply.context["groups"]] == [("support", 2)]
     assert "claim:" not in reply.content.decode()
     assert len(client.get("/p/help/adjudicate/?criterion=support").context["listed"]) == 2
     for odd in ("nothing", "%00", "%00support"):
@@ -33,7 +33,7 @@ def test_an_empty_queue_says_so(rita: User, project: Project, as_user: AsUser) -
 
 def test_shows_labels_side_by_side_without_names(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
     reply = as_user(rita).get(f"/p/help/adjudicate/{disputes[0].pk}/")
-    shown = [(label["who"], label["shown"]) for label in reply.context["labels"]]
+    shown = [(said.who, shown) for said, shown in reply.context["labels"]]
     assert sorted(shown) == [("Annotator A", "Supported"), ("Annotator B", "Contradicted")]
     text = reply.content.decode()
     assert 'aria-current="true"' in text

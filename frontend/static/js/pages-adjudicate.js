@@ -7,6 +7,7 @@ const reason = form.elements.namedItem("reason");
 const radios = [...form.querySelectorAll("input[type=radio]")];
 const keys = optionKeys(radios.map(({ dataset }) => ({ label: dataset.label, hotkey: dataset.hotkey || undefined })));
 const help = document.getElementById("keys");
+const marks = [...document.querySelectorAll("[data-evidence]")];
 
 radios.forEach((radio, i) => {
   const mark = radio.closest("label").querySelector("kbd");
@@ -24,6 +25,23 @@ function follow(rel) {
   document.querySelector(`a[rel=${rel}]`)?.click();
 }
 
+/** On to the evidence after the one that has the focus, round and round. */
+function toEvidence() {
+  if (!marks.length) return;
+  const next = marks[(marks.indexOf(document.activeElement) + 1) % marks.length];
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "center" });
+}
+
+/** Opens or closes a part of the page; opened, it has the focus, in its first field if it has one. */
+function toggle(id) {
+  const part = document.getElementById(id);
+  if (!part) return;
+  part.open = !part.open;
+  const into = part.open && part.querySelector("select, textarea, [tabindex]");
+  (into || part.querySelector("summary")).focus();
+}
+
 const showHelp = () => help.showModal();
 document.querySelector("[data-help]").addEventListener("click", showHelp);
 
@@ -32,17 +50,28 @@ bindKeys({
     const at = keys.indexOf(key);
     return at < 0 ? undefined : () => choose(radios[at]);
   },
-  actions: { n: () => follow("next"), p: () => follow("prev"), "?": showHelp },
+  actions: {
+    n: () => follow("next"),
+    p: () => follow("prev"),
+    e: toEvidence,
+    b: () => toggle("send-back"),
+    o: () => toggle("rest"),
+    "?": showHelp,
+  },
 });
 
-reason.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") reason.blur();
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-});
+for (const area of document.querySelectorAll("textarea")) {
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") area.blur();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) area.form.requestSubmit();
+  });
+}
 
 // One decision is sent once, however often the key is pressed.
-form.addEventListener("submit", (event) => {
-  if (form.dataset.sent) event.preventDefault();
-  form.dataset.sent = "yes";
-});
-window.addEventListener("pageshow", () => delete form.dataset.sent);
+for (const each of document.querySelectorAll("form[method=post]")) {
+  each.addEventListener("submit", (event) => {
+    if (each.dataset.sent) event.preventDefault();
+    each.dataset.sent = "yes";
+  });
+  window.addEventListener("pageshow", () => delete each.dataset.sent);
+}

@@ -1,0 +1,230 @@
+"""The reviewer's queue: its order, its parts, what stands beside a unit, and how much it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotate.errors import Conflict
+from annotate.models import Batch, Rater, Task, Verdict
+from annotate.models.batch import TaskStatus
+from annotate.selectors.adjudication import Queue
+from annotate.services.adjudication import decide
+from annotate.services.consensus import settle_imported
+from tests.annotate.factories import World, finish, make_sample, make_samples
+from tests.annotate.test_consensus import imported
+
+
+def queue(world: World, **more: Any) -> Queue:
+    return Queue(world.project, world.rita, **more)
+
+
+def names(rows: Queue | list[Verdict]) -> list[str]:
+    return [f"{row.sample.external_id}/{row.unit}" for row in rows]
+
+
+def settled(world: World, verdict: Verdict, value: Any = 4) -> Verdict:
+    return decide(
+        reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=value, reason="So.",
+        expected_revision=verdict.revision,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def disputed(world: World) -> World:
+    """s1: one unit, 2 to 2 of 4. s2: two units, even. s3: two units, one of them 2-1-1. s4 is settled."""
+    grade, support = world.criteria("grade", "support")
+    samples = make_samples(world.project, 4)
+    imported(world, samples[0], "answer", grade, 1, 1, 2, 2)
+    imported(world, samples[1], "claim:1", support, "yes", "no")
+    imported(world, samples[1], "claim:0", support, "yes", "no")
+    imported(world, samples[2], "answer", grade, 1, 2, 3, 3)
+    imported(world, samples[2], "claim:0", support, "yes", "no")
+    imported(world, samples[3], "answer", grade, 5, 5)
+    for criterion in (grade, support):
+        settle_imported(project=world.project, criterion=criterion, needed=2)
+    return world
+
+
+def test_the_samples_with_the_most_to_decide_come_first_and_stay_together(disputed: World) -> None:
+    assert names(queue(disputed)) == ["s2/claim:0", "s2/claim:1", "s3/claim:0", "s3/answer", "s1/answer"]
+    # Votes that split more evenly come first among samples with as much to decide.
+    Verdict.objects.filter(sample__external_id="s3").update(agreement=0.25)
+    assert names(queue(disputed))[0] == "s3/claim:0"
+
+
+def test_by_sample(disputed: World) -> None:
+    found = names(queue(disputed, order="sample"))
+    assert found == ["s1/answer", "s2/claim:0", "s2/claim:1", "s3/claim:0", "s3/answer"]
+
+
+def test_a_sample_keeps_its_place_while_it_is_decided(disputed: World) -> None:
+    first = queue(disputed)[0]
+    settled(disputed, first, "yes")
+    assert names(queue(disputed)) == ["s2/claim:1", "s3/claim:0", "s3/answer", "s1/answer"]
+
+
+def test_units_beyond_nine_stand_in_their_order(world: World) -> None:
+    support = world.criteria("support")[0]
+    claims = [{"text": f"Claim {n}.", "start": None, "end": None} for n in range(12)]
+    sample = make_sample(world.project, claims=claims)
+    for n in range(12):
+        imported(world, sample, f"claim:{n}", support, "yes", "no")
+    settle_imported(project=world.project, criterion=support, needed=2)
+    assert [row.unit for row in queue(world)] == [f"claim:{n}" for n in range(12)]
+
+
+def test_what_was_reopened_comes_first(disputed: World) -> None:
+    verdict = Verdict.objects.get(sample__external_id="s1")
+    settled(disputed, verdict)
+    rater = Rater.objects.create(project=disputed.project, name="late")
+    verdict.sample.labels.create(rater=rater, unit="answer", criterion=verdict.criterion, value=1)
+    settle_imported(project=disputed.project, criterion=verdict.criterion, needed=2)
+    assert names(queue(disputed))[0] == "s1/answer"
+    assert names(queue(disputed, state="reopened")) == ["s1/answer"]
+    assert "s1/answer" not in names(queue(disputed, state="disputed"))
+
+
+def test_parts(world: World) -> None:
+    make_samples(world.project, 2)
+    one = world.batch(annotators=[world.ann, world.ben])
+    for task in one.tasks.all():
+        finish(task, support="yes", grade=1 if task.annotator == world.ann else 5)
+    assert queue(world).count() == 2
+    assert queue(world, criterion="grade").count() == 2
+    assert queue(world, criterion="support").count() == queue(world, criterion="no-such").count() == 0
+    assert queue(world, batch=one.number).count() == 2
+    assert queue(world, batch=one.number + 1).count() == 0
+    assert [(group.key, group.n) for group in queue(world).groups()] == [("grade", 2)]
+    assert Queue(world.other, world.dora).count() == 0
+
+
+def test_short_of_labels(world: World) -> None:
+    make_sample(world.project)
+    batch = world.batch(annotators=[world.ann, world.ben])
+    from annotate.services.labelling import skip_task
+
+    finish(batch.tasks.get(annotator=world.ann))
+    skip_task(actor=world.ben, task_id=batch.tasks.get(annotator=world.ben).pk, reason="Unclear.")
+    assert names(queue(world, state="short")) == ["s1/claim:0", "s1/claim:1", "s1/answer"]
+    assert queue(world).count() == 3
+    assert queue(world, state="disputed").count() == 0
+
+
+@pytest.fixture
+def returned(world: World) -> Task:
+    make_samples(world.project, 2)
+    batch = world.batch(annotators=[world.ann, world.ben])
+    for task in batch.tasks.all():
+        finish(task, support="yes", grade=1 if task.annotator == world.ann else 5)
+    task: Task = batch.tasks.get(annotator=world.ann, sample__external_id="s1")
+    Task.objects.filter(pk=task.pk).update(
+        status=TaskStatus.RETURNED, return_message="Look again.", returned_by=world.rita
+    )
+    return task
+
+
+def test_what_was_sent_back_waits_elsewhere(world: World, returned: Task) -> None:
+    assert names(queue(world)) == ["s2/answer"]
+    assert names(queue(world, state="returned")) == ["s1/answer"]
+    Task.objects.filter(pk=returned.pk).update(status=TaskStatus.IN_PROGRESS)
+    assert names(queue(world)) == ["s2/answer"], "until it is submitted again"
+    Task.objects.filter(pk=returned.pk).update(status=TaskStatus.SUBMITTED, return_message="")
+    assert queue(world).count() == 2
+
+
+def test_who_has_the_sample_to_label_does_not_see_what_others_said(disputed: World) -> None:
+    batch = disputed.batch(annotators=[disputed.rita], overlap=1, criteria=("grade",))
+    Batch.objects.filter(pk=batch.pk).update(status="closed")
+    assert queue(disputed).count() == 5
+    Batch.objects.filter(pk=batch.pk).update(status="open")
+    assert queue(disputed).count() == 0
+    assert Queue(disputed.project, disputed.alice).count() == 5
+    with pytest.raises(Conflict) as refused:
+        settled(disputed, Verdict.objects.filter(state="disputed")[0])
+    assert refused.value.code == "still_to_label"
+
+
+def test_the_way_through_goes_round(disputed: World) -> None:
+    ids = [row.pk for row in queue(disputed)]
+    for at, pk in enumerate(ids):
+        place = queue(disputed).place(pk)
+        assert (place.others, place.previous, place.next) == (4, ids[at - 1], ids[(at + 1) % 5])
+    settled_one = Verdict.objects.get(state="settled")
+    place = queue(disputed).place(settled_one.pk)
+    assert (place.others, place.previous, place.next) == (5, None, ids[0])
+    only = queue(disputed, criterion="grade", order="sample")
+    assert [row.sample.external_id for row in only] == ["s1", "s3"]
+    assert only.place(ids[0]).next == only[0].pk
+
+
+def test_the_only_one_has_nobody_beside_it(world: World) -> None:
+    grade = world.criteria("grade")[0]
+    imported(world, make_sample(world.project), "answer", grade, 1, 2)
+    settle_imported(project=world.project, criterion=grade, needed=2)
+    place = queue(world).place(Verdict.objects.get().pk)
+    assert (place.others, place.previous, place.next) == (0, None, None)
+
+
+# A queue of 50,000
+
+
+def many(world: World, count: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotate_sample (project_id, external_id, question, answer, contexts, claims, claims_source,"
+            " key_facts, entities, retrieved_doc_ids, relevant_doc_ids, pipeline_version, metadata, content_hash)"
+            " SELECT %s, 'm' || n, 'Q?', 'A.', '[]', '[]', 'file', '[]', '[]', '{}', '{}', '', '{}', ''"
+            "   FROM generate_series(1, %s) AS n",
+            [world.project.pk, count],
+        )
+        cursor.execute(
+            "INSERT INTO annotate_verdict"
+            " (sample_id, unit, criterion_id, state, value, method, votes, agreement, reason, revision, updated_at)"
+            " SELECT id, 'answer', %s, CASE WHEN id %% 2 = 0 THEN 'disputed' ELSE 'settled' END,"
+            "        CASE WHEN id %% 2 = 1 THEN '1'::jsonb END, CASE WHEN id %% 2 = 1 THEN 'majority' ELSE '' END,"
+            """        '[{"rater": "ann", "value": 1, "revision": 1, "label": 1}]',"""
+            "        0.5 + (id %% 3) / 10.0, '', 1, now()"
+            "   FROM annotate_sample",
+            [world.criteria("grade")[0].pk],
+        )
+        cursor.execute("VACUUM ANALYZE annotate_verdict")
+        cursor.execute("VACUUM ANALYZE annotate_sample")
+
+
+def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan, *(node for child in plan.get("Plans", []) for node in nodes(child))]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("what", ["page", "place", "count", "groups"])
+def test_a_long_queue_is_read_from_its_index(what: str) -> None:
+    """The rows themselves are touched for what is shown only: not even once per unit that waits."""
+    from tests.annotate.factories import make_world
+
+    world = make_world()
+    many(world, 20_000)
+    waiting = queue(world)
+    with CaptureQueriesContext(connection) as asked:
+        {
+            "page": lambda: waiting[5000:5050],
+            "place": lambda: waiting.place(Verdict.objects.filter(state="disputed").latest("pk").pk),
+            "count": waiting.count,
+            "groups": waiting.groups,
+        }[what]()
+    sql = next(query["sql"] for query in asked if "WITH ever AS" in query["sql"])
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql)
+        plan = cursor.fetchone()[0][0]["Plan"]
+    scans = [node for node in nodes(plan) if node.get("Relation Name") == "annotate_verdict"]
+    assert [(node["Node Type"], node.get("Index Name")) for node in scans] == [
+        ("Index Only Scan", "verdict_for_people")
+    ]
+    assert scans[0]["Actual Rows"] * scans[0]["Actual Loops"] == 10_000
+    assert scans[0]["Heap Fetches"] == 0
+    assert not [node for node in nodes(plan) if node.get("Relation Name") == "annotate_sample"]
+    looped = [node for node in nodes(plan) if node.get("Actual Loops", 1) > 100]
+    assert not looped, "nothing is looked up once per unit"

@@ -1,0 +1,89 @@
+"""A reviewer's day by keyboard alone, in a real browser: the queue, evidence, deciding, sending back, many at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotate.models import Label, Task, User, Verdict
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+@pytest.fixture
+def waiting(disputes: list[Verdict]) -> list[Verdict]:
+    """Evidence on the first unit; and contexts on which both agree, as a batch that wants more labels leaves them."""
+    text = disputes[0].sample.contexts[0]["text"]
+    for vote, (start, end) in zip(disputes[0].votes, ((0, 5), (3, 9)), strict=True):
+        evidence = [{"context": 0, "start": start, "end": end, "quote": text[start:end]}]
+        Label.objects.filter(pk=vote["label"]).update(evidence=evidence)
+    Verdict.objects.filter(criterion__key="relevance").update(state="disputed", value=None, method="", confidence=None)
+    return disputes
+
+
+def tab_to(page: Page, selector: str) -> None:
+    for _ in range(60):
+        if page.evaluate("selector => document.activeElement?.matches(selector) ?? false", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab never reaches {selector}")
+
+
+def test_a_day_without_a_mouse(rita: User, waiting: list[Verdict], new_page: Callable[..., Page]) -> None:
+    from playwright.sync_api import expect
+
+    page = new_page(rita)
+    page.goto("/p/help/adjudicate/")
+    expect(page.get_by_role("link", name="Start settling").locator("kbd")).to_be_visible()
+    page.keyboard.press("s")
+    page.wait_for_url(re.compile(r"/adjudicate/\d+/"))
+    page.goto(f"/p/help/adjudicate/{waiting[0].pk}/?criterion=support")
+
+    marks = page.locator("[data-evidence]")
+    expect(marks).to_have_count(3)
+    page.keyboard.press("e")
+    expect(marks.nth(0)).to_be_focused()
+    page.keyboard.press("e")
+    expect(marks.nth(1)).to_be_focused()
+    expect(marks.nth(1)).to_contain_text("[Evidence of A B:]")
+    page.keyboard.press("o")
+    expect(page.get_by_role("region", name="The rest of this sample")).to_be_focused()
+
+    page.keyboard.press("2")
+    page.keyboard.type("The context says the opposite.")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(re.compile(f"/adjudicate/{waiting[1].pk}/"))
+    expect(page.get_by_role("status")).to_contain_text("Decided. 1 left.")
+
+    page.keyboard.press("b")
+    expect(page.get_by_label("To", exact=True)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    page.keyboard.type("which words say so?")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("status")).to_contain_text("Sent back to Annotator B")
+    task = Task.objects.get(status="returned")
+    assert task.return_message.endswith("which words say so?")
+
+    page.goto("/p/help/adjudicate/")
+    expect(page.get_by_role("heading", name="Nothing to settle")).to_be_visible()
+    # Everything Annotator B said about the sample waits with it; once it is back, what they agree on goes in one sweep.
+    Task.objects.filter(pk=task.pk).update(status="submitted", return_message="", submitted_at=task.batch.opened_at)
+    page.reload()
+    tab_to(page, "a[href*='accept']")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/accept/"))
+    tab_to(page, "#id_agreed_votes")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=re.compile("This would settle 1 of 2"))).to_be_visible()
+    tab_to(page, "#reason")
+    page.keyboard.type("Both agree.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("1 unit settled.")
+    assert Verdict.objects.get(method="accepted").reason == "Both agree."
