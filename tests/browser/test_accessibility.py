@@ -63,6 +63,8 @@ PAGES = [
     ("alma", "/p/demo/settings/"),
     ("remy", "/p/demo/adjudicate/"),
     ("remy", "/p/bare/adjudicate/"),
+    ("remy", "/p/demo/adjudicate/accept/"),
+    ("ana", "/p/demo/lessons/"),
     ("remy", "/p/demo/adjudicate/{verdict}/"),
     ("remy", "/p/demo/samples/"),
     ("remy", "/p/demo/samples/?q=nothing%20has%20these%20words"),
