@@ -12,9 +12,10 @@ RUN pip install --requirement requirements-server.txt
 
 COPY . .
 
-# The static files are part of the image; uploads and exports live in the volume on /data. Building the files needs
+# Translations and static files are part of the image; uploads and exports live in the volume on /data. Building the files needs
 # settings, but nothing of production: those of a local installation do, and what they leave behind goes away.
-RUN TOUCHSTONE_ENV=local DATA_DIR=/app/build python manage.py collectstatic --no-input \
+RUN python -m frontend.translation.catalogue \
+    && TOUCHSTONE_ENV=local DATA_DIR=/app/build python manage.py collectstatic --no-input \
     && mkdir -p /data && mv /app/build/static /app/static && rm -r /app/build && chown touchstone /data
 
 ENV TOUCHSTONE_ENV=production DATA_DIR=/data STATIC_ROOT=/app/static HOST=0.0.0.0 PORT=8000 WEB_HEARTBEAT_DIR=/dev/shm

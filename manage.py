@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config import embedded
 
 # These never touch the database, so they should not wait for it either.
-WITHOUT_SERVICES = {"collectstatic", "compilemessages", "findstatic", "help", "makemessages", "version"}
+WITHOUT_SERVICES = {"collectstatic", "compilemessages", "findstatic", "help", "makemessages", "messages", "version"}
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.models.people import Membership, Role, User
 from annotate.models.project import Project
@@ -76,7 +77,7 @@ def project_for(user: User, slug: str, action: str) -> tuple[Project, str]:
     project = Project.objects.filter(slug=slug).first()
     role = role_of(user, project) if project else None
     if project is None or role is None:
-        raise Http404("There is no such project, or you are not a member of it.")
+        raise Http404(_("There is no such project, or you are not a member of it."))
     if not may(role, action):
-        raise PermissionDenied("Your role in this project does not allow this.")
+        raise PermissionDenied(_("Your role in this project does not allow this."))
     return project, role

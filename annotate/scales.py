@@ -6,6 +6,8 @@ import math
 import re
 from typing import Any, Protocol
 
+from django.utils.translation import gettext as _
+
 from annotate.errors import Invalid
 
 Value = str | int | float | bool
@@ -64,10 +66,18 @@ def normalise(criterion: Scaled, value: object) -> Value:
             if _same(level, value):
                 return level
         accepted = ", ".join(str(level) for level in criterion.levels)
-        raise Invalid("not_an_option", f"{_shown(value)} is not an option of “{criterion.key}”; it takes {accepted}.")
+        raise Invalid(
+            "not_an_option",
+            _("%(shown)s is not an option of “%(key)s”; it takes %(accepted)s.")
+            % {"shown": _shown(value), "key": criterion.key, "accepted": accepted},
+        )
     number = as_number(value) if isinstance(value, str) else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not _is_finite(number):
-        raise Invalid("not_an_option", f"{_shown(value)} is not a number; “{criterion.key}” takes any finite number.")
+        raise Invalid(
+            "not_an_option",
+            _("%(shown)s is not a number; “%(key)s” takes any finite number.")
+            % {"shown": _shown(value), "key": criterion.key},
+        )
     return float(number)
 
 

@@ -1,4 +1,4 @@
-"""`python -m config.prepare`: bring database and static files up to date before anything is served."""
+"""`python -m config.prepare`: bring translations, database and static files up to date before anything is served."""
 
 import hashlib
 import os
@@ -8,6 +8,8 @@ from pathlib import Path
 import django
 from django.conf import settings
 from django.core.management import call_command
+
+from frontend.translation.catalogue import compile_catalogues
 
 
 def static_fingerprint() -> str:
@@ -38,6 +40,7 @@ def collect_static() -> None:
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    compile_catalogues()  # before anything reads them: a process reads each language once
     django.setup()
     call_command("migrate", interactive=False, verbosity=0)
     collect_static()

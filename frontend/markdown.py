@@ -9,14 +9,24 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from markdown_it.token import Token
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
 
 
+def _code(renderer: object, tokens: list[Token], place: int, options: object, env: object) -> str:
+    # What may be wider than the window scrolls, so the keyboard must reach it.
+    return f'<pre tabindex="0"><code>{escapeHtml(tokens[place].content)}</code></pre>\n'
+
+
+_MARKDOWN.add_render_rule("fence", _code)
+_MARKDOWN.add_render_rule("code_block", _code)
+
+
 def render_markdown(text: str) -> SafeString:
     """The text as HTML. Headings start at h2, because the page has its own h1."""
-    tokens = _MARKDOWN.parse(text)
+    tokens = _parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
@@ -44,7 +54,7 @@ class Document:
 def render_document(text: str, link: Callable[[str], str]) -> Document:
     """One of our own documents: its first heading is the title, every other heading can be linked to by its words, as
     on the sites that show Markdown. `link` says where a link within the documents leads."""
-    tokens = _MARKDOWN.parse(text)
+    tokens = _parse(text)
     title, sections, taken = "", [], Counter[str]()
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
@@ -63,6 +73,17 @@ def render_document(text: str, link: Callable[[str], str]) -> Document:
                 child.attrSet("href", link(str(child.attrGet("href"))))
     body = _without_title(tokens)
     return Document(title, tuple(sections), mark_safe(_MARKDOWN.renderer.render(body, _MARKDOWN.options, {})))  # noqa: S308
+
+
+def _parse(text: str) -> list[Token]:
+    """The text's tokens, with tables that the keyboard can scroll and without headings of columns that say nothing."""
+    tokens = _MARKDOWN.parse(text)
+    for place, token in enumerate(tokens):
+        if token.type == "table_open":
+            token.attrSet("tabindex", "0")
+        if token.type == "th_open" and not tokens[place + 1].content:
+            token.tag = tokens[place + 2].tag = "td"
+    return tokens
 
 
 def _anchor(words: str) -> str:

@@ -1,6 +1,6 @@
 """Every page. A section's URL has the name that the navigation gives it (views.base.SECTIONS)."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from frontend.views import (
@@ -23,6 +23,7 @@ from frontend.views import (
     imports,
     invites,
     keys,
+    language,
     lessons,
     members,
     own_work,
@@ -108,8 +109,9 @@ project_patterns = [
 
 urlpatterns = [
     path("", home.home, name="home"),
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", language.LogIn.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("language/", language.choose, name="language"),
     path("new/", projects.new_project, name="project-new"),
     path("help/statistics/", help_pages.document, name="statistics-help"),
     path("help/<path:name>/", help_pages.document, name="help"),

@@ -3,17 +3,18 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotate.units import UNIT_PATTERN
 
 
 class JudgeKind(models.TextChoices):
-    IMPORTED = "imported", "Imported"
-    LLM = "llm", "LLM"
-    RAGAS = "ragas", "RAGAS"
-    LEXICAL = "lexical", "Lexical"
-    EMBEDDING = "embedding", "Embedding"
-    ENSEMBLE = "ensemble", "Ensemble"
+    IMPORTED = "imported", _("Imported")
+    LLM = "llm", _("LLM")
+    RAGAS = "ragas", _("RAGAS")
+    LEXICAL = "lexical", _("Lexical")
+    EMBEDDING = "embedding", _("Embedding")
+    ENSEMBLE = "ensemble", _("Ensemble")
 
 
 class Judge(models.Model):
@@ -70,11 +71,11 @@ class Run(models.Model):
 
 
 class ScoreStatus(models.TextChoices):
-    OK = "ok", "OK"
-    REFUSED = "refused", "Refused"
-    PARSE_ERROR = "parse_error", "Reply not understood"
-    TIMEOUT = "timeout", "Timed out"
-    ERROR = "error", "Failed"
+    OK = "ok", _("OK")
+    REFUSED = "refused", _("Refused")
+    PARSE_ERROR = "parse_error", _("Reply not understood")
+    TIMEOUT = "timeout", _("Timed out")
+    ERROR = "error", _("Failed")
 
 
 # Of a score, either way: squares and products of larger ones have no floating-point number.

@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,10 @@ _services = embedded.ensure_services() if not _XDIST_WORKER else None
 # Each xdist worker has a Redis database of its own as well; pytest-django gives it a PostgreSQL database.
 _REDIS_NUMBER = int(_XDIST_WORKER.removeprefix("gw")) + 1 if _XDIST_WORKER else 0
 os.environ["REDIS_URL"] = embedded.redis_url(_DATA).replace("db=0", f"db={_REDIS_NUMBER}")
+
+from frontend.translation.catalogue import compile_catalogues  # noqa: E402
+
+compile_catalogues()
 
 import django  # noqa: E402
 import hypothesis  # noqa: E402
@@ -146,6 +151,15 @@ def _empty_cache() -> Iterator[None]:
     from django.core.cache import cache
 
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _english_again() -> Iterator[None]:
+    """A request's language stays with its thread until the next request; here that is another test's."""
+    yield
+    from django.utils import translation
+
+    translation.deactivate()
 
 
 # Other processes
@@ -405,19 +419,18 @@ class _Faults:
         )
 
 
-@pytest.fixture
-def new_page(browser: "Browser", live_app: LiveApp) -> "Iterator[Callable[..., Page]]":
-    """`new_page(user=None, **context_options)`: a page of a fresh browser context, logged in if a user is given."""
+@contextmanager
+def _pages(browser: "Browser", app: LiveApp) -> "Iterator[Callable[..., Page]]":
     faults = _Faults()
     contexts: list[BrowserContext] = []
 
     def make(user: Any = None, **options: Any) -> "Page":
-        options = {"base_url": live_app.url, "viewport": {"width": 1280, "height": 800}, **options}
+        options = {"base_url": app.url, "viewport": {"width": 1280, "height": 800}, **options}
         context = browser.new_context(**options)
         contexts.append(context)
         context.set_default_timeout(15_000)
         if user is not None:
-            live_app.sign_in(context, user)
+            app.sign_in(context, user)
         page = context.new_page()
         faults.watch(page)
         return page
@@ -429,6 +442,42 @@ def new_page(browser: "Browser", live_app: LiveApp) -> "Iterator[Callable[..., P
 
 
 @pytest.fixture
+def new_page(browser: "Browser", live_app: LiveApp) -> "Iterator[Callable[..., Page]]":
+    """`new_page(user=None, **context_options)`: a page of a fresh browser context, logged in if a user is given."""
+    with _pages(browser, live_app) as make:
+        yield make
+
+
+@pytest.fixture
 def page(new_page: "Callable[..., Page]") -> "Page":
     """A page nobody is logged in to."""
     return new_page()
+
+
+# One world for a module whose tests only look
+
+
+@pytest.fixture(scope="module")
+def standing_app(
+    browser: "Browser", _web_process: LiveApp, _collected_static: None, django_db_blocker: Any
+) -> Iterator[LiveApp]:
+    """Like `live_app`, for all tests of a module: what its own module fixture makes stays until the module ends.
+
+    Its tests are marked `django_db`, or pytest-django makes no database; but it would take back what they wrote, and
+    the application doesn't see it, so they only look.
+    """
+    from django.core.management import call_command
+
+    with django_db_blocker.unblock():
+        _web_process.environment = {**_environment(), "PORT": str(_web_process.port), "WEB_WORKERS": "2"}
+        if not _web_process.is_running():
+            _web_process.start()
+        yield _web_process
+        call_command("flush", verbosity=0, interactive=False)
+
+
+@pytest.fixture
+def new_standing_page(browser: "Browser", standing_app: LiveApp) -> "Iterator[Callable[..., Page]]":
+    """`new_page` on the `standing_app`."""
+    with _pages(browser, standing_app) as make:
+        yield make

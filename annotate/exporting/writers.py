@@ -13,6 +13,7 @@ from urllib.parse import quote
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
+from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.exporting.rows import COLUMNS, ExportedSample, verdict_row
@@ -195,7 +196,7 @@ def write_qrels(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
 
 def _document(sample: Sample, unit: str) -> str:
     """The context's id; without one, the sample's id and the context's place, so that it is unique in the file."""
-    _, index = parse_unit(unit)
+    _kind, index = parse_unit(unit)
     identity = sample.contexts[index]["id"] if index is not None else None
     return _word(identity or f"{sample.external_id}#{unit}")
 
@@ -204,7 +205,9 @@ def _grade(verdict: Verdict) -> int:
     value = verdict.value
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 0:
         raise Invalid(
-            "not_a_grade", f"qrels need whole grades from 0; “{RELEVANCE}” has the value “{str(value)[:40]}”."
+            "not_a_grade",
+            _("qrels need whole grades from 0; “%(relevance)s” has the value “%(value)s”.")
+            % {"relevance": RELEVANCE, "value": str(value)[:40]},
         )
     return int(value)
 

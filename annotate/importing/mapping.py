@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from annotate.errors import Invalid
 
 METADATA, IGNORE = "metadata", "ignore"
@@ -53,7 +55,7 @@ class Fields:
             rank, field = guess
             if field not in best or rank < best[field][0]:
                 best[field] = (rank, column)
-        for field, (_, column) in best.items():
+        for field, (_rank, column) in best.items():
             mapping[column] = field
         return mapping
 
@@ -62,15 +64,21 @@ class Fields:
         if not isinstance(chosen, dict) or not all(
             isinstance(k, str) and isinstance(v, str) for k, v in chosen.items()
         ):
-            raise Invalid("invalid_mapping", 'The mapping is an object of column: field, such as {"q": "question"}.')
+            raise Invalid("invalid_mapping", _('The mapping is an object of column: field, such as {"q": "question"}.'))
         seen: dict[str, str] = {}
         for column, field in chosen.items():
             if field not in self.targets:
                 raise Invalid(
-                    "invalid_mapping", f"“{field}” is no field; column “{column}” can be: {', '.join(self.targets)}."
+                    "invalid_mapping",
+                    _("“%(field)s” is no field; column “%(column)s” can be: %(targets)s.")
+                    % {"field": field, "column": column, "targets": ", ".join(self.targets)},
                 )
             if field in seen and field not in (METADATA, IGNORE) and field not in self.repeatable:
-                raise Invalid("invalid_mapping", f"Both “{seen[field]}” and “{column}” are mapped to “{field}”.")
+                raise Invalid(
+                    "invalid_mapping",
+                    _("Both “%(other)s” and “%(column)s” are mapped to “%(field)s”.")
+                    % {"other": seen[field], "column": column, "field": field},
+                )
             seen[field] = column
         return chosen
 

@@ -7,32 +7,33 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from annotate.models.project import Criterion
 
 
 class BatchStatus(models.TextChoices):
-    DRAFT = "draft", "Draft"
-    OPEN = "open", "Open"
+    DRAFT = "draft", _("Draft")
+    OPEN = "open", _("Open")
     # Nobody labels for now; everything stays where it is.
-    PAUSED = "paused", "Paused"
-    ADJUDICATING = "adjudicating", "Adjudicating"
-    CLOSED = "closed", "Closed"
+    PAUSED = "paused", _("Paused")
+    ADJUDICATING = "adjudicating", _("Adjudicating")
+    CLOSED = "closed", _("Closed")
 
 
 class Strategy(models.TextChoices):
     # Every task has its person from the start; loads are equal.
-    BALANCED = "balanced", "Balanced"
+    BALANCED = "balanced", _("Balanced")
     # Tasks wait for whoever asks for one; a task that is taken and left comes back when its lease has run out.
-    PULL = "pull", "Pull queue"
+    PULL = "pull", _("Pull queue")
 
 
 class ConsensusRule(models.TextChoices):
     # More than half of the votes settle a unit.
-    MAJORITY = "majority", "Majority"
+    MAJORITY = "majority", _("Majority")
     # Only votes that all agree do; a reviewer sees the rest.
-    UNANIMOUS = "unanimous", "Unanimous"
+    UNANIMOUS = "unanimous", _("Unanimous")
 
 
 class Batch(models.Model):
@@ -152,23 +153,23 @@ class BatchCriterion(models.Model):
 
 
 class TaskStatus(models.TextChoices):
-    PENDING = "pending", "Pending"
-    IN_PROGRESS = "in_progress", "In progress"
-    SUBMITTED = "submitted", "Submitted"
-    RETURNED = "returned", "Returned"
-    SKIPPED = "skipped", "Skipped"
+    PENDING = "pending", _("Pending")
+    IN_PROGRESS = "in_progress", _("In progress")
+    SUBMITTED = "submitted", _("Submitted")
+    RETURNED = "returned", _("Returned")
+    SKIPPED = "skipped", _("Skipped")
     # Taken from its annotator and given to somebody else. What was said in it stays stored, and counts for nothing.
-    RELEASED = "released", "Handed on"
+    RELEASED = "released", _("Handed on")
 
 
 class Purpose(models.TextChoices):
     """Why somebody meets a sample. The annotator never learns it before submitting."""
 
-    LABEL = "label", "Label"
+    LABEL = "label", _("Label")
     # The answers are known: it measures the annotator.
-    GOLD = "gold", "Gold"
+    GOLD = "gold", _("Gold")
     # The annotator labelled it before: it measures how steady they are.
-    REPEAT = "repeat", "Repeat"
+    REPEAT = "repeat", _("Repeat")
 
 
 OPEN_TASK_STATUSES = (TaskStatus.PENDING, TaskStatus.IN_PROGRESS, TaskStatus.RETURNED)

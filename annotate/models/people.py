@@ -3,6 +3,7 @@
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class User(AbstractUser):
@@ -26,9 +27,9 @@ class User(AbstractUser):
 
 
 class Role(models.TextChoices):
-    ADMIN = "admin", "Admin"
-    REVIEWER = "reviewer", "Reviewer"
-    ANNOTATOR = "annotator", "Annotator"
+    ADMIN = "admin", _("Admin")
+    REVIEWER = "reviewer", _("Reviewer")
+    ANNOTATOR = "annotator", _("Annotator")
 
 
 class Membership(models.Model):

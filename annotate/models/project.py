@@ -3,6 +3,8 @@
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class Project(models.Model):
@@ -31,19 +33,19 @@ class Project(models.Model):
 
 
 class UnitKind(models.TextChoices):
-    CLAIM = "claim", "Claim"
-    CONTEXT = "context", "Context"
-    FACT = "fact", "Key fact"
-    ENTITY = "entity", "Entity"
-    ANSWER = "answer", "Answer"
-    SAMPLE = "sample", "Sample"
+    CLAIM = "claim", _("Claim")
+    CONTEXT = "context", _("Context")
+    FACT = "fact", _("Key fact")
+    ENTITY = "entity", _("Entity")
+    ANSWER = "answer", _("Answer")
+    SAMPLE = "sample", _("Sample")
 
 
 class Scale(models.TextChoices):
-    BINARY = "binary", "Binary"
-    NOMINAL = "nominal", "Nominal"
-    ORDINAL = "ordinal", "Ordinal"
-    INTERVAL = "interval", "Interval"
+    BINARY = "binary", _("Binary")
+    NOMINAL = "nominal", _("Nominal")
+    ORDINAL = "ordinal", _("Ordinal")
+    INTERVAL = "interval", pgettext_lazy("scale", "Interval")
 
 
 class Criterion(models.Model):

@@ -4,13 +4,14 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 
 class ClaimsSource(models.TextChoices):
-    FILE = "file", "Given in the file"
-    SPLIT = "split", "Split by sentence"
-    LABELS = "labels", "Named by imported labels"
-    EDITED = "edited", "Edited here"
+    FILE = "file", _("Given in the file")
+    SPLIT = "split", _("Split by sentence")
+    LABELS = "labels", _("Named by imported labels")
+    EDITED = "edited", _("Edited here")
 
 
 class Sample(models.Model):

@@ -5,20 +5,21 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class ImportKind(models.TextChoices):
-    SAMPLES = "samples", "Samples"
-    LABELS = "labels", "Labels"
-    SCORES = "scores", "Judge scores"
+    SAMPLES = "samples", _("Samples")
+    LABELS = "labels", _("Labels")
+    SCORES = "scores", _("Judge scores")
 
 
 class ImportStatus(models.TextChoices):
-    UPLOADED = "uploaded", "Uploaded"
-    WAITING = "waiting", "Waiting for the worker"
-    RUNNING = "running", "Running"
-    DONE = "done", "Done"
-    FAILED = "failed", "Failed"
+    UPLOADED = "uploaded", _("Uploaded")
+    WAITING = "waiting", _("Waiting for the worker")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
 
 
 class ImportJob(models.Model):

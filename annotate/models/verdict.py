@@ -4,25 +4,26 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from annotate.units import UNIT_PATTERN
 
 
 class VerdictState(models.TextChoices):
-    SETTLED = "settled", "Settled"
+    SETTLED = "settled", _("Settled")
     # Labels are in and no rule settles them: a reviewer decides.
-    DISPUTED = "disputed", "Disputed"
+    DISPUTED = "disputed", _("Disputed")
     # Adjudicated, then a label it rests on changed: the value stands until a reviewer looks again.
-    REOPENED = "reopened", "Reopened"
+    REOPENED = "reopened", _("Reopened")
 
 
 class VerdictMethod(models.TextChoices):
-    UNANIMOUS = "unanimous", "Unanimous"
-    MAJORITY = "majority", "Majority"
-    ADJUDICATED = "adjudicated", "Adjudicated"
+    UNANIMOUS = "unanimous", _("Unanimous")
+    MAJORITY = "majority", _("Majority")
+    ADJUDICATED = "adjudicated", _("Adjudicated")
     # By a reviewer, many at once: the largest share of votes reached the agreement that they stated.
-    ACCEPTED = "accepted", "Accepted in bulk"
-    DAWID_SKENE = "dawid_skene", "Dawid–Skene"
+    ACCEPTED = "accepted", _("Accepted in bulk")
+    DAWID_SKENE = "dawid_skene", _("Dawid–Skene")
 
 
 # What a person answers for. Votes that change reopen it; a rule never overwrites it.

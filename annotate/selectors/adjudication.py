@@ -13,6 +13,7 @@ from typing import Any, overload
 
 from django.db import connection
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.models import Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
@@ -229,7 +230,7 @@ def one_verdict(project: Project, verdict_id: int) -> Verdict:
         .first()
     )
     if verdict is None:
-        raise Http404("There is no such unit to decide.")
+        raise Http404(_("There is no such unit to decide."))
     return verdict
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Project, Sample, User, VerdictEvent
@@ -168,14 +169,14 @@ def _selects(log: str, asked: TrailFilter, last: _Key | None) -> list[str]:
 def _happenings(keys: list[_Key]) -> list[Happening]:
     """The rows of the keys, in their order; one query for each log that has any."""
     wanted: dict[int, list[int]] = {rank: [] for rank in _RANKS.values()}
-    for _, rank, pk in keys:
+    for _at, rank, pk in keys:
         wanted[rank].append(pk)
     found: dict[tuple[int, int], Happening] = {}
     for log, read in (("entry", _entries), (CLAIMS, _claims), (VERDICTS, _verdicts), (LABELS, label_happenings)):
         ids = wanted[_RANKS[log]]
         if ids:
             found |= {(_RANKS[log], row.id): row for row in read(ids)}
-    return [found[rank, pk] for _, rank, pk in keys]
+    return [found[rank, pk] for _at, rank, pk in keys]
 
 
 def _entries(ids: list[int]) -> list[Happening]:
@@ -310,7 +311,7 @@ def _read_cursor(text: str) -> _Key:
         at, rank, pk = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().split("|")
         key = (datetime.fromisoformat(at), int(rank), int(pk))
     except ValueError as error:
-        raise Invalid("bad_cursor", "This cursor is not one of ours; start from the first page.") from error
+        raise Invalid("bad_cursor", _("This cursor is not one of ours; start from the first page.")) from error
     if key[0].tzinfo is None or key[1] not in _RANKS.values() or not 0 <= key[2] < 2**63:
-        raise Invalid("bad_cursor", "This cursor is not one of ours; start from the first page.")
+        raise Invalid("bad_cursor", _("This cursor is not one of ours; start from the first page."))
     return key

@@ -19,6 +19,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Count
+from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.models import Criterion, Task, Verdict
@@ -134,7 +135,7 @@ def content_of(criterion: Criterion) -> dict[str, Any]:
 def touched_by(change: Change, choices: Choices, *, new_options: Collection[Mapping[str, Any]]) -> Touched:
     """The rule. Raises Invalid when the meaning is said to stay without a reason."""
     if choices.same_meaning and not (choices.reason.strip() and len(choices.reason) <= MAX_REASON):
-        raise Invalid("no_reason", "Say in a few words why the meaning stays the same; the trail keeps it.")
+        raise Invalid("no_reason", _("Say in a few words why the meaning stays the same; the trail keeps it."))
     if _MOVES_ALL & change.fields.keys():
         return Touched(all=True)
     if _WORDS & change.fields.keys() and not choices.same_meaning:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.models import Batch, Criterion, Label, Project, Verdict
 from annotate.models.verdict import VerdictState
@@ -30,7 +31,7 @@ def versions_of(project: Project, key: str) -> list[Criterion]:
     """The latest first. Raises Http404 where there are none."""
     versions = list(Criterion.objects.filter(project=project, key=key).order_by("-version"))
     if not versions:
-        raise Http404(f"This project has no criterion “{key}”.")
+        raise Http404(_("This project has no criterion “%(key)s”.") % {"key": key})
     return versions
 
 

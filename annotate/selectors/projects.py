@@ -24,7 +24,7 @@ def current_criteria(project: Project) -> QuerySet[Criterion]:
 def one_criterion(project: Project, key: str) -> Criterion:
     criterion = current_criteria(project).filter(key=key).first()
     if criterion is None:
-        raise Http404(f"This project has no criterion “{key}”.")
+        raise Http404(_("This project has no criterion “%(key)s”.") % {"key": key})
     return criterion
 
 
@@ -40,14 +40,14 @@ def batches_of(project: Project) -> QuerySet[Batch]:
 def one_batch(project: Project, number: int) -> Batch:
     batch = Batch.objects.filter(project=project, number=number).select_related("project").first()
     if batch is None:
-        raise Http404(f"This project has no batch {number}.")
+        raise Http404(_("This project has no batch %(number)s.") % {"number": number})
     return batch
 
 
 def one_sample(project: Project, sample_id: int) -> Sample:
     sample = Sample.objects.filter(project=project, pk=sample_id).first()
     if sample is None:
-        raise Http404("This project has no such sample.")
+        raise Http404(_("This project has no such sample."))
     return sample
 
 

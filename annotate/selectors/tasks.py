@@ -9,6 +9,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Strategy, TaskStatus
@@ -107,7 +108,7 @@ def own_task(*, user: User, task_id: int) -> dict[str, Any]:
     """One of the user's own tasks. Raises Http404 for anybody else's."""
     task = _payload(_OWN, annotator=user.pk, task=task_id)
     if task is None:
-        raise Http404("There is no such task for you.")
+        raise Http404(_("There is no such task for you."))
     return task
 
 

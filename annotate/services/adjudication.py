@@ -39,7 +39,7 @@ def decide(
             .first()
         )
         if verdict is None:
-            raise Http404("There is no such unit to decide.")
+            raise Http404(_("There is no such unit to decide."))
         require_unblind(reviewer, verdict.sample)
         chosen = normalise(verdict.criterion, value)
         if verdict.revision != expected_revision:

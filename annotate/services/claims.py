@@ -102,7 +102,7 @@ def _locked(project: Project, sample_id: int) -> Sample:
             "busy", _("An import or a batch is at work on this sample right now; try again in a moment.")
         ) from error
     if sample is None:
-        raise Http404("This project has no such sample.")
+        raise Http404(_("This project has no such sample."))
     return sample
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.models import Criterion, Project, User
@@ -101,9 +102,9 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
     Units with fewer labels are left without a verdict; those without a majority go to the reviewers.
     """
     if isinstance(needed, bool) or not isinstance(needed, int) or not 1 <= needed <= 1000:
-        raise Invalid("bad_overlap", "Say how many labels a unit needs: a whole number from 1.")
+        raise Invalid("bad_overlap", _("Say how many labels a unit needs: a whole number from 1."))
     if criterion.project_id != project.pk:
-        raise Invalid("foreign_criterion", "This criterion belongs to another project.")
+        raise Invalid("foreign_criterion", _("This criterion belongs to another project."))
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         # As whoever submits does, or the votes of just now would be written over with those of just before.

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from annotate.builtin_criteria import BUILTIN_CRITERIA
 from annotate.errors import Conflict, Invalid
@@ -36,7 +37,7 @@ def add_criteria(
     keys = [spec["key"] for spec in checked]
     for key in keys:
         if keys.count(key) > 1:
-            raise Invalid("duplicate_key", f"The criterion “{key}” is listed more than once.")
+            raise Invalid("duplicate_key", _("The criterion “%(key)s” is listed more than once.") % {"key": key})
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         return [_add_one(project, spec, actor) for spec in checked]
@@ -67,7 +68,8 @@ def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Crit
     if current.unit != content["unit"]:
         raise Conflict(
             "unit_changed",
-            f"“{current.key}” is asked about a {current.unit}; choose another key to ask about a {content['unit']}.",
+            _("“%(key)s” is asked about a %(unit)s; choose another key to ask about a %(wanted)s.")
+            % {"key": current.key, "unit": current.unit, "wanted": content["unit"]},
         )
     if not _in_use(current):
         for field, value in content.items():
@@ -218,7 +220,7 @@ def _text(spec: Mapping[str, Any], field: str, where: str, default: str | None =
     value = spec.get(field)
     if value is None or value == "":
         if default is None:
-            raise Invalid("missing_field", f"{where}.{field} is missing.")
+            raise Invalid("missing_field", _("%(where)s.%(field)s is missing.") % {"where": where, "field": field})
         return default
     if not is_storable(value):
         raise Invalid("bad_text", f"{where}.{field}: write a text.")

@@ -34,7 +34,7 @@ def raise_flag(*, actor: User, task_id: int, reason: Any) -> Flag:
             .first()
         )
         if task is None or not may(role_of(actor, task.batch.project), "flags.raise"):
-            raise Http404("There is no such task for you.")
+            raise Http404(_("There is no such task for you."))
         same = Flag.objects.filter(task=task, raised_by=actor, reason=words, resolved_at=None).first()
         return same or Flag.objects.create(
             project=task.batch.project, sample_id=task.sample_id, task=task, reason=words, raised_by=actor
@@ -50,7 +50,7 @@ def resolve_flag(*, actor: User, project: Project, flag_id: int, resolution: Any
     with transaction.atomic():
         flag = Flag.objects.select_for_update(of=("self",)).filter(pk=flag_id, project=project).first()
         if flag is None:
-            raise Http404("This project has no such flag.")
+            raise Http404(_("This project has no such flag."))
         if flag.resolved_at is not None:
             if flag.resolved_by_id == actor.pk and flag.resolution == words:
                 return flag

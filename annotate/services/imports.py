@@ -16,6 +16,7 @@ from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
 from annotate.errors import Conflict, Invalid, Refusal
@@ -55,7 +56,8 @@ def create_job(
     chosen = check_mapping(kind, mapping)
     limit = Limits.from_settings().file_bytes
     if (upload.size or 0) > limit:
-        raise TooLarge("too_large", f"The file is {upload.size:,} bytes; the limit is {limit:,}.")
+        said = _("The file is %(size)s bytes; the limit is %(limit)s.")
+        raise TooLarge("too_large", said % {"size": f"{upload.size:,}", "limit": f"{limit:,}"})
     job = ImportJob(
         project=project,
         kind=kind,
@@ -85,7 +87,7 @@ def check_mapping(kind: str, mapping: Mapping[str, str] | str | None) -> dict[st
         try:
             mapping = json.loads(mapping) if mapping.strip() else {}
         except (ValueError, RecursionError):
-            raise Invalid("invalid_mapping", 'The mapping is JSON, such as {"q": "question"}.') from None
+            raise Invalid("invalid_mapping", _('The mapping is JSON, such as {"q": "question"}.')) from None
     return engine.importer_for(kind).fields.check_choice({} if mapping is None else mapping)
 
 
@@ -116,7 +118,9 @@ def start(job: ImportJob, mapping: Mapping[str, str] | str | None = None) -> Imp
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().get(pk=job.pk)
         if job.status in (ImportStatus.RUNNING, ImportStatus.DONE):
-            raise Conflict("already_started", f"This import is {job.get_status_display().lower()}.")
+            raise Conflict(
+                "already_started", _("This import is %(state)s.") % {"state": job.get_status_display().lower()}
+            )
         _require_file(job)
         job.mapping = chosen
         job.status = ImportStatus.WAITING
@@ -237,7 +241,7 @@ def stored_path(job: ImportJob) -> Path:
 
 def _require_file(job: ImportJob) -> None:
     if not job.stored_as or not stored_path(job).exists():
-        raise Conflict("file_gone", "The file of this import is no longer kept; upload it again.")
+        raise Conflict("file_gone", _("The file of this import is no longer kept; upload it again."))
 
 
 def _forget_file(job: ImportJob) -> None:

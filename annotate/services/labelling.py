@@ -11,6 +11,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.http import Http404
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate.errors import Conflict, Invalid, Stale
 from annotate.models import LabelEvent, User
@@ -124,7 +125,7 @@ def save_label(
             continue
         if revision is not None:
             return {**saved, "revision": revision}
-    raise Conflict("busy", "This label is being changed elsewhere right now; try again.")
+    raise Conflict("busy", _("This label is being changed elsewhere right now; try again."))
 
 
 @contextmanager
@@ -143,7 +144,7 @@ def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uu
     if event is None:
         raise Stale(
             "stale",
-            "This label was changed elsewhere in the meantime.",
+            _("This label was changed elsewhere in the meantime."),
             current=_label_of(task, saved) if task.label else None,
             yours={name: saved[name] for name in _SAID},
         )
@@ -176,14 +177,14 @@ def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None)
             raise Invalid("incomplete", _missing_sentence(len(missing)), missing=missing)
         if _finish(actor, task, TaskStatus.SUBMITTED, seconds):
             return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED, shown)
-    raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
+    raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
 
 
 def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | None = None) -> Finished:
     """Sets the task aside with a reason. Labels already given stay stored, but count for nothing."""
     reason = reason.strip() if is_storable(reason) else ""
     if not reason or len(reason) > MAX_COMMENT:
-        raise Invalid("no_reason", "Say in a few words why you skip this sample.")
+        raise Invalid("no_reason", _("Say in a few words why you skip this sample."))
     seconds = _check_active_seconds(active_seconds)
     for _attempt in range(_TRIES):
         task = own_row(actor, task_id)
@@ -192,7 +193,7 @@ def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | N
         require_open(task)
         if _finish(actor, task, TaskStatus.SKIPPED, seconds, reason):
             return Finished(task.id, task.batch_id, TaskStatus.SKIPPED)
-    raise Conflict("busy", "This task is being changed elsewhere right now; try again.")
+    raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
 
 
 def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
@@ -227,42 +228,52 @@ def own_row(actor: User, task_id: int, *, with_given: bool = False) -> TaskRow:
 
 def _not_yours() -> Http404:
     """Another person's task does not exist for this one."""
-    return Http404("There is no such task for you.")
+    return Http404(_("There is no such task for you."))
 
 
 def _key_reused() -> Invalid:
-    return Invalid("key_reused", "This Idempotency-Key was used for another change.")
+    return Invalid("key_reused", _("This Idempotency-Key was used for another change."))
 
 
 def require_open(task: TaskRow) -> None:
     if task.status == TaskStatus.SUBMITTED:
-        raise Conflict("task_submitted", "This task was submitted already; nothing was changed.")
+        raise Conflict("task_submitted", _("This task was submitted already; nothing was changed."))
     if task.status == TaskStatus.SKIPPED:
-        raise Conflict("task_skipped", "This task was skipped already; nothing was changed.")
+        raise Conflict("task_skipped", _("This task was skipped already; nothing was changed."))
     if task.status == TaskStatus.RELEASED:
-        raise Conflict("task_released", "This sample was handed on to somebody else; nothing was changed.")
+        raise Conflict("task_released", _("This sample was handed on to somebody else; nothing was changed."))
     require_open_batch(task)
 
 
 def require_open_batch(task: TaskRow) -> None:
     if task.batch_status == BatchStatus.PAUSED:
-        raise Conflict("batch_paused", f"Batch “{task.batch_name}” is paused for now; nothing was changed.")
+        raise Conflict(
+            "batch_paused",
+            _("Batch “%(name)s” is paused for now; nothing was changed.") % {"name": task.batch_name},
+        )
     if task.batch_status != BatchStatus.OPEN:
-        raise Conflict("batch_not_open", f"Batch “{task.batch_name}” is closed; nothing was changed.")
+        raise Conflict(
+            "batch_not_open",
+            _("Batch “%(name)s” is closed; nothing was changed.") % {"name": task.batch_name},
+        )
 
 
 def _asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
     criterion = next((criterion for criterion in task.criteria if criterion.key == key), None)
     if criterion is None:
-        raise Invalid("criterion_not_asked", f"This batch does not ask for “{key[:80]}”.")
+        raise Invalid("criterion_not_asked", _("This batch does not ask for “%(key)s”.") % {"key": key[:80]})
     try:
         kind, index = parse_unit(unit)
     except ValueError as error:
         raise Invalid("bad_unit", str(error)) from error
     if kind != criterion.unit:
-        raise Invalid("wrong_unit", f"“{key}” is asked about each {criterion.unit}, not about {unit}.")
+        raise Invalid(
+            "wrong_unit",
+            _("“%(key)s” is asked about each %(unit)s, not about %(given)s.")
+            % {"key": key, "unit": criterion.unit, "given": unit},
+        )
     if index is not None and index not in task.unit_indices[kind]:
-        raise Invalid("unknown_unit", f"This sample has no {unit}.")
+        raise Invalid("unknown_unit", _("This sample has no %(unit)s.") % {"unit": unit})
     return criterion
 
 
@@ -274,9 +285,13 @@ def _text(value: Any, name: str) -> str:
 
 def _check_comment(comment: Any) -> str:
     if not is_storable(comment):
-        raise Invalid("bad_comment", "The comment must be a text.")
+        raise Invalid("bad_comment", _("The comment must be a text."))
     if len(comment) > MAX_COMMENT:
-        raise Invalid("comment_too_long", f"The comment has {len(comment)} characters; at most {MAX_COMMENT} fit.")
+        raise Invalid(
+            "comment_too_long",
+            _("The comment has %(length)s characters; at most %(most)s fit.")
+            % {"length": len(comment), "most": MAX_COMMENT},
+        )
     return comment
 
 
@@ -332,7 +347,7 @@ def _units(task: TaskRow, kind: str) -> list[str]:
 
 
 def _missing_sentence(count: int) -> str:
-    return "One answer is still missing." if count == 1 else f"{count} answers are still missing."
+    return ngettext("One answer is still missing.", "%(n)d answers are still missing.", count) % {"n": count}
 
 
 def known_task_ids(values: Any) -> Collection[int]:

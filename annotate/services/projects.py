@@ -29,16 +29,19 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
     Its creator becomes an admin. Raises Invalid or Conflict with a sentence.
     """
     if not isinstance(spec, Mapping):
-        raise Invalid("bad_project", "The project must be an object with “name” and “criteria”.")
+        raise Invalid("bad_project", _("The project must be an object with “name” and “criteria”."))
     unknown = set(spec) - _FIELDS
     if unknown:
         raise Invalid(
             "unknown_field",
-            f"Unknown field “{min(map(str, unknown))[:80]}”. Known: {', '.join(sorted(_FIELDS - {'slug'}))}.",
+            _("Unknown field “%(unknown)s”. Known: %(fields)s.")
+            % {"unknown": min(map(str, unknown))[:80], "fields": ", ".join(sorted(_FIELDS - {"slug"}))},
         )
     if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > 60:
         raise Invalid(
-            "bad_slug", f"“{str(slug)[:80]}” can't be a project's short name; use up to 60 of a–z, 0–9, “-” and “_”."
+            "bad_slug",
+            _("“%(slug)s” can't be a project's short name; use up to 60 of a–z, 0–9, “-” and “_”.")
+            % {"slug": str(slug)[:80]},
         )
     name, guidelines = _name(spec.get("name") or slug), _guidelines(spec.get("guidelines") or "")
     criteria = spec.get("criteria", [])
@@ -52,7 +55,7 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
             if created_by is not None:
                 set_member(project=project, user=created_by, role=Role.ADMIN, actor=created_by)
     except IntegrityError as error:
-        raise Conflict("slug_taken", f"There is a project “{slug}” already.") from error
+        raise Conflict("slug_taken", _("There is a project “%(slug)s” already.") % {"slug": slug}) from error
     return project
 
 
@@ -106,7 +109,10 @@ def _guidelines(text: Any) -> str:
 def set_member(*, project: Project, user: User, role: str, actor: User | None = None) -> Membership:
     """Adds the user with the role, or changes the role. A project keeps at least one admin."""
     if role not in Role.values:
-        raise Invalid("bad_role", f"“{role}” is not a role; choose one of {', '.join(Role.values)}.")
+        raise Invalid(
+            "bad_role",
+            _("“%(role)s” is not a role; choose one of %(known)s.") % {"role": role, "known": ", ".join(Role.values)},
+        )
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         keep_an_admin(project, user, becomes=role)
@@ -138,7 +144,8 @@ def remove_member(*, project: Project, user: User, actor: User | None = None) ->
         if tasks:
             raise Conflict(
                 "has_open_tasks",
-                f"{user.name} still has {tasks} open tasks in open batches of this project.",
+                _("%(name)s still has %(tasks)s open tasks in open batches of this project.")
+                % {"name": user.name, "tasks": tasks},
                 tasks=tasks,
             )
         gone = Membership.objects.filter(project=project, user=user)
@@ -154,7 +161,7 @@ def keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:
         )
     )
     if becomes != Role.ADMIN and admins == {user.pk}:
-        raise Conflict("last_admin", "A project needs at least one admin; make somebody else admin first.")
+        raise Conflict("last_admin", _("A project needs at least one admin; make somebody else admin first."))
 
 
 def _rater_for(project: Project, user: User) -> Rater:
@@ -167,5 +174,8 @@ def _rater_for(project: Project, user: User) -> Rater:
         rater.user = user
         rater.save(update_fields=["user"])
     elif rater.user_id != user.pk:
-        raise Conflict("rater_name_taken", f"Labels of another person already use the name “{user.username}”.")
+        raise Conflict(
+            "rater_name_taken",
+            _("Labels of another person already use the name “%(username)s”.") % {"username": user.username},
+        )
     return rater

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
 from annotate.exporting.rows import ExportedSample, Filters, exported_samples, snapshot
@@ -95,7 +96,7 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
         agreed = _agreement(project, tally)
     if not rows:
         raise Conflict(
-            "nothing_to_export", "No verdict is settled yet within these filters, so there is nothing to export."
+            "nothing_to_export", _("No verdict is settled yet within these filters, so there is nothing to export.")
         )
     return {
         "rows": rows,
@@ -136,9 +137,11 @@ def _agreement(project: Project, tally: _Tally) -> dict[str, Any]:
 
 def _only_relevance(filters: Filters) -> Filters:
     if filters.criteria is not None and filters.criteria != (RELEVANCE,):
-        raise Invalid("bad_filters", f"qrels are made from the criterion “{RELEVANCE}” alone.")
+        raise Invalid(
+            "bad_filters", _("qrels are made from the criterion “%(relevance)s” alone.") % {"relevance": RELEVANCE}
+        )
     if filters.include_disputed:
-        raise Invalid("bad_filters", "qrels hold settled verdicts only.")
+        raise Invalid("bad_filters", _("qrels hold settled verdicts only."))
     return Filters((RELEVANCE,), filters.batch, filters.methods)
 
 
@@ -196,7 +199,9 @@ def open_release(release: Release) -> IO[bytes]:
     try:
         return (Path(settings.MEDIA_ROOT) / release.stored_as).open("rb")
     except FileNotFoundError:
-        raise Conflict("file_gone", "The file of this release is no longer on the server; its manifest is.") from None
+        raise Conflict(
+            "file_gone", _("The file of this release is no longer on the server; its manifest is.")
+        ) from None
 
 
 def download_name(release: Release) -> str:

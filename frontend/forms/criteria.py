@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.forms.formsets import BaseFormSet
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotate.models import Criterion
 from annotate.models.project import Scale, UnitKind
@@ -46,7 +47,7 @@ class CriterionForm(forms.Form):
 
 class OptionForm(forms.Form):
     value = forms.CharField(label=_("Value"), required=False, max_length=200)
-    label = forms.CharField(label=_("Label"), required=False, max_length=200)
+    label = forms.CharField(label=pgettext_lazy("of an option", "Label"), required=False, max_length=200)
     hotkey = forms.CharField(label=_("Key"), required=False, max_length=1)
     help = forms.CharField(label=_("Help"), required=False, max_length=2000)
     passes = forms.BooleanField(label=_("Pass"), required=False)

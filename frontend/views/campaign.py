@@ -72,7 +72,7 @@ def cards(user: User) -> list[Card]:
         card = Card(
             project,
             role.value,
-            role.label,
+            str(role.label),
             counts[project.pk],
             own.get(project.pk, []),
             lessons=lessons.get(project.pk, 0),

@@ -66,7 +66,7 @@ def of_batch(page: ProjectPage, number: int) -> HttpResponse:
     after = _number(page.request.GET.get("after"))
     walk = walk_through(batch, after)
     if walk is None:
-        raise Http404("This batch has no such sample.")
+        raise Http404(_("This batch has no such sample."))
     if after is not None:
         if walk.next is not None:
             return HttpResponseRedirect(f"{page.url('claims', walk.next)}?batch={batch.number}")
@@ -83,5 +83,5 @@ def _number(text: str | None) -> int | None:
     if not text:
         return None
     if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        raise Http404("There is no such thing here.")
+        raise Http404(_("There is no such thing here."))
     return int(text)

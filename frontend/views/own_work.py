@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 
 from annotate.errors import Refusal
 from annotate.selectors.own_work import finished_tasks, is_own_task, may_change
@@ -32,7 +33,7 @@ def done(page: ProjectPage) -> HttpResponse:
 def change(page: ProjectPage, task_id: int) -> HttpResponse:
     """Takes the task back and opens it."""
     if not is_own_task(page.user, page.project, task_id):
-        raise Http404("There is no such task for you.")
+        raise Http404(_("There is no such task for you."))
     try:
         reopen_task(actor=page.user, task_id=task_id)
     except Refusal as refusal:

@@ -62,7 +62,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
 
 def _own(page: ProjectPage, task_id: int) -> dict[str, Any]:
     if not is_own_task(page.user, page.project, task_id):
-        raise Http404("There is no such task for you.")
+        raise Http404(_("There is no such task for you."))
     return own_task(user=page.user, task_id=task_id)
 
 
@@ -94,5 +94,5 @@ def _whole_number(text: str | None) -> int | None:
     if not text:
         return None
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
-        raise Http404("There is no such batch or task.")
+        raise Http404(_("There is no such batch or task."))
     return int(text)

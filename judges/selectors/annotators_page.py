@@ -8,7 +8,7 @@ from typing import Any
 from annotate.text_tables import UNDEFINED, figure
 from judges.models import AlignmentReport
 from judges.selectors.matrix_table import FEW_UNITS, matrix_context, people_only
-from judges.selectors.shown import shown
+from judges.selectors.shown import from_to, shown
 
 # Below this a figure of seconds has a decimal.
 _SHORT_SECONDS = 10
@@ -68,7 +68,7 @@ def _row(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pace(seconds: dict[str, Any]) -> dict[str, Any]:
-    half = f"{_seconds(seconds['low'])} to {_seconds(seconds['high'])}" if seconds["n"] else ""
+    half = from_to(_seconds(seconds["low"]), _seconds(seconds["high"])) if seconds["n"] else ""
     return {"median": _seconds(seconds["median"]), "half": half, "n": seconds["n"]}
 
 
@@ -82,7 +82,7 @@ def _cell(cell: dict[str, Any] | None) -> dict[str, Any] | None:
     if cell is None:
         return None
     few = cell["n"] < FEW_UNITS
-    interval = "" if cell["low"] is None else f"{figure(cell['low'], 2)} to {figure(cell['high'], 2)}"
+    interval = "" if cell["low"] is None else from_to(figure(cell["low"], 2), figure(cell["high"], 2))
     return {"text": figure(cell["value"], 2), "interval": interval, "n": cell["n"], "few": few}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotate.text_tables import UNDEFINED, figure
-from judges.selectors.shown import Shown, number, shown, shown_share, spelt
+from judges.selectors.shown import Shown, from_to, number, shown, shown_share, spelt
 
 VERDICTS = {
     "at or above the ceiling": "At the human ceiling: the judge agrees with people about as well as one of them does.",
@@ -96,15 +96,15 @@ def _values(found: Mapping[str, Any], roc_auc: Mapping[str, Any]) -> dict[str, A
         "why": "" if share is not None else area["passes"]["reason"],
         "distance": {
             "reason": distance["reason"],
-            "ends": None if ends is None else f"{number(ends[0])} to {number(ends[1])}",
-            "scale": None if scale is None else f"{number(scale[0])} to {number(scale[1])}",
+            "ends": None if ends is None else from_to(number(ends[0]), number(ends[1])),
+            "scale": None if scale is None else from_to(number(scale[0]), number(scale[1])),
             **{name: shown(distance[name]) for name in ("bias", "lower_limit", "upper_limit")},
             "words": _bias_in_words(distance["bias"]),
             "bands": [
                 {
                     "people": number(band["low"])
                     if band["low"] == band["high"]
-                    else f"{number(band['low'])} to {number(band['high'])}",
+                    else from_to(number(band["low"]), number(band["high"])),
                     "n": band["n"],
                     "judge": figure(band["judge"], 2),
                     "bias": f"{band['bias'] + 0.0:+.2f}",
@@ -178,7 +178,7 @@ def _steadiness(found: Mapping[str, Any]) -> dict[str, Any]:
         "agreement": shown_share(found["agreement"]),
         "flip_rate": shown_share(found["flip_rate"]),
         "moved": None if found["moved"] is None else _numbers(found["moved"]),
-        "scores": None if scores is None else f"{number(scores[0])} to {number(scores[1])}",
+        "scores": None if scores is None else from_to(number(scores[0]), number(scores[1])),
     }
 
 

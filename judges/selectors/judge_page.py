@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from annotate.text_tables import figure
 from annotate.units import unit_title
 from judges.models import AlignmentReport
 from judges.selectors.judge_beside import beside_context
 from judges.selectors.judge_population import population_context
-from judges.selectors.shown import Links, number, percent, shown
+from judges.selectors.shown import Links, from_to, number, percent, shown
 
 # Rows of the table beside a sweep plot.
 _SWEEP_ROWS = 20
@@ -21,7 +24,7 @@ _OUTCOMES = {
     (True, True): "both pass",
     (False, False): "both fail",
 }
-_METHODS = {"platt": "Platt’s curve", "isotonic": "Isotonic steps"}
+_METHODS = {"platt": gettext_noop("Platt’s curve"), "isotonic": gettext_noop("Isotonic steps")}
 
 
 def judge_summary(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
@@ -142,13 +145,13 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
         return {"reason": found["reason"]}
     chosen, constant = found["chosen"], found["constant"]
     # In our own order: the database keeps the keys of JSON in another.
-    rows = [_method(title, found["methods"][name], name == chosen) for name, title in _METHODS.items()]
-    rows.insert(0, _method("Threshold", {"reason": None, "kappa": row["at_threshold"]["kappa"]}, is_chosen=False))
+    rows = [_method(_(title), found["methods"][name], name == chosen) for name, title in _METHODS.items()]
+    rows.insert(0, _method(_("Threshold"), {"reason": None, "kappa": row["at_threshold"]["kappa"]}, is_chosen=False))
     if found["as_is"] is not None:
-        rows.insert(0, _method("Scores as they are", found["as_is"], is_chosen=False))
+        rows.insert(0, _method(_("Scores as they are"), found["as_is"], is_chosen=False))
     return {
         "reason": None,
-        "chosen": chosen and _METHODS[chosen],
+        "chosen": chosen and _(_METHODS[chosen]),
         "why_none": found["why_none"],
         "is_idle": chosen is not None and found["methods"][chosen]["log_loss"]["value"] >= constant["log_loss"],
         "units": found["units"],
@@ -180,10 +183,10 @@ def _method(title: str, row: Mapping[str, Any], is_chosen: bool) -> dict[str, An
 def _point(point: Mapping[str, Any]) -> dict[str, Any]:
     has_interval = point["low"] is not None
     return {
-        "range": f"{percent(point['lowest'])} to {percent(point['highest'])}",
+        "range": from_to(percent(point["lowest"]), percent(point["highest"])),
         "predicted": percent(point["predicted"]),
         "observed": percent(point["observed"]),
-        "interval": f"{percent(point['low'])} to {percent(point['high'])}" if has_interval else "",
+        "interval": from_to(percent(point["low"]), percent(point["high"])) if has_interval else "",
         "n": point["n"],
     }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.models import Project
 from judges.models import Judge
@@ -19,7 +20,7 @@ def judges_of(project: Project) -> QuerySet[Judge]:
 def one_judge(project: Project, judge_id: int) -> Judge:
     found = judges_of(project).filter(pk=judge_id).first()
     if found is None:
-        raise Http404("This project has no such judge.")
+        raise Http404(_("This project has no such judge."))
     return found
 
 

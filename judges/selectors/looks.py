@@ -12,7 +12,7 @@ from django.core.cache import cache
 from annotate.models import Criterion
 from judges.models import Look
 from judges.selectors.reports import FIGURES_VERSION
-from judges.selectors.shown import Shown, number, percent, shown
+from judges.selectors.shown import Shown, from_to, number, percent, shown
 
 # Figures of a look: name in its result (within `calibrated` where there is a point), title, in a sentence, anchor.
 _FIGURES = (
@@ -189,7 +189,7 @@ def _shown(result: Mapping[str, Any], name: str) -> Shown:
 def _point(point: Mapping[str, Any]) -> dict[str, Any]:
     lowest, highest = percent(point["lowest"]), percent(point["highest"])
     return {
-        "range": lowest if lowest == highest else f"{lowest} to {highest}",
+        "range": lowest if lowest == highest else from_to(lowest, highest),
         "predicted": percent(point["predicted"]),
         "observed": percent(point["observed"]["value"]),
         "low": percent(point["observed"]["low"]),

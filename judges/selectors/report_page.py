@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from judges.models import AlignmentReport
 from judges.selectors.judge_page import judge_summary
 from judges.selectors.matrix_table import matrix_context
@@ -13,21 +16,21 @@ from judges.selectors.planner_page import drawn_context, planning_context
 from judges.selectors.shown import Links, percent, shown
 
 STATISTICS = (
-    ("percent_agreement", "Percent agreement"),
-    ("cohen_kappa_mean", "Cohen’s kappa, mean over pairs"),
-    ("cohen_kappa_mean_weighted_by_common_units", "… weighted by common units"),
-    ("cohen_kappa_linear_mean", "… linear weights"),
-    ("cohen_kappa_quadratic_mean", "… quadratic weights"),
-    ("fleiss_kappa", "Fleiss’ kappa"),
-    ("krippendorff_alpha_nominal", "Krippendorff’s alpha, nominal"),
-    ("krippendorff_alpha_ordinal", "Krippendorff’s alpha, ordinal"),
-    ("krippendorff_alpha_interval", "Krippendorff’s alpha, interval"),
-    ("krippendorff_alpha_ratio", "Krippendorff’s alpha, ratio"),
-    ("gwet_ac1", "Gwet’s AC1"),
-    ("gwet_ac2_linear", "Gwet’s AC2, linear weights"),
-    ("gwet_ac2_quadratic", "… quadratic weights"),
-    ("brennan_prediger", "Brennan and Prediger’s kappa"),
-    ("scott_pi_mean", "Scott’s pi, mean over pairs"),
+    ("percent_agreement", gettext_noop("Percent agreement")),
+    ("cohen_kappa_mean", gettext_noop("Cohen’s kappa, mean over pairs")),
+    ("cohen_kappa_mean_weighted_by_common_units", gettext_noop("… weighted by common units")),
+    ("cohen_kappa_linear_mean", gettext_noop("… linear weights")),
+    ("cohen_kappa_quadratic_mean", gettext_noop("… quadratic weights")),
+    ("fleiss_kappa", gettext_noop("Fleiss’ kappa")),
+    ("krippendorff_alpha_nominal", gettext_noop("Krippendorff’s alpha, nominal")),
+    ("krippendorff_alpha_ordinal", gettext_noop("Krippendorff’s alpha, ordinal")),
+    ("krippendorff_alpha_interval", gettext_noop("Krippendorff’s alpha, interval")),
+    ("krippendorff_alpha_ratio", gettext_noop("Krippendorff’s alpha, ratio")),
+    ("gwet_ac1", gettext_noop("Gwet’s AC1")),
+    ("gwet_ac2_linear", gettext_noop("Gwet’s AC2, linear weights")),
+    ("gwet_ac2_quadratic", gettext_noop("… quadratic weights")),
+    ("brennan_prediger", gettext_noop("Brennan and Prediger’s kappa")),
+    ("scott_pi_mean", gettext_noop("Scott’s pi, mean over pairs")),
 )
 
 
@@ -40,7 +43,7 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "judges": [judge_summary(report, place, links) for place in range(len(result["judges"]))],
         "uses_dev": any(row["at_threshold"]["confusion"] is not None for row in result["judges"]),
         "forest": report.plots.get("forest", ""),
-        "statistics": [(title, shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
+        "statistics": [(_(title), shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
         "prevalence": [{**row, "percent": percent(row["share"])} for row in result["prevalence"]],
         "matrix": matrix_context(result["matrix"]),
         "planning": planning_context(report),

@@ -11,6 +11,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.db.models import Count, Max, QuerySet, Sum
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.models import Criterion, Label, Project, Task, Verdict
 from annotate.models.batch import TaskStatus
@@ -94,7 +95,7 @@ def one_report(project: Project, number: int) -> AlignmentReport:
         AlignmentReport.objects.filter(project=project, number=number).select_related("criterion", "project").first()
     )
     if found is None:
-        raise Http404(f"This project has no report {number}.")
+        raise Http404(_("This project has no report %(number)s.") % {"number": number})
     return found
 
 

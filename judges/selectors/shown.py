@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from annotate.text_tables import UNDEFINED, figure
+from judges.selectors.said import said
 
 # From a sample and one of its units to the page where they are seen.
 SampleUrl = Callable[[int, str], str]
@@ -39,14 +42,19 @@ class Shown:
 def shown(estimate: Mapping[str, Any], digits: int = 2) -> Shown:
     interval = ""
     if estimate["low"] is not None:
-        interval = f"{figure(estimate['low'], digits)} to {figure(estimate['high'], digits)}"
+        interval = from_to(figure(estimate["low"], digits), figure(estimate["high"], digits))
     return Shown(
         text=figure(estimate["value"], digits),
         interval=interval,
-        why=estimate["reason"] or "",
+        why=said(estimate["reason"]),
         n=estimate["n"],
         clusters=estimate["clusters"],
     )
+
+
+def from_to(low: str, high: str) -> str:
+    """A range, as an interval or the ends of a scale."""
+    return _("%(low)s to %(high)s") % {"low": low, "high": high}
 
 
 def number(value: float | None) -> str:
@@ -64,6 +72,5 @@ def shown_share(estimate: Mapping[str, Any]) -> Shown:
 
 def spelt(estimate: Mapping[str, Any], spell: Callable[[float | None], str]) -> Shown:
     low, high = estimate["low"], estimate["high"]
-    interval = "" if low is None else f"{spell(low)} to {spell(high)}"
-    why = estimate["reason"] or ""
-    return Shown(spell(estimate["value"]), interval, why, estimate["n"], estimate["clusters"])
+    interval = "" if low is None else from_to(spell(low), spell(high))
+    return Shown(spell(estimate["value"]), interval, said(estimate["reason"]), estimate["n"], estimate["clusters"])

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict
 from annotate.models import Project, User
@@ -25,7 +26,10 @@ def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
             return issued
         last = Look.objects.filter(criterion=look.criterion, judge=look.judge).aggregate(last=Max("number"))["last"]
         if look.number != last:
-            raise Conflict("not_the_latest", f"Look {look.number} is not the latest; look {last} is.")
+            raise Conflict(
+                "not_the_latest",
+                _("Look %(number)s is not the latest; look %(last)s is.") % {"number": look.number, "last": last},
+            )
         number = (Certificate.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
         certificate = Certificate.objects.create(
             project=project, number=number, look=look, judge_hash=look.version.content_hash, created_by=user

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Project, User
@@ -30,8 +31,11 @@ def set_direction(*, judge: Judge, higher_is_better: Any, actor: User | None = N
         if looks:
             raise Conflict(
                 "has_looks",
-                f"“{judge.name}” was measured on test ({looks} looks), so which way its scores go stays as it is. "
-                "Import them once more under another name.",
+                _(
+                    "“%(name)s” was measured on test (%(looks)s looks), so which way its scores go stays as it is. "
+                    "Import them once more under another name."
+                )
+                % {"name": judge.name, "looks": looks},
                 looks=looks,
             )
         judge.higher_is_better = higher_is_better

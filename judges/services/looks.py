@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Criterion, Project, User
@@ -40,7 +41,10 @@ def look_at_test(
         offered = [one for one in evidence.judges if dimension in (None, one.dimension)]
         if len(offered) != 1:
             names = ", ".join(one.dimension for one in evidence.judges) or "nothing on this kind of unit"
-            raise Invalid("unclear_dimension", f"“{judge_name}” measures {names}: say which one is meant.")
+            raise Invalid(
+                "unclear_dimension",
+                _("“%(judge)s” measures %(names)s: say which one is meant.") % {"judge": judge_name, "names": names},
+            )
         said = offered[0]
         # Only what a look rests on: a label given anew with the same value must not make another look, which costs.
         bare = replace(evidence, judges=[said], days=(), seconds=(), before=(), earlier=(), metadata={}, chances={})
@@ -52,10 +56,13 @@ def look_at_test(
             return same
         number = (looks.aggregate(last=Max("number"))["last"] or 0) + 1
         if expected not in (None, number):
-            raise Conflict("looked_meanwhile", f"Somebody looked in between: yours would be look {number} now.")
+            raise Conflict(
+                "looked_meanwhile",
+                _("Somebody looked in between: yours would be look %(number)s now.") % {"number": number},
+            )
         found = looked(Judged(reference_of(evidence), said), number)
         if found.row["reason"] is not None:
-            raise Conflict("nothing_to_see", f"Nothing was looked at: {found.row['reason']}.")
+            raise Conflict("nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": found.row["reason"]})
         version = JudgeVersion.objects.get(
             judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
         )

@@ -11,6 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, Criterion, Project, User
@@ -61,7 +62,7 @@ def next_samples(
     if not FEWEST_SAMPLES <= count <= min(len(names), MOST_SAMPLES):
         raise Invalid("bad_count", _cant_draw(count, len(names)))
     seed = random.SystemRandom().randint(0, MAX_SEED) if seed is None else seed
-    judges, _ = judge_scores(criterion)
+    judges, _failed = judge_scores(criterion)
     people = evidence_of(criterion)
     # A sample that was labelled since the last report has no side yet. It gets one there, not here: then it counts.
     sides = sides_of(criterion)
@@ -94,7 +95,8 @@ def make_next_batch(
         found = next_samples(criterion=criterion, count=count, about=about, seed=seed)
         if found.plan != plan:
             raise Conflict(
-                "other_draw", "Labels, scores or samples have changed since you saw this draw. Here is what it is now."
+                "other_draw",
+                _("Labels, scores or samples have changed since you saw this draw. Here is what it is now."),
             )
         goal = "how people answer" if about is None else f"the kappa of {about.judge}"
         return create_batch(
@@ -130,7 +132,7 @@ def _judge(judges: Sequence[JudgeScores], about: About | None) -> JudgeScores | 
     for one in judges:
         if (one.judge, one.dimension) == (about.judge, about.dimension):
             return one
-    raise Invalid("unknown_judge", f"“{about.judge[:80]}” has no scores for this criterion.")
+    raise Invalid("unknown_judge", _("“%(judge)s” has no scores for this criterion.") % {"judge": about.judge[:80]})
 
 
 def _plan(proposal: Proposal) -> str:

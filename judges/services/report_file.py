@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from django.template.loader import render_to_string
+from django.utils import translation
 
 from judges.models import AlignmentReport
 from judges.selectors.annotators_page import annotators_context
@@ -16,9 +17,11 @@ _STATIC = Path(__file__).resolve().parent.parent / "static" / "judges"
 
 
 def report_html(report: AlignmentReport) -> str:
-    judges = [judge_context(report, place) for place in range(len(report.result["judges"]))]
-    context = {**report_context(report), "judges": judges, "annotators": annotators_context(report), "css": _css()}
-    return render_to_string("judges/report_file.html", context)
+    """In English, whoever asks: it is kept and passed on, and what is frozen in it is in English."""
+    with translation.override("en"):
+        judges = [judge_context(report, place) for place in range(len(report.result["judges"]))]
+        context = {**report_context(report), "judges": judges, "annotators": annotators_context(report), "css": _css()}
+        return render_to_string("judges/report_file.html", context)
 
 
 @cache

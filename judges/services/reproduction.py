@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from django.utils.translation import gettext as _
 
 from alignment.figures import Evidence, differences, evidence_as_dict, evidence_from_dict, report_figures
 from annotate.errors import Conflict
@@ -56,7 +57,7 @@ def bundle(report: AlignmentReport) -> bytes:
 def _unpacked(report: AlignmentReport) -> Evidence:
     if not is_shown(report):
         raise Conflict(
-            "earlier_version", "An earlier version of Touchstone made this report; its JSON can still be read."
+            "earlier_version", _("An earlier version of Touchstone made this report; its JSON can still be read.")
         )
     return evidence_from_dict(orjson.loads(gzip.decompress(report.evidence)))
 

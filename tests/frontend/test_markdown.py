@@ -29,4 +29,11 @@ def test_headings_start_at_two_and_links_are_marked() -> None:
     assert "<h2>One</h2>" in html
     assert "<h6>Six</h6>" in html
     assert 'rel="nofollow noopener noreferrer"' in html
-    assert "<table>" in html
+    assert '<table tabindex="0">' in html
+
+
+def test_what_is_wider_than_the_window_can_be_scrolled_by_keyboard() -> None:
+    html = render_markdown("```py\na < b\n```\n\n    indented\n\n| | b |\n|---|---|\n| 1 | 2 |\n")
+    assert html.count('<pre tabindex="0"><code>') == 2
+    assert "a &lt; b" in html
+    assert "<td></td>\n<th>b</th>" in html

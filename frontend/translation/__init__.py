@@ -1,0 +1,1 @@
+"""The interface's languages: which sentences there are, and their translations (frontend/locale)."""

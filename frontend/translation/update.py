@@ -1,0 +1,75 @@
+"""A catalogue brought up to what the code says now, with translations kept and new ones put in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from babel.messages.catalog import Catalog
+from babel.messages.catalog import Message as Entry
+from babel.messages.pofile import write_po
+
+from frontend.translation.catalogue import is_translated, read_catalogue
+from frontend.translation.extraction import template_catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    added: int
+    removed: list[str]
+
+
+def update_po(path: Path, translations: Iterable[Mapping[str, Any]] = ()) -> Change:
+    """Rewrites the .po file: messages in the order of the code, those that are gone left out, the header as it stands.
+
+    `translations` are those of `missing_as_json` with their "text" filled in.
+    """
+    header = path.read_text(encoding="utf-8").split("\n\n", 1)[0]
+    old, new = read_catalogue(path), template_catalogue(path.parent.parent.name)
+    texts = {(row["id"], row["plural"], row["context"]): row["text"] for row in translations if any(row["text"])}
+    added = 0
+    for entry in new:
+        if not entry.id:
+            continue
+        before = old.get(entry.id, context=entry.context)
+        text = texts.get((*forms(entry), entry.context))
+        if text is not None:
+            entry.string = tuple(text) if isinstance(text, list) else text if isinstance(entry.id, str) else (text,)
+        elif before is not None:
+            entry.string = before.string
+            entry.flags |= before.flags & {"fuzzy"}
+            entry.user_comments = before.user_comments
+        added += before is None
+    path.write_text(f"{header}\n\n{_as_po(new)}", encoding="utf-8")
+    gone = [forms(entry)[0] for entry in old if entry.id and new.get(entry.id, context=entry.context) is None]
+    return Change(added, gone)
+
+
+def missing_as_json(path: Path) -> list[dict[str, Any]]:
+    """The messages without a translation, in the form in which `update_po` takes them back."""
+    old = read_catalogue(path)
+    rows = []
+    for entry in template_catalogue():
+        known = old.get(entry.id, context=entry.context) if entry.id else None
+        if not entry.id or (known is not None and is_translated(known)):
+            continue
+        singular, plural = forms(entry)
+        files = sorted({file for file, _line in entry.locations})
+        text = [""] * old.num_plurals if plural is not None and old.num_plurals > 1 else ""
+        rows.append({"id": singular, "plural": plural, "context": entry.context, "files": files, "text": text})
+    return rows
+
+
+def _as_po(catalogue: Catalog) -> str:
+    file = BytesIO()
+    # Without line numbers, and a line for each text: then a change of the code changes little here.
+    write_po(file, catalogue, omit_header=True, include_lineno=False, width=0)
+    return file.getvalue().decode()
+
+
+def forms(entry: Entry) -> tuple[str, str | None]:
+    """Singular and plural in English; no plural for what has none."""
+    return (entry.id, None) if isinstance(entry.id, str) else (entry.id[0], entry.id[1])

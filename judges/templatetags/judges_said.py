@@ -1,0 +1,9 @@
+"""For templates of reports: what a report says, in the reader's language (judges.selectors.said)."""
+
+from django import template
+
+from judges.selectors.said import headline, said
+
+register = template.Library()
+register.filter("said", said)
+register.filter("headline", headline)

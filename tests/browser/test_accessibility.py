@@ -1,0 +1,404 @@
+"""Every page in every state: axe finds nothing, nothing sticks out of a narrow window, and the focus is seen.
+
+Pages are counted from the URLconf: a new one that is not listed here fails `test_every_page_is_listed`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.urls import URLPattern, URLResolver, get_resolver, resolve
+from knox.models import get_token_model
+
+from annotate.builtin_criteria import BUILTIN_CRITERIA
+from annotate.models import Project, Sample, Task, User, Verdict
+from annotate.selectors.projects import current_criteria
+from annotate.services.batches import create_batch
+from annotate.services.criteria import add_criteria
+from annotate.services.flags import raise_flag
+from annotate.services.imports import create_job, start
+from annotate.services.projects import create_project, set_member
+from annotate.services.releases import make_release
+from judges.services.certificates import issue_certificate
+from judges.services.looks import look_at_test
+from judges.services.reports import freeze_report
+from tests.browser.accessibility import problems, sticking_out, unseen_focus
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+    from tests.conftest import LiveApp
+
+NewPage = Callable[..., "Page"]
+
+pytestmark = pytest.mark.django_db
+
+JUDGE = "judge=claim-checker&measures=support"
+# Who opens what. In braces what the world below knows.
+PAGES = [
+    ("", "/login/"),
+    ("alma ana", "/"),
+    ("stan", "/"),
+    ("alma", "/new/"),
+    ("alma", "/account/"),
+    ("ana", "/account/keys/"),
+    ("alma", "/account/password/"),
+    ("alma", "/help/statistics/"),
+    ("alma", "/help/formats/"),
+    ("alma remy ana", "/p/demo/"),
+    ("alma", "/p/bare/"),
+    ("ana", "/p/demo/label/"),
+    ("ana", "/p/bare/label/"),
+    ("ana", "/p/demo/label/done/"),
+    ("ana", "/p/bare/label/done/"),
+    ("alma", "/p/demo/flags/"),
+    ("alma", "/p/bare/flags/"),
+    ("alma", "/p/demo/audit/"),
+    ("alma", "/p/demo/settings/"),
+    ("remy", "/p/demo/adjudicate/"),
+    ("remy", "/p/bare/adjudicate/"),
+    ("remy", "/p/demo/adjudicate/accept/"),
+    ("ana", "/p/demo/label/lessons/"),
+    ("remy", "/p/demo/adjudicate/{verdict}/"),
+    ("remy", "/p/demo/samples/"),
+    ("remy", "/p/demo/samples/?q=nothing%20has%20these%20words"),
+    ("remy", "/p/bare/samples/"),
+    ("remy", "/p/demo/samples/{sample}/"),
+    ("remy", "/p/demo/samples/{sample}/?criterion=support&" + JUDGE + "&disagreement=1"),
+    ("remy", "/p/bare/samples/{odd_sample}/"),
+    ("alma remy", "/p/demo/batches/"),
+    ("alma", "/p/bare/batches/"),
+    ("alma", "/p/demo/batches/new/"),
+    ("alma", "/p/bare/batches/new/"),
+    ("alma remy", "/p/demo/batches/1/"),
+    ("alma", "/p/demo/batches/2/"),
+    ("alma", "/p/demo/batches/2/delete/"),
+    ("remy", "/p/demo/batches/2/claims/"),
+    ("remy", "/p/demo/samples/{sample}/claims/"),
+    ("remy", "/p/demo/samples/{drafted}/claims/?batch=2"),
+    ("remy", "/p/bare/samples/{odd_sample}/claims/"),
+    ("alma ana", "/p/demo/criteria/"),
+    ("alma", "/p/bare/criteria/"),
+    ("alma", "/p/demo/criteria/add/"),
+    ("alma", "/p/demo/criteria/new/"),
+    ("alma", "/p/demo/criteria/edit/support/"),
+    ("alma ana", "/p/demo/criteria/fact_in_answer/"),
+    ("alma", "/p/demo/criteria/fact_in_answer/carry/1/"),
+    ("alma", "/p/demo/import/"),
+    ("alma", "/p/bare/import/"),
+    ("alma", "/p/demo/import/{uploaded}/"),
+    ("alma", "/p/demo/import/{failed}/"),
+    ("alma", "/p/demo/import/{done}/"),
+    ("alma", "/p/demo/reports/"),
+    ("alma", "/p/bare/reports/"),
+    ("remy", "/p/demo/reports/support/"),
+    ("remy", "/p/demo/reports/relevancy/"),
+    ("alma", "/p/demo/reports/support/judge/?" + JUDGE),
+    ("remy", "/p/demo/reports/support/judge/?judge=token-overlap&measures=support"),
+    ("remy", "/p/demo/reports/support/annotators/"),
+    ("alma", "/p/demo/reports/support/judge/look/?" + JUDGE),
+    ("remy", "/p/demo/reports/support/compare/"),
+    ("alma", "/p/demo/reports/support/triage/?" + JUDGE),
+    ("alma", "/p/demo/reports/support/planner/"),
+    ("alma", "/p/demo/reports/support/planner/?n=5"),
+    ("alma", "/p/demo/reports/support/outcomes/?" + JUDGE),
+    ("alma", "/p/demo/export/"),
+    ("alma", "/p/bare/export/"),
+    ("alma", "/p/demo/members/"),
+    ("alma", "/no-such-page/"),
+    ("ana", "/p/demo/settings/"),
+]
+# What is no page of its own, and so is seen where it belongs.
+NO_PAGES = {
+    "logout": "a form",
+    "language": "a form",
+    "label-change": "a form",
+    "flag-resolve": "a form",
+    "adjudicate-names": "a form",
+    "dispute-return": "a form of the unit's page",
+    "audit-csv": "a file",
+    "token-new": "a form; see test_a_new_token",
+    "token-revoke": "a form",
+    "batch-step": "a form",
+    "batch-progress": "a part of the batch's page",
+    "import-progress": "a part of the import's page",
+    "import-errors": "a file",
+    "report-certify": "a form",
+    "report-status": "a part of the report's page",
+    "report-download": "a file",
+    "export-settle": "a form",
+    "release": "a file",
+    "member-account": "a form of the members' page",
+    "member-role": "a form",
+    "member-remove": "a form",
+}
+
+
+@pytest.fixture(scope="module")
+def world(standing_app: LiveApp) -> dict[str, Any]:
+    """The demo with a report, a look, a certificate, a release and imports; and a project with next to nothing in it,
+    whose texts are longer than any window."""
+    call_command("load_demo", verbosity=0)
+    demo = Project.objects.get(slug="demo")
+    alma, remy, ana = (User.objects.get(username=name) for name in ("alma", "remy", "ana"))
+    stan = User.objects.create_user("stan", password="a long password")
+    for key in ("support", "relevancy"):
+        freeze_report(criterion=demo.criteria.get(key=key, is_current=True))
+    support = demo.criteria.get(key="support", is_current=True)
+    issue_certificate(look=look_at_test(criterion=support, judge_name="claim-checker", user=alma), user=alma)
+    freeze_report(criterion=support)
+    make_release(project=demo, user=alma, file_format="jsonl")
+    get_token_model().objects.create(alma)
+    raise_flag(actor=ana, task_id=Task.objects.filter(annotator=ana)[0].pk, reason="Holds " + "a" * 90)
+    spec = {**BUILTIN_CRITERIA["fact_in_answer"], "key": "fact_in_answer", "prompt": "Is it said?"}
+    add_criteria(project=demo, specs=[spec], actor=alma)
+    draft = create_batch(
+        project=demo,
+        name="Second",
+        criteria=list(current_criteria(demo)),
+        annotators=[ana],
+        overlap=1,
+        selection={"method": "random", "n": 3},
+        seed=2,
+    )
+    good, bad = ({"question": "Q?", "answer": "A.", "contexts": ["C."]}, {"question": "Q?"})
+    bare = create_project(slug="bare", spec={"name": "W" * 90}, created_by=alma)
+    for user, role in ((remy, "reviewer"), (ana, "annotator")):
+        set_member(project=bare, user=user, role=role)
+    odd = Sample.objects.create(
+        project=bare,
+        external_id="x" * 180,
+        question="https://example.org/" + "a" * 300,
+        answer="שלום " + "ش" * 200,
+        contexts=[{"id": "c" * 120, "text": "字" * 400, "score": 0.5}],
+        metadata={"k" * 60: "v" * 200},
+        content_hash=b"odd",
+    )
+    return {
+        "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan)},
+        "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
+        "sample": demo.samples.order_by("pk")[0].pk,
+        "odd_sample": odd.pk,
+        "drafted": draft.samples.order_by("pk")[0].pk,
+        "uploaded": _job(demo, alma, [good]).pk,
+        "failed": start(_job(demo, alma, [good, bad])).pk,
+        "done": start(_job(demo, alma, [good])).pk,
+    }
+
+
+def _job(project: Project, user: User, rows: list[dict[str, Any]]) -> Any:
+    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    return create_job(project=project, user=user, kind="samples", upload=SimpleUploadedFile("a.jsonl", content))
+
+
+@pytest.fixture
+def visit(world: dict[str, Any], new_standing_page: NewPage) -> Callable[..., Page]:
+    """`visit("ana", "/p/demo/")`: the page as Ana sees it; nobody is logged in as ""."""
+
+    def go(who: str, path: str, **options: Any) -> Page:
+        page = new_standing_page(**options)
+        if who:
+            page.context.add_cookies([world["cookies"][who]])
+        page.goto(path.format(**world))
+        return page
+
+    return go
+
+
+Visit = Callable[..., "Page"]
+
+
+def _named(patterns: list[URLPattern | URLResolver]) -> set[str]:
+    names: set[str] = set()
+    for pattern in patterns:
+        names |= _named(pattern.url_patterns) if isinstance(pattern, URLResolver) else {str(pattern.name)}
+    return names
+
+
+def test_every_page_is_listed() -> None:
+    import frontend.urls
+
+    known = dict.fromkeys(("verdict", "sample", "odd_sample", "drafted"), "1")
+    known |= dict.fromkeys(("uploaded", "failed", "done"), "00000000-0000-0000-0000-000000000000")
+    paths = [path.format(**known).split("?")[0] for _who, path in PAGES if path != "/no-such-page/"]
+    listed = {str(resolve(path).url_name) for path in paths}
+    assert listed | set(NO_PAGES) == _named(frontend.urls.urlpatterns)
+    assert not listed & set(NO_PAGES)
+    assert _named(frontend.urls.urlpatterns) < _named(get_resolver().url_patterns)
+
+
+@pytest.mark.parametrize(("who", "path"), [(who, path) for names, path in PAGES for who in names.split() or [""]])
+def test_a_page(who: str, path: str, visit: Visit) -> None:
+    page = visit(who, path)
+    if path.endswith("/label/"):
+        page.wait_for_selector('html[data-stage="task"], html[data-stage="done"]')
+    found = problems(page, "English")
+    # Chinese is another length of words and another font; what axe looks at is the same but for the language.
+    page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": "zh-hans", "url": page.url}])
+    page.set_viewport_size({"width": 320, "height": 800})
+    page.reload()
+    assert page.locator("html").get_attribute("lang") == "zh-hans"
+    found += [f"Chinese, 320 px wide: sticks out: {html}" for html in sticking_out(page)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "button"),
+    [
+        ("", "/login/", "main form button[type=submit]"),
+        ("alma", "/new/", "main form button[type=submit] >> nth=0"),
+        ("alma", "/new/", "main form button[type=submit] >> nth=1"),
+        ("alma", "/account/password/", "main button[type=submit]"),
+        ("alma", "/p/demo/settings/", "main button[type=submit]"),
+        ("alma", "/p/demo/batches/new/", "main button[type=submit]"),
+        ("alma", "/p/demo/criteria/new/", "main button[type=submit]"),
+        ("alma", "/p/demo/criteria/add/", "main button[type=submit] >> nth=0"),
+        ("alma", "/p/demo/criteria/add/", "main button[name=from_file]"),
+        ("alma", "/p/demo/members/", "main form:has([name=username]) button[type=submit] >> nth=0"),
+        ("alma", "/p/demo/members/", "main form[action*=new-account] button[type=submit]"),
+        ("alma", "/p/demo/import/", "main button[type=submit]"),
+        ("alma", "/p/demo/export/", "main form:has([name=file_format]) button[type=submit]"),
+        ("remy", "/p/demo/adjudicate/{verdict}/", "main form button[type=submit]"),
+    ],
+)
+def test_a_form_that_was_not_accepted(who: str, path: str, button: str, visit: Visit) -> None:
+    page = visit(who, path)
+    # What the browser itself asks for would keep the form from being sent; the server's words are what is looked at.
+    page.evaluate("""() => {
+      for (const form of document.forms) form.noValidate = true;
+      for (const field of document.querySelectorAll("main input:not([type=hidden]), main textarea")) {
+        if (field.type === "checkbox" || field.type === "radio") field.checked = false;
+        else if (field.type !== "file") field.value = "";
+      }
+    }""")
+    with page.expect_response(lambda reply: reply.request.method == "POST"):
+        page.locator(button).click()
+    page.wait_for_load_state()
+    assert page.locator(".errorlist, [role=alert]").count(), "the form was accepted"
+    found = problems(page, "refused")
+    assert not found, "\n".join(found)
+
+
+def test_a_new_token(visit: Visit) -> None:
+    page = visit("remy", "/account/")
+    page.locator("form[action*=tokens] button").last.click()
+    page.wait_for_selector("#token")
+    assert not problems(page, "token")
+
+
+@pytest.mark.parametrize("path", ["/", "/p/demo/label/"])
+def test_the_menu_of_the_person(path: str, visit: Visit) -> None:
+    page = visit("ana", path)
+    page.locator("[popovertarget=user-menu]").click()
+    page.wait_for_selector("#user-menu:popover-open")
+    assert not problems(page, "menu")
+
+
+def test_the_sections_where_the_window_is_narrow(visit: Visit) -> None:
+    page = visit("alma", "/p/demo/", viewport={"width": 320, "height": 800})
+    page.locator(".site-nav-button").click()
+    assert sticking_out(page) == []
+    assert not problems(page, "sections")
+
+
+# The workspace's states
+
+
+@pytest.fixture
+def labelling(visit: Visit) -> Page:
+    page = visit("ana", "/p/demo/label/")
+    page.wait_for_selector('html[data-stage="task"]')
+    return page
+
+
+@pytest.mark.parametrize("key", ["?", "s", "g"])
+def test_a_dialog_of_the_workspace(key: str, labelling: Page) -> None:
+    labelling.keyboard.press(key)
+    labelling.wait_for_selector("dialog[open]")
+    assert not problems(labelling, f"dialog {key}")
+
+
+def test_a_choice_and_the_next_question(labelling: Page) -> None:
+    labelling.route("**/labels/", lambda route: route.abort())
+    labelling.keyboard.press("1")
+    labelling.wait_for_selector('#save-state[data-state="waiting"]')
+    assert not problems(labelling, "waiting")
+    labelling.unroute("**/labels/")
+
+
+def test_logged_out_while_labelling(labelling: Page) -> None:
+    session = settings.SESSION_COOKIE_NAME
+    labelling.context.clear_cookies(name=session)
+    labelling.keyboard.press("1")
+    labelling.wait_for_selector('#save-state[data-state="logged-out"]')
+    assert not problems(labelling, "logged out")
+
+
+def test_changed_elsewhere(labelling: Page) -> None:
+    """Another tab's version, as the server tells it with 412: two versions to choose from."""
+
+    def stale(route: Route) -> None:
+        asked = route.request.post_data_json
+        label = {**asked, "value": "contradicted", "comment": "Said elsewhere.", "revision": 3}
+        body = {"error": {"code": "stale", "message": "Changed."}, "current": label, "yours": asked}
+        route.fulfill(status=412, json=body)
+
+    labelling.route("**/labels/", stale)
+    labelling.keyboard.press("1")
+    labelling.wait_for_selector("#conflict-dialog[open]")
+    assert not problems(labelling, "conflict dialog")
+    labelling.keyboard.press("Escape")
+    labelling.wait_for_selector("#resolve:not([hidden])")
+    assert not problems(labelling, "conflict")
+
+
+def test_a_refused_choice(labelling: Page) -> None:
+    reply = {"error": {"code": "batch_not_open", "message": "Batch “First answers” is closed; nothing was changed."}}
+    labelling.route("**/labels/", lambda route: route.fulfill(status=409, json=reply))
+    labelling.keyboard.press("1")
+    labelling.wait_for_selector("#notices > *")
+    assert not problems(labelling, "refused")
+
+
+def test_no_server_for_the_next_sample(labelling: Page) -> None:
+    labelling.route("**/api/**", lambda route: route.abort())
+    labelling.keyboard.press("s")
+    labelling.keyboard.type("Not my subject.")
+    labelling.keyboard.press("Enter")
+    labelling.wait_for_selector('#save-state[data-state="waiting"]')
+    assert not problems(labelling, "away")
+
+
+def test_a_decision_by_somebody_else_in_between(visit: Visit) -> None:
+    page = visit("remy", "/p/demo/adjudicate/{verdict}/")
+    page.locator("main form [name=revision]").evaluate("field => field.value = '0'")
+    page.keyboard.press("1")
+    page.locator("main form textarea").fill("The context says so.")
+    page.locator("main form button[type=submit]").click()
+    page.wait_for_selector("main [role=alert]")
+    assert not problems(page, "stale")
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "scheme"),
+    [
+        ("", "/login/", "light"),
+        ("alma", "/p/demo/", "dark"),
+        ("alma", "/p/demo/batches/new/", "light"),
+        ("alma", "/p/demo/reports/support/judge/?" + JUDGE, "dark"),
+        ("remy", "/p/demo/adjudicate/{verdict}/", "light"),
+        ("ana", "/p/demo/label/", "light"),
+        ("ana", "/p/demo/label/", "dark"),
+    ],
+)
+@pytest.mark.parametrize("width", [1280, 320])
+def test_the_focus_is_seen(who: str, path: str, scheme: str, width: int, visit: Visit) -> None:
+    size = {"width": width, "height": 640}
+    page = visit(who, path, color_scheme=scheme, reduced_motion="reduce", viewport=size)
+    assert unseen_focus(page) == []
