@@ -102,7 +102,7 @@ def open_work(project: Project, user: User) -> list[OpenWork]:
         .annotate(n=Count("id"))
     )
     return [
-        OpenWork(row["batch__number"], row["batch__name"], BatchStatus(row["batch__status"]).label, row["n"])
+        OpenWork(row["batch__number"], row["batch__name"], str(BatchStatus(row["batch__status"]).label), row["n"])
         for row in rows
     ]
 
