@@ -103,10 +103,10 @@ class Estimate(s.Serializer):
     low = s.FloatField(allow_null=True)
     high = s.FloatField(allow_null=True)
     level = s.FloatField()
-    n = s.IntegerField()
-    clusters = s.IntegerField()
+    n = s.IntegerField(help_text="Units.")
+    clusters = s.IntegerField(help_text="Samples that they come from.")
     method = s.CharField()
-    reason = s.CharField(allow_null=True, help_text="Why the value or its interval is missing.")
+    reason = s.CharField(allow_null=True, help_text="Why the value or the interval is missing.")
 
 
 class GoldAccuracy(s.Serializer):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
+from annotate.api.campaign_shapes import Estimate
 from annotate.api.schema import Value
 
 
@@ -37,17 +38,6 @@ class Application(s.Serializer):
         required=False, allow_null=True, help_text="What it measures, if it was certified for several things."
     )
     scores = NewScore(many=True)
-
-
-class Estimate(s.Serializer):
-    value = s.FloatField(allow_null=True)
-    low = s.FloatField(allow_null=True)
-    high = s.FloatField(allow_null=True)
-    level = s.FloatField()
-    n = s.IntegerField(help_text="Units.")
-    clusters = s.IntegerField(help_text="Samples that they come from.")
-    method = s.CharField()
-    reason = s.CharField(allow_null=True, help_text="Why the value or the interval is missing.")
 
 
 class ProbabilitiesUsed(s.Serializer):
