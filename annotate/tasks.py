@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from celery import shared_task
+
+# Seconds until a mail that couldn't be sent is tried again; less than the broker's visibility timeout.
+_MAIL_RETRIES = (60, 300, 600, 600)
 
 
 @shared_task
@@ -12,3 +16,26 @@ def run_import(job_id: str) -> None:
     from annotate.services.imports import run_job
 
     run_job(uuid.UUID(job_id))
+
+
+@shared_task(bind=True, max_retries=len(_MAIL_RETRIES))
+def mail_batch_opened(self: Any, batch_id: int, user_ids: list[int] | None = None) -> None:
+    from annotate.mail import send_batch_opened
+
+    if not send_batch_opened(batch_id, user_ids):
+        _try_again(self)
+
+
+@shared_task(bind=True, max_retries=len(_MAIL_RETRIES))
+def mail_task_returned(self: Any, task_id: int) -> None:
+    from annotate.mail import send_task_returned
+
+    if not send_task_returned(task_id):
+        _try_again(self)
+
+
+def _try_again(task: Any) -> None:
+    """Later; after the last time the mail is given up, which the log has said already."""
+    tries = task.request.retries
+    if tries < len(_MAIL_RETRIES):
+        raise task.retry(countdown=_MAIL_RETRIES[tries])

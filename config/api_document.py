@@ -93,6 +93,7 @@ _SUBJECTS = {
     "projects": "Projects",
     "criteria": "Criteria",
     "members": "Members",
+    "invites": "Members",
     "imports": "Imports",
     "samples": "Samples",
     "batches": "Batches",

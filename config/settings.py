@@ -5,6 +5,7 @@ import secrets
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -263,6 +264,51 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+
+
+# Mail. Without EMAIL_URL it is printed instead of sent.
+
+_EMAIL_BACKENDS = {
+    "console": "django.core.mail.backends.console.EmailBackend",
+    "file": "django.core.mail.backends.filebased.EmailBackend",
+    "smtp": "django.core.mail.backends.smtp.EmailBackend",
+    "smtp+tls": "django.core.mail.backends.smtp.EmailBackend",
+    "smtp+ssl": "django.core.mail.backends.smtp.EmailBackend",
+}
+
+
+def _mail_server() -> SplitResult:
+    """The parts of EMAIL_URL; its port is a number, and whatever is sent to goes to a host."""
+    try:
+        parts = urlsplit(env.url("EMAIL_URL", "console://", schemes=tuple(_EMAIL_BACKENDS)))
+        _ = parts.port
+    except ValueError:
+        parts = None
+    if parts is None or (parts.scheme.startswith("smtp") and not parts.hostname):
+        raise ImproperlyConfigured(
+            "The environment variable EMAIL_URL cannot be read. It should be smtp+tls://user:password@host:587, with "
+            "special characters percent-encoded."
+        )
+    return parts
+
+
+_mail = _mail_server()
+EMAIL_BACKEND = _EMAIL_BACKENDS[_mail.scheme]
+EMAIL_HOST = _mail.hostname or "localhost"
+EMAIL_USE_TLS, EMAIL_USE_SSL = _mail.scheme == "smtp+tls", _mail.scheme == "smtp+ssl"
+EMAIL_PORT = _mail.port or (587 if EMAIL_USE_TLS else 465 if EMAIL_USE_SSL else 25)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_mail.username or ""), unquote(_mail.password or "")
+# A mail server that doesn't answer must not hold up whoever waits for a page.
+EMAIL_TIMEOUT = 10
+if _mail.scheme == "file":
+    EMAIL_FILE_PATH = unquote(_mail.path)
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "touchstone@localhost")
+# The base of the links in mails, which no request can tell.
+if PRODUCTION and _mail.scheme != "console":
+    env.required("PUBLIC_URL", because="mails need it for their links", example="https://touchstone.example.org")
+PUBLIC_URL = env.url("PUBLIC_URL", f"http://localhost:{env.text('PORT', '8000')}", schemes=("https", "http")).rstrip(
+    "/"
+)
 
 
 # The API

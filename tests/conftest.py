@@ -32,7 +32,19 @@ READY_SECONDS = 60
 # them, so that one only starts the services, and the workers find them.
 
 _XDIST_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-_SETTINGS = ("ALLOWED_HOSTS", "DATABASE_URL", "DEBUG", "HOST", "PORT", "REDIS_URL", "SECRET_KEY", "TOUCHSTONE_ENV")
+_SETTINGS = (
+    "ALLOWED_HOSTS",
+    "DATABASE_URL",
+    "DEBUG",
+    "DEFAULT_FROM_EMAIL",
+    "EMAIL_URL",
+    "HOST",
+    "PORT",
+    "PUBLIC_URL",
+    "REDIS_URL",
+    "SECRET_KEY",
+    "TOUCHSTONE_ENV",
+)
 
 if not _XDIST_WORKER:
     # A developer's or a server's settings are none of the tests' business, and its database even less.
@@ -71,7 +83,7 @@ django.setup()
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if not _XDIST_WORKER:
-        _forget_durability()
+        _prepare_database()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -86,15 +98,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(_DATA, ignore_errors=True)
 
 
-def _forget_durability() -> None:
-    """A power cut may take the test databases; waiting for the disk at every commit is a large part of the time."""
+def _prepare_database() -> None:
+    """What tests may, and the application may not."""
     import psycopg
 
     with psycopg.connect(
         host=str(embedded.socket_dir(_DATA)), user="postgres", dbname="postgres", autocommit=True
     ) as db:
+        # A power cut may take the test databases; waiting for the disk at every commit is a large part of the time.
         db.execute("ALTER SYSTEM SET fsync = off")
         db.execute("SELECT pg_reload_conf()")
+        # For tests.annotate.factories.rewriting_history.
+        db.execute("GRANT SET ON PARAMETER session_replication_role TO touchstone")
 
 
 @pytest.fixture(scope="session")
@@ -127,12 +142,16 @@ def _wait_until_alone() -> None:
 @pytest.fixture(autouse=True)
 def _empty_cache() -> Iterator[None]:
     yield
+    shutil.rmtree(MAILS, ignore_errors=True)
     from django.core.cache import cache
 
     cache.clear()
 
 
 # Other processes
+
+# Where web and worker leave the mails that they send.
+MAILS = _DATA / "mails"
 
 
 def _environment() -> dict[str, str]:
@@ -144,6 +163,7 @@ def _environment() -> dict[str, str]:
         **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
         "DATABASE_URL": embedded.database_url(_DATA).rsplit("/", 1)[0] + f"/{database}",
         "REDIS_URL": settings.REDIS_URL,
+        "EMAIL_URL": f"file://{MAILS}",
         "PYTHONUNBUFFERED": "1",
     }
 
@@ -227,6 +247,11 @@ class Worker(AppProcess):
         with redis.Redis.from_url(settings.REDIS_URL) as client:
             # With late acknowledgement a message is in `unacked` until its task is done.
             self.wait_for(lambda: not client.llen(settings.CELERY_TASK_DEFAULT_QUEUE) and not client.hlen("unacked"))
+
+
+def mails() -> list[str]:
+    """The mails that web and worker have sent, as text; the files' names begin with the time."""
+    return [path.read_text() for path in sorted(MAILS.glob("*.log"))] if MAILS.is_dir() else []
 
 
 @dataclass

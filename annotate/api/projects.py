@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.parsers import JSONParser, MultiPartParser
@@ -18,6 +19,7 @@ from annotate.permissions import roles_of
 from annotate.selectors.projects import (
     criterion_as_dict,
     current_criteria,
+    member_as_dict,
     members_of,
     one_sample,
     project_as_dict,
@@ -26,7 +28,14 @@ from annotate.selectors.projects import (
     samples_matching,
 )
 from annotate.services.criteria import add_criteria
-from annotate.services.projects import change_project, create_project, remove_member, set_member
+from annotate.services.members import change_tags, deactivate_member, reactivate_member
+from annotate.services.projects import (
+    PROJECT_OPTIONS,
+    change_project,
+    create_project,
+    remove_member,
+    set_member,
+)
 from annotate.texts import is_storable
 
 
@@ -73,16 +82,17 @@ class ProjectDetailView(ProjectAPIView):
 
     @shape.describes(shape.Project, request=shape.ProjectChange)
     def patch(self, request: Request, slug: str) -> Response:
-        """Changes the name or the guidelines.
+        """Changes the name, the guidelines, or what reviewers and annotators get to see.
 
         A field that is left out stays as it is. The short name never changes.
         """
-        data = body(request, {"name", "guidelines"})
+        data = body(request, {"name", "guidelines", *PROJECT_OPTIONS})
         change_project(
-            project=self.project,
-            name=data.get("name", self.project.name),
-            guidelines=data.get("guidelines", self.project.guidelines),
             actor=self.user,
+            project=self.project,
+            name=data.pop("name", self.project.name),
+            guidelines=data.pop("guidelines", self.project.guidelines),
+            **data,
         )
         return Response(project_as_dict(self.project, self.role))
 
@@ -126,20 +136,15 @@ class MembersView(ProjectAPIView):
 
     @shape.describes(shape.Member(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """The members with their roles.
+        """The members with their roles and with what they know about.
 
-        Everybody who belongs to the project, disabled accounts too.
+        Everybody who belongs to the project, also those whose membership has ended.
         """
-        return Response(
-            [
-                {"username": member.user.username, "name": member.user.name, "role": member.role}
-                for member in members_of(self.project)
-            ]
-        )
+        return Response([member_as_dict(member) for member in members_of(self.project)])
 
 
 class MemberView(ProjectAPIView):
-    actions = {"PUT": "members.change", "DELETE": "members.change"}
+    actions = {"PUT": "members.change", "PATCH": "members.change", "DELETE": "members.change"}
 
     @shape.describes(shape.Member, request=shape.Role, conflict=True)
     def put(self, request: Request, slug: str, username: str) -> Response:
@@ -153,7 +158,36 @@ class MemberView(ProjectAPIView):
         if not user.is_active:
             raise Http404(_NO_ACCOUNT.format(username))
         member = set_member(project=self.project, user=user, role=data["role"], actor=self.user)
-        return Response({"username": member.user.username, "name": member.user.name, "role": member.role})
+        return Response(member_as_dict(member))
+
+    @shape.describes(shape.Member, request=shape.MemberChange, conflict=True)
+    def patch(self, request: Request, slug: str, username: str) -> Response:
+        """Changes a member: role, tags, or whether they still take part.
+
+        A field that is left out stays as it is. With `is_active` false the membership ends at once in every session,
+        and the open tasks go to the people of `hand_on_to`, or are shared out evenly. Labels stay and keep the name.
+        All or nothing.
+        """
+        data = body(request, {"role", "tags", "is_active", "hand_on_to"})
+        user = _user(username)
+        if not members_of(self.project).filter(user=user).exists():
+            raise Http404(_NO_MEMBER.format(username))
+        active, hand_on_to = data.get("is_active"), data.get("hand_on_to")
+        if active not in (None, True, False):
+            raise Invalid("bad_is_active", "is_active: true or false.")
+        if hand_on_to is not None and active is not False:
+            raise Invalid("bad_hand_on_to", "hand_on_to goes with is_active false.")
+        with transaction.atomic():
+            if "role" in data:
+                set_member(project=self.project, user=user, role=data["role"], actor=self.user)
+            if "tags" in data:
+                change_tags(actor=self.user, project=self.project, user=user, tags=data["tags"])
+            if active is True:
+                reactivate_member(actor=self.user, project=self.project, user=user)
+            if active is False:
+                to = None if hand_on_to is None else _people(hand_on_to)
+                deactivate_member(actor=self.user, project=self.project, user=user, hand_on_to=to)
+        return Response(member_as_dict(members_of(self.project).get(user=user)))
 
     @shape.describes(conflict=True)
     def delete(self, request: Request, slug: str, username: str) -> Response:
@@ -167,6 +201,7 @@ class MemberView(ProjectAPIView):
 
 
 _NO_ACCOUNT = "There is no active account “{:.80}”."
+_NO_MEMBER = "This project has no member “{:.80}”."
 
 
 def _user(username: str) -> User:
@@ -174,6 +209,12 @@ def _user(username: str) -> User:
     if user is None:
         raise Http404(_NO_ACCOUNT.format(username))
     return user
+
+
+def _people(names: Any) -> list[User]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise Invalid("bad_hand_on_to", "hand_on_to: a list of user names.")
+    return [_user(name) for name in dict.fromkeys(names)]
 
 
 class SamplesView(ProjectAPIView):

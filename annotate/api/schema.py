@@ -221,6 +221,9 @@ class ProjectListed(s.Serializer):
 
 class Project(ProjectListed):
     guidelines = s.CharField(help_text="Markdown.")
+    show_names = s.BooleanField(help_text="Reviewers see who said what.")
+    show_judges = s.BooleanField(help_text="Reviewers see what judges said about a unit once it is decided.")
+    teach = s.BooleanField(help_text="Annotators see what was decided otherwise, and why, once labelling has ended.")
     criteria = Criterion(many=True)
 
 
@@ -239,6 +242,9 @@ class ProjectCreation(s.Serializer):
 class ProjectChange(s.Serializer):
     name = s.CharField(required=False)
     guidelines = s.CharField(required=False)
+    show_names = s.BooleanField(required=False)
+    show_judges = s.BooleanField(required=False)
+    teach = s.BooleanField(required=False)
 
 
 class Role(s.Serializer):
@@ -249,6 +255,43 @@ class Member(s.Serializer):
     username = s.CharField()
     name = s.CharField()
     role = s.CharField()
+    tags = s.ListField(child=s.CharField(), help_text="What they know about.")
+    is_active = s.BooleanField()
+
+
+class MemberChange(s.Serializer):
+    role = s.CharField(required=False, help_text="admin, reviewer or annotator")
+    tags = s.ListField(child=s.CharField(), required=False, help_text="What they know about; replaces what was there.")
+    is_active = s.BooleanField(required=False, help_text="false ends the membership and hands its open tasks on.")
+    hand_on_to = s.ListField(
+        child=s.CharField(),
+        required=False,
+        help_text="With is_active false: who gets the open tasks, by user name. Left out: shared out evenly.",
+    )
+
+
+class InviteCreation(s.Serializer):
+    role = s.CharField(help_text="admin, reviewer or annotator")
+    tags = s.ListField(child=s.CharField(), required=False, help_text="What whoever comes by it knows about.")
+    max_uses = s.IntegerField(required=False, help_text="How many people it is for; 1 when left out.")
+    days = s.IntegerField(required=False, help_text="How long it works, up to 90; 14 when left out.")
+    email = s.EmailField(required=False, help_text="Where to send the link.")
+
+
+class Invite(s.Serializer):
+    id = s.IntegerField()
+    role = s.CharField()
+    tags = s.ListField(child=s.CharField())
+    email = s.CharField()
+    max_uses = s.IntegerField()
+    uses = s.IntegerField()
+    expires_at = s.DateTimeField()
+    created_by = s.CharField()
+
+
+class InviteCreated(Invite):
+    link = s.CharField(help_text="Shown only now.")
+    mailed = s.BooleanField(help_text="Whether the link went out by mail.")
 
 
 class Context(s.Serializer):
@@ -400,6 +443,7 @@ class CriterionProgress(s.Serializer):
     name = s.CharField()
     expected = s.IntegerField()
     given = s.IntegerField()
+    cant_tell = s.IntegerField(help_text="Answered, but not with a value.")
     settled = s.IntegerField()
     disputed = s.IntegerField()
 

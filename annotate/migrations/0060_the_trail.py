@@ -13,8 +13,9 @@ DECLARE
                (verdict_id, revision, state, value, method, votes, confidence, reason, actor_id, created_at)
         SELECT n.id, n.revision, n.state, n.value, n.method, n.votes, n.confidence, n.reason,
                -- A decision that was reopened is the rule''s doing, not that of the reviewer who made it.
-               CASE WHEN n.state = ''settled'' AND n.method IN (''adjudicated'', ''accepted'') THEN n.decided_by_id END,
-               now()
+               CASE WHEN n.state = ''settled'' AND n.method IN (''adjudicated'', ''accepted'', ''dawid_skene'')
+                    THEN n.decided_by_id END,
+               statement_timestamp()
           FROM now_there n ';
 BEGIN
     IF NOT EXISTS (SELECT FROM now_there) THEN

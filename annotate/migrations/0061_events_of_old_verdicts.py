@@ -5,7 +5,8 @@ _BACKFILL = """
     INSERT INTO annotate_verdictevent
            (verdict_id, revision, state, value, method, votes, confidence, reason, actor_id, created_at)
     SELECT id, revision, state, value, method, votes, confidence, reason,
-           CASE WHEN state = 'settled' AND method IN ('adjudicated', 'accepted') THEN decided_by_id END, updated_at
+           CASE WHEN state = 'settled' AND method IN ('adjudicated', 'accepted', 'dawid_skene') THEN decided_by_id END,
+           updated_at
       FROM annotate_verdict v
      WHERE NOT EXISTS (SELECT FROM annotate_verdictevent e WHERE e.verdict_id = v.id)
 """

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Avg, Count, Q, QuerySet
 
 from annotate.models import Batch, Criterion, Flag, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Strategy, TaskStatus
 from annotate.models.verdict import VerdictState
 from annotate.selectors.tasks import free_samples
+
+# From so many finished tasks on their average says something about the next ones.
+FEWEST_DONE = 3
 
 
 @dataclass
@@ -46,6 +49,13 @@ class OwnBatch:
     name: str
     due_date: date | None
     waiting: int
+    done: int = 0
+    # At work on a task, on average; None when nothing was measured.
+    seconds: float | None = None
+
+    @property
+    def minutes_left(self) -> int | None:
+        return round(self.waiting * self.seconds / 60) if self.seconds and self.done >= FEWEST_DONE else None
 
 
 def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
@@ -64,9 +74,7 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
     )
     _fill(
         found,
-        Task.objects.filter(batch__project__in=keys, batch__status=BatchStatus.OPEN).exclude(
-            status=TaskStatus.RELEASED
-        ),
+        Task.objects.filter(batch__project__in=keys, batch__status=BatchStatus.OPEN),
         "batch__project_id",
         tasks=Count("id"),
         tasks_done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
@@ -90,24 +98,38 @@ def _fill(found: dict[int, Counts], rows: QuerySet[Any], by: str, **numbers: Cou
 
 
 def own_batches(user: User, projects: Sequence[Project]) -> dict[int, list[OwnBatch]]:
-    """The open batches, per project id, in which the user still has tasks or could take some from the queue."""
-    held = (
-        Task.objects.filter(
-            annotator=user, batch__project__in=projects, batch__status=BatchStatus.OPEN, status__in=OPEN_TASK_STATUSES
-        )
+    """The open batches, per project id, in which the user still has tasks or could take some from the queue, with what
+    they have done in each. Nothing about anybody else."""
+    mine: dict[int, dict[str, Any]] = {
+        row["batch"]: dict(row)
+        for row in Task.objects.filter(annotator=user, batch__project__in=projects, batch__status=BatchStatus.OPEN)
+        .exclude(status=TaskStatus.RELEASED)
         .order_by()
-        .values_list("batch")
-        .annotate(waiting=Count("id"))
-    )
-    waiting = dict(held)
-    queues = Batch.objects.filter(
-        project__in=projects, status=BatchStatus.OPEN, strategy=Strategy.PULL, annotators=user
-    ).values_list("id", flat=True)
-    for batch_id in queues:
-        waiting[batch_id] = waiting.get(batch_id, 0) + free_samples(user=user, batches=[batch_id])
-    found: dict[int, list[OwnBatch]] = {}
-    for batch in Batch.objects.filter(pk__in=[pk for pk, count in waiting.items() if count]).order_by("number"):
-        found.setdefault(batch.project_id, []).append(
-            OwnBatch(batch.number, batch.name, batch.due_date, waiting[batch.pk])
+        .values("batch")
+        .annotate(
+            waiting=Count("id", filter=Q(status__in=OPEN_TASK_STATUSES)),
+            done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
+            seconds=Avg("active_seconds", filter=Q(status=TaskStatus.SUBMITTED, active_seconds__gt=0)),
         )
+    }
+    queues = set(
+        Batch.objects.filter(
+            project__in=projects, status=BatchStatus.OPEN, strategy=Strategy.PULL, annotators=user
+        ).values_list("pk", flat=True)
+    )
+    found: dict[int, list[OwnBatch]] = {}
+    for batch in Batch.objects.filter(pk__in=mine.keys() | queues).order_by("number"):
+        row = mine.get(batch.pk, {"waiting": 0, "done": 0, "seconds": None})
+        free = free_samples(user=user, batches=[batch.pk]) if batch.pk in queues else 0
+        if row["waiting"] + free:
+            found.setdefault(batch.project_id, []).append(
+                OwnBatch(
+                    number=batch.number,
+                    name=batch.name,
+                    due_date=batch.due_date,
+                    waiting=row["waiting"] + free,
+                    done=row["done"],
+                    seconds=row["seconds"],
+                )
+            )
     return found

@@ -99,14 +99,14 @@ class Touched:
 
 _MOVES_ALL = {"unit", "scale"}
 _WORDS = {"prompt", "help"}
-_FIELDS = ("name", "unit", "scale", "prompt", "help", "required")
+_FIELDS = ("name", "unit", "scale", "prompt", "help", "required", "cant_tell")
 
 
 def change_between(old: Criterion, new: Criterion | Mapping[str, Any]) -> Change:
     """new: a later version, or a specification as services.criteria.check_spec gives it."""
     after = new if isinstance(new, Mapping) else content_of(new)
     before = content_of(old)
-    fields = {name: (before[name], after[name]) for name in _FIELDS if before[name] != after[name]}
+    fields = {name: (before[name], after[name]) for name in _FIELDS if name in after and before[name] != after[name]}
     was, now = before["options"], after["options"]
     options = [
         OptionChange(option["value"], option, kept)
@@ -142,12 +142,13 @@ def touched_by(change: Change, choices: Choices, *, new_options: Collection[Mapp
     values = [option.value for option in change.of("removed")]
     if not choices.same_meaning:
         values += [option.value for option in change.of("meaning")]
-    cant_tell = False
+    # Where it was an answer and is none any more, those who gave it have to decide.
+    cant_tell = change.fields.get("cant_tell") == (True, False)
     if change.of("added"):
         if choices.maybe_new is None:
             return Touched(all=True)
         values += [value for value in choices.maybe_new if value is not None and not _holds(values, value)]
-        cant_tell = any(value is None for value in choices.maybe_new)
+        cant_tell = cant_tell or any(value is None for value in choices.maybe_new)
     allowed = tuple(option["value"] for option in new_options) if new_options else None
     return Touched(values=tuple(values), cant_tell=cant_tell, allowed=allowed)
 

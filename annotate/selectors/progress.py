@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count
+from django.db.models import Count, Q
 
-from annotate.models import Batch, BatchCriterion, BatchSample, Label, Task, Verdict
-from annotate.models.batch import BatchStatus, Purpose, TaskStatus
+from annotate.models import Batch, BatchCriterion, BatchSample, Flag, Label, Project, Task, User, Verdict
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
 from annotate.unit_sql import count_sql
 
@@ -43,6 +43,8 @@ class CriterionProgress:
     # How many labels the batch asks for: each unit's overlap, added up.
     expected: int
     given: int
+    # Answered, but not with a value.
+    cant_tell: int
     settled: int
     disputed: int
 
@@ -81,6 +83,37 @@ def free_tasks(batch: Batch) -> int:
     return Task.objects.filter(batch=batch, annotator=None, status=TaskStatus.PENDING).count()
 
 
+@dataclass(frozen=True)
+class OpenWork:
+    """What somebody still has to do in a batch."""
+
+    number: int
+    name: str
+    status: str
+    tasks: int
+
+
+def open_work(project: Project, user: User) -> list[OpenWork]:
+    rows = (
+        Task.objects.filter(batch__project=project, annotator=user, status__in=OPEN_TASK_STATUSES)
+        .exclude(batch__status=BatchStatus.CLOSED)
+        .order_by("batch__number")
+        .values("batch__number", "batch__name", "batch__status")
+        .annotate(n=Count("id"))
+    )
+    return [
+        OpenWork(row["batch__number"], row["batch__name"], BatchStatus(row["batch__status"]).label, row["n"])
+        for row in rows
+    ]
+
+
+def open_flags(batch: Batch) -> int:
+    """How many samples of the batch somebody reported and nobody has looked into."""
+    return Flag.objects.filter(
+        resolved_at__isnull=True, sample__in=BatchSample.objects.filter(batch=batch).values("sample")
+    ).count()
+
+
 def batch_skips(batch: Batch) -> list[Task]:
     """The tasks that were skipped, each with its reason: what nobody labelled, somebody has to look at."""
     skipped = Task.objects.filter(batch=batch, status=TaskStatus.SKIPPED).select_related("sample", "annotator")
@@ -109,13 +142,14 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         cursor.execute(_EXPECTED, [batch.pk])
         claims, contexts, facts, entities, samples = cursor.fetchone()
     units = {"claim": claims, "context": contexts, "fact": facts, "entity": entities}
-    given = dict(
+    said = {
+        criterion: (given, cant_tell)
         # What was said in a task that was skipped or handed on in the end counts for nothing.
-        Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL, value__isnull=False)
+        for criterion, given, cant_tell in Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL)
         .exclude(task__status__in=[TaskStatus.SKIPPED, TaskStatus.RELEASED])
         .values_list("criterion_id")
-        .annotate(n=Count("id"))
-    )
+        .annotate(given=Count("id", filter=Q(value__isnull=False)), cant_tell=Count("id", filter=~Q(cant_tell="")))
+    }
     # By sample, not by Verdict.batch: a sample can be in several batches, and its unit has one verdict.
     verdicts = (
         Verdict.objects.filter(
@@ -132,7 +166,8 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
             key=criterion.key,
             name=criterion.name,
             expected=units.get(criterion.unit, samples),
-            given=given.get(criterion.pk, 0),
+            given=said.get(criterion.pk, (0, 0))[0],
+            cant_tell=said.get(criterion.pk, (0, 0))[1],
             settled=settled.get(criterion.pk, 0),
             disputed=disputed.get(criterion.pk, 0),
         )

@@ -65,6 +65,16 @@ def members_of(project: Project) -> QuerySet[Membership]:
     return Membership.objects.filter(project=project).select_related("user").order_by("user__username")
 
 
+def member_as_dict(member: Membership) -> dict[str, Any]:
+    return {
+        "username": member.user.username,
+        "name": member.user.name,
+        "role": member.role,
+        "tags": member.tags,
+        "is_active": member.is_active,
+    }
+
+
 def person_of(project: Project, username: str) -> User:
     """Somebody who is a member of the project, or was one and has tasks in it."""
     here = Q(memberships__project=project) | Q(tasks__batch__project=project)
@@ -79,6 +89,9 @@ def project_as_dict(project: Project, role: str) -> dict[str, Any]:
         "slug": project.slug,
         "name": project.name,
         "guidelines": project.guidelines,
+        "show_names": project.show_names,
+        "show_judges": project.show_judges,
+        "teach": project.teach,
         "role": role,
         "criteria": [criterion_as_dict(criterion) for criterion in current_criteria(project)],
     }

@@ -14,7 +14,7 @@ from annotate.models.batch import BatchStatus
 from annotate.models.label import Label
 from annotate.selectors.gold import gold_samples
 from annotate.selectors.samples import samples_keyed
-from annotate.services import audit
+from annotate.services import audit, notices
 from annotate.services.assignment import check_tags
 from annotate.services.batch_checks import active_members, check_people, found, locked
 from annotate.services.making_tasks import make_tasks
@@ -42,6 +42,7 @@ def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
         batch.status = BatchStatus.OPEN
         batch.opened_at = timezone.now()
         batch.save(update_fields=["status", "opened_at"])
+        notices.batch_opened(batch)
         _note(actor, batch, "opened", tasks=batch.tasks.count())
     return batch
 

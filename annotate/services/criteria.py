@@ -89,7 +89,6 @@ def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Crit
         key=current.key,
         version=current.version + 1,
         position=current.position,
-        cant_tell=current.cant_tell,
         **content,
     )
     note(

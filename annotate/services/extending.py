@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotate.errors import Invalid
 from annotate.models import Batch, Label, Task, User
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
-from annotate.services import audit
+from annotate.services import audit, notices
 from annotate.services.assignment import Turn, check_tags, who_may
 from annotate.services.batch_checks import active_members, check_due_date, check_people, locked
 from annotate.services.batch_samples import add_samples
@@ -51,6 +51,8 @@ def extend_batch(
                 said |= {"samples": added, "selection": batch.selection["extensions"][-1]}
         if newcomers and batch.strategy == Strategy.BALANCED:
             said["taken_over"] = _even_out(batch, [user.pk for user in newcomers], tags_of)
+        if newcomers and batch.status == BatchStatus.OPEN:
+            notices.batch_opened(batch, newcomers)
         if said:
             audit.note(
                 actor=actor, action="batch.extended", subject=batch.name, project=batch.project, number=batch.number,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Membership, Project, Rater, Task, User
@@ -16,6 +17,8 @@ from annotate.services.audit import note
 from annotate.services.criteria import add_criteria
 from annotate.texts import is_storable
 
+# What reviewers and annotators get to see (models.Project).
+PROJECT_OPTIONS = ("show_names", "show_judges", "teach")
 _FIELDS = {"slug", "name", "guidelines", "criteria"}
 _SLUG = re.compile(r"^[a-z0-9]+(?:[-_][a-z0-9]+)*$")
 
@@ -53,16 +56,38 @@ def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | Non
     return project
 
 
-def change_project(*, project: Project, name: str, guidelines: str, actor: User | None = None) -> Project:
-    asked = {"name": _name(name), "guidelines": _guidelines(guidelines)}
+def change_project(
+    *,
+    actor: User | None = None,
+    project: Project,
+    name: str,
+    guidelines: str,
+    show_names: bool | None = None,
+    show_judges: bool | None = None,
+    teach: bool | None = None,
+) -> Project:
+    """Changes what differs; an option that is None stays as it is."""
+    wanted: dict[str, Any] = {"name": _name(name), "guidelines": _guidelines(guidelines)}
+    for option, value in zip(PROJECT_OPTIONS, (show_names, show_judges, teach), strict=True):
+        if value not in (None, True, False):
+            raise Invalid("bad_option", _("%(option)s: true or false.") % {"option": option})
+        wanted |= {} if value is None else {option: value}
     with transaction.atomic():
         stands = Project.objects.select_for_update().get(pk=project.pk)
-        changed = [field for field, value in asked.items() if getattr(stands, field) != value]
-        for field, value in asked.items():
+        changed = [field for field, value in wanted.items() if getattr(stands, field) != value]
+        for field, value in wanted.items():
             setattr(project, field, value)
         if changed:
             project.save(update_fields=changed)
-            note(actor=actor, action="project.changed", subject=project.name, project=project, fields=changed)
+            options = {field: wanted[field] for field in changed if field in PROJECT_OPTIONS}
+            note(
+                actor=actor,
+                action="project.changed",
+                subject=project.name,
+                project=project,
+                fields=changed,
+                **options,
+            )
     return project
 
 
@@ -84,9 +109,9 @@ def set_member(*, project: Project, user: User, role: str, actor: User | None = 
         raise Invalid("bad_role", f"“{role}” is not a role; choose one of {', '.join(Role.values)}.")
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
-        _keep_an_admin(project, user, becomes=role)
+        keep_an_admin(project, user, becomes=role)
         before = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
-        membership, _ = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
+        membership, _made = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
         _rater_for(project, user)
         if before is None:
             note(actor=actor, action="member.added", subject=user.username, project=project, role=role)
@@ -106,7 +131,7 @@ def remove_member(*, project: Project, user: User, actor: User | None = None) ->
     """Takes the user out of the project. Their labels stay and keep their name; open tasks must be finished first."""
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
-        _keep_an_admin(project, user, becomes=None)
+        keep_an_admin(project, user, becomes=None)
         tasks = Task.objects.filter(
             batch__project=project, batch__status=BatchStatus.OPEN, annotator=user, status__in=OPEN_TASK_STATUSES
         ).count()
@@ -122,7 +147,7 @@ def remove_member(*, project: Project, user: User, actor: User | None = None) ->
         gone.delete()
 
 
-def _keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:
+def keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:
     admins = set(
         Membership.objects.filter(project=project, role=Role.ADMIN, is_active=True, user__is_active=True).values_list(
             "user_id", flat=True

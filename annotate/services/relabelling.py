@@ -283,7 +283,7 @@ def _carry(cursor: Any, new: Criterion, batch: Batch | None, actor: User | None)
 _VERDICTS = """
     INSERT INTO annotate_verdict (sample_id, unit, criterion_id, batch_id, state, value, method, votes, confidence,
                                   reason, decided_by_id, revision, updated_at)
-    SELECT v.sample_id, v.unit, %(new)s, v.batch_id, v.state, v.value, v.method, u.votes, v.confidence,
+    SELECT v.sample_id, v.unit, %(new)s, v.batch_id, v.state, v.value, v.method, coalesce(u.votes, '[]'), v.confidence,
            CASE WHEN v.decided_by_id IS NULL THEN v.reason ELSE v.reason || %(note)s END, v.decided_by_id, 1, now()
       FROM annotate_verdict v
       JOIN (SELECT x.sample_id, x.unit, bool_or(x.touched) AS touched,
@@ -297,7 +297,7 @@ _VERDICTS = """
               LEFT JOIN annotate_label n ON n.criterion_id = %(new)s AND n.sample_id = x.sample_id
                                         AND n.unit = x.unit AND n.rater_id = x.rater_id
              GROUP BY x.sample_id, x.unit) AS u USING (sample_id, unit)
-     WHERE v.criterion_id = %(old)s AND NOT u.touched AND v.votes = u.votes_before
+     WHERE v.criterion_id = %(old)s AND NOT u.touched AND v.votes = coalesce(u.votes_before, '[]')
        AND (v.value IS NULL OR NOT (%(all)s OR v.value = ANY(%(values)s::text[]::jsonb[])
                                     OR NOT coalesce(v.value = ANY(%(allowed)s::text[]::jsonb[]), true)))
     ON CONFLICT (sample_id, unit, criterion_id) DO NOTHING

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
-from annotate.services import audit
+from annotate.services import audit, notices
 from annotate.services.batch_checks import active_members
 from annotate.services.labelling import MAX_COMMENT
 from annotate.services.moving import lock_takers, move, put_at_the_end, take_seat_back
@@ -53,6 +53,7 @@ def return_task(*, actor: User, project: Project, task_id: int, message: str) ->
         task.lease_expires_at = task.submitted_at = None
         task.save(update_fields=["status", "return_message", "returned_by", "lease_expires_at", "submitted_at"])
         _note(actor, project, "task.returned", task, message=message)
+        notices.task_returned(task)
     return task
 
 

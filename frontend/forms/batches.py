@@ -6,16 +6,23 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import Criterion, Membership, Project, User
+from annotate.models import Criterion, Project, User
+from annotate.models.batch import ConsensusRule, Strategy
 from annotate.selectors.metadata import KnownKey, known_metadata
-from annotate.selectors.projects import current_criteria, members_of
+from annotate.selectors.projects import current_criteria
+from annotate.services.batch_checks import MAX_LEASE_MINUTES
 from annotate.services.batches import MAX_SEED, earliest_due_date
+from frontend.forms.people import offer_members
 
 METHODS = (
     ("all", _("All samples")),
     ("filter", _("Those whose metadata match the choice below")),
     ("random", _("A random draw (of those that match, if something is chosen below)")),
 )
+
+
+def _percent(label: Any, initial: int, help_text: Any) -> forms.IntegerField:
+    return forms.IntegerField(label=label, min_value=0, max_value=100, initial=initial, help_text=help_text)
 
 
 class WhoLabelsForm(forms.Form):
@@ -43,10 +50,12 @@ class WhoLabelsForm(forms.Form):
         super().__init__(*args, **kwargs)
         # For the browser's calendar; the service decides.
         self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
-        _offer_members(self.fields["annotators"], project)
+        offer_members(self.fields["annotators"], project)
 
 
 class BatchForm(WhoLabelsForm):
+    """Name, people and overlap are all that has to be given; the rest has the values that suit most batches."""
+
     method = forms.ChoiceField(label=_("Samples"), choices=METHODS, initial="all", widget=forms.RadioSelect)
     n = forms.IntegerField(label=_("How many to draw"), min_value=1, required=False)
     seed = forms.IntegerField(
@@ -62,6 +71,59 @@ class BatchForm(WhoLabelsForm):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Choose at least one criterion to ask.")},
     )
+    overlap_percent = _percent(
+        _("Samples with that overlap, in percent"),
+        100,
+        _("A random share; one person labels each of the others. 20 % is usual when labels are costly."),
+    )
+    strategy = forms.ChoiceField(
+        label=_("Who gets which sample"),
+        initial=Strategy.BALANCED,
+        widget=forms.RadioSelect,
+        choices=(
+            (Strategy.BALANCED, _("Balanced: everybody gets their own list now, all of the same length")),
+            (Strategy.PULL, _("Queue: whoever is at work gets the next sample, so that quick people do more")),
+        ),
+    )
+    lease_minutes = forms.IntegerField(
+        label=_("Minutes until a sample goes back to the queue"),
+        min_value=1,
+        max_value=MAX_LEASE_MINUTES,
+        initial=30,
+        help_text=_("For the queue only: how long somebody may leave a sample lying before another person gets it."),
+    )
+    tag_key = forms.ChoiceField(
+        label=_("Expertise"),
+        required=False,
+        help_text=_(
+            "The samples’ metadata that says what one must know about. Each sample goes only to people who have its "
+            "value as expertise (page Members)."
+        ),
+    )
+    gold_percent = _percent(
+        _("Samples with known answers, in percent"),
+        0,
+        _("Mixed in unseen, per sample of a person’s own, to see how often they are right. 5 % is usual."),
+    )
+    gold_feedback = forms.BooleanField(
+        label=_("Tell people the known answer once they have submitted"),
+        required=False,
+        help_text=_("They learn from it; later known answers then measure what they learned."),
+    )
+    repeat_percent = _percent(
+        _("Samples that come a second time, in percent"),
+        0,
+        _("To the same person, later, to see how steady they are."),
+    )
+    consensus = forms.ChoiceField(
+        label=_("What settles a unit"),
+        initial=ConsensusRule.MAJORITY,
+        widget=forms.RadioSelect,
+        choices=(
+            (ConsensusRule.MAJORITY, _("More than half of its labels agree")),
+            (ConsensusRule.UNANIMOUS, _("All of its labels agree; a reviewer sees the rest")),
+        ),
+    )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(project, *args, **kwargs)
@@ -71,9 +133,39 @@ class BatchForm(WhoLabelsForm):
         criteria = self.fields["criteria"]
         criteria.queryset = current_criteria(project)  # type: ignore[attr-defined]
         criteria.label_from_instance = lambda c: f"{c.name} ({c.get_unit_display().lower()})"  # type: ignore[attr-defined]
+        criteria.initial = [criterion.pk for criterion in criteria.queryset]  # type: ignore[attr-defined]
+        keys = [known.key for known in self.known]
+        self.fields["tag_key"].choices = [("", _("none is needed")), *((key, key) for key in keys)]  # type: ignore[attr-defined]
 
     def metadata_fields(self) -> list[forms.BoundField]:
         return [self[f"meta_{index}"] for index in range(len(self.known))]
+
+    # Parts of the page that are folded away are open when there is something to see in them.
+
+    def opens_samples(self) -> bool:
+        return self._differs("method", "n", "seed", *(f"meta_{index}" for index in range(len(self.known))))
+
+    def opens_criteria(self) -> bool:
+        return self._differs("criteria")
+
+    def opens_options(self) -> bool:
+        return self._differs(
+            "due_date", "strategy", "lease_minutes", "overlap_percent", "consensus", "tag_key", "gold_percent",
+            "gold_feedback", "repeat_percent",
+        )  # fmt: skip
+
+    def _differs(self, *names: str) -> bool:
+        return self.is_bound and any(name in self.errors or name in self.changed_data for name in names)
+
+    def options(self) -> dict[str, Any]:
+        """What services.batches.create_batch takes beside the samples."""
+        given = self.cleaned_data
+        plain = ("name", "criteria", "annotators", "overlap", "due_date")
+        chosen = ("strategy", "lease_minutes", "tag_key", "gold_feedback", "consensus")
+        shares = {name: given[f"{name}_percent"] / 100 for name in ("overlap", "gold", "repeat")}
+        return {name: given[name] for name in (*plain, *chosen)} | {
+            f"{name}_share": share for name, share in shares.items()
+        }
 
     def selection(self) -> dict[str, Any]:
         """The choice of samples as services.batches takes it; it checks it too."""
@@ -91,20 +183,7 @@ class BatchForm(WhoLabelsForm):
         return selection
 
 
-def _offer_members(field: forms.Field, project: Project) -> None:
-    """The choices of a field for people: the project's active members."""
-    # list(): the choices are shown and checked; people of a project are few.
-    members = list(members_of(project).filter(is_active=True, user__is_active=True))
-    roles = {member.user_id: member for member in members}
-    field.queryset = User.objects.filter(pk__in=roles).order_by("username")  # type: ignore[attr-defined]
-    field.label_from_instance = lambda user: _person(roles[user.pk])  # type: ignore[attr-defined]
-
-
 def _metadata_field(known: KnownKey) -> forms.ChoiceField:
     choices: list[tuple[str, Any]] = [("", _("any"))]
     choices += [(json.dumps(value.value), f"{value.shown} ({value.samples})") for value in known.values]
     return forms.ChoiceField(label=known.key, choices=choices, required=False)
-
-
-def _person(member: Membership) -> str:
-    return f"{member.user.name} ({member.get_role_display().lower()})"

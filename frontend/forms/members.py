@@ -7,8 +7,10 @@ from django import forms
 from django.contrib.auth.forms import UsernameField
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import User
+from annotate.models import Project, User
 from annotate.models.people import Role
+from annotate.services.invites import DEFAULT_DAYS, MAX_DAYS, MAX_USES
+from frontend.forms.people import offer_members
 
 ROLE_HELP = _(
     "Annotators label their own tasks. Reviewers also read samples and reports and settle disagreements. "
@@ -31,8 +33,57 @@ class MemberForm(forms.Form):
         return name
 
 
-class RoleForm(forms.Form):
+class TagsField(forms.CharField):
+    """Texts separated by commas, as a list."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"required": False, "max_length": 2000, **kwargs})
+
+    def clean(self, value: Any) -> list[str]:
+        return [tag.strip() for tag in super().clean(value).split(",") if tag.strip()]
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+
+class ChangeForm(forms.Form):
+    """A row of the list."""
+
     role = forms.ChoiceField(choices=Role.choices)
+    tags = TagsField()
+
+
+class InviteForm(forms.Form):
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.ANNOTATOR, help_text=ROLE_HELP)
+    email = forms.EmailField(
+        label=_("E-mail address"),
+        required=False,
+        help_text=_("Where to send the link. You can also hand it over yourself."),
+    )
+    max_uses = forms.IntegerField(
+        label=_("For how many people"), min_value=1, max_value=MAX_USES, initial=1, widget=forms.NumberInput
+    )
+    days = forms.IntegerField(label=_("Days it works"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS)
+    tags = TagsField(
+        label=_("Expertise"),
+        help_text=_("What they know about, separated by commas. Batches can send samples to those who know."),
+    )
+
+
+class HandOnForm(forms.Form):
+    """Who gets the open tasks of somebody who leaves."""
+
+    to = forms.ModelMultipleChoiceField(
+        label=_("Who gets the open tasks"),
+        queryset=User.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Nobody ticked: they are shared out evenly among the other annotators of each batch."),
+    )
+
+    def __init__(self, project: Project, leaving: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_members(self.fields["to"], project, without=leaving)
 
 
 class AccountForm(forms.ModelForm):

@@ -82,3 +82,18 @@ class SettingsForm(forms.Form):
         widget=forms.Textarea({"rows": 18}),
         help_text=_("Markdown: headings, lists, tables, links. Raw HTML and images are not shown."),
     )
+    show_names = forms.BooleanField(
+        label=_("Reviewers see names"),
+        required=False,
+        help_text=_("Otherwise people are lettered, so that a name doesn’t decide."),
+    )
+    show_judges = forms.BooleanField(
+        label=_("Reviewers see what judges said, once a unit is decided"),
+        required=False,
+        help_text=_("Never before: a decision must not lean on a judge that is held against it."),
+    )
+    teach = forms.BooleanField(
+        label=_("Annotators learn from decisions"),
+        required=False,
+        help_text=_("Once labelling has ended they see what was decided otherwise, and why."),
+    )

@@ -18,6 +18,7 @@ from knox.models import get_token_model
 
 from annotate.models import User
 from annotate.services import tokens
+from frontend.forms.account import EmailForm
 
 
 @require_safe
@@ -43,6 +44,17 @@ def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
     return redirect("account")
 
 
+@require_POST
+@login_required
+def change_email(request: HttpRequest) -> HttpResponse:
+    form = EmailForm(request.POST, instance=request.user)
+    if not form.is_valid():
+        return _show(request, {"email_form": form}, 422)
+    form.save()
+    messages.success(request, _("Saved."))
+    return redirect("account")
+
+
 class ChangePassword(PasswordChangeView):
     template_name = "registration/password_change.html"
     success_url = reverse_lazy("account")
@@ -54,4 +66,5 @@ class ChangePassword(PasswordChangeView):
 
 def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
     own = get_token_model().objects.filter(user=request.user).order_by("-created")
-    return render(request, "frontend/account.html", {"tokens": own, **(context or {})}, status=status)
+    shared = {"tokens": own, "email_form": EmailForm(instance=request.user)}
+    return render(request, "frontend/account.html", {**shared, **(context or {})}, status=status)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import Http404, HttpResponse
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -15,23 +17,30 @@ from annotate.errors import Refusal
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus, TaskStatus
 from annotate.models.project import UnitKind
-from annotate.selectors.progress import batch_annotators, batch_criteria, batch_skips
+from annotate.selectors.gold import known_answers
+from annotate.selectors.progress import batch_criteria, batch_skips, open_flags
 from annotate.selectors.projects import one_batch
 from annotate.services.batches import (
     close_batch,
     create_batch,
     delete_batch,
     open_batch,
+    pause_batch,
     reopen_batch,
+    resume_batch,
     start_adjudication,
 )
+from annotate.services.planning import plan_batch
 from frontend.forms.batches import BatchForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
+from frontend.views.board import board_of
 
 # Step in the address -> what does it, and what is said then.
 STEPS: dict[str, tuple[Callable[..., Batch], Any]] = {
     "open": (open_batch, gettext_lazy("Batch %(n)d is open: its tasks wait for the annotators.")),
     "adjudicate": (start_adjudication, gettext_lazy("Labelling in batch %(n)d has ended; reviewers settle the rest.")),
+    "pause": (pause_batch, gettext_lazy("Batch %(n)d is paused: nobody labels until it is resumed.")),
+    "resume": (resume_batch, gettext_lazy("Batch %(n)d goes on.")),
     "close": (close_batch, gettext_lazy("Batch %(n)d is closed.")),
     "reopen": (reopen_batch, gettext_lazy("Batch %(n)d is open again.")),
 }
@@ -49,16 +58,39 @@ def new(page: ProjectPage) -> HttpResponse:
     form = BatchForm(page.project, page.data)
     status = status_of(form)
     if form.is_valid():
-        given = {name: form.cleaned_data[name] for name in ("name", "criteria", "annotators", "overlap", "due_date")}
         try:
-            batch = create_batch(project=page.project, selection=form.selection(), created_by=page.user, **given)
+            batch = create_batch(
+                project=page.project, selection=form.selection(), created_by=page.user, **form.options()
+            )
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:
             said = _("Batch %(n)d is a draft. Open it to make the tasks.")
             messages.success(page.request, said % {"n": batch.number})
             return page.redirect("batch", batch.number)
-    return page.render("frontend/batch_new.html", {"form": form}, status=status)
+    known = known_answers(page.project).count()
+    context = {"form": form, "samples": page.project.samples.count(), "gold": known}
+    return page.render("frontend/batch_new.html", context, status=status)
+
+
+@project_view("batches", post="batches.change")
+def preview(page: ProjectPage) -> HttpResponse:
+    """What the form, as far as it is filled in, would make. Stores nothing; the form shows what is wrong itself."""
+    sent = page.request.POST.copy()
+    # The only field that changes nothing here, and the first to be empty.
+    sent["name"] = sent.get("name") or "…"
+    form = BatchForm(page.project, sent)
+    plan, problem = None, ""
+    if form.is_valid():
+        wanted = form.options()
+        known = ("annotators", "overlap", "overlap_share", "strategy", "tag_key", "gold_share", "repeat_share")
+        try:
+            plan = plan_batch(
+                project=page.project, selection=form.selection(), **{name: wanted[name] for name in known}
+            )
+        except Refusal as refusal:
+            problem = refusal.message
+    return page.render("frontend/partials/batch_plan.html", {"plan": plan, "problem": problem})
 
 
 @project_view("batches", get="batches.read")
@@ -68,22 +100,35 @@ def batch(page: ProjectPage, number: int) -> HttpResponse:
 
 @project_view("batches", get="batches.read")
 def progress(page: ProjectPage, number: int) -> HttpResponse:
-    """The part of the page that a browser asks for again while the batch is open."""
-    return page.render("frontend/partials/batch_progress.html", _detail(page, number))
+    """The part of the page that a browser asks for again. Nothing (204) when it would look the same as the one that
+    the browser has: then focus, scrolling and what a screen reader is saying stay where they are."""
+    context = _detail(page, number)
+    if page.request.GET.get("seen") == context["seen"] and context["batch"].status == BatchStatus.OPEN:
+        return HttpResponse(status=204)
+    return page.render("frontend/partials/batch_progress.html", context)
 
 
 def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
     found = one_batch(page.project, number)
-    return {
+    is_draft = found.status == BatchStatus.DRAFT
+    shown: dict[str, Any] = {
+        "project": page.project,
         "batch": found,
-        "samples": found.batch_samples.count(),
-        "annotators": batch_annotators(found),
         "skips": batch_skips(found),
-        "people": found.annotators.order_by("username") if found.status == BatchStatus.DRAFT else [],
+        "people": found.annotators.order_by("username") if is_draft else [],
         "criteria": batch_criteria(found),
+        "flags": open_flags(found),
         "may_change": page.may("batches.change"),
         "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),
     }
+    if not is_draft:
+        shown |= board_of(found)
+    body = render_to_string("frontend/partials/batch_board.html", shown)
+    seen = hashlib.sha256(body.encode()).hexdigest()[:16]
+    percents = {
+        f"{name}_percent": round(100 * getattr(found, f"{name}_share")) for name in ("overlap", "gold", "repeat")
+    }
+    return {**shown, **percents, "body": body, "seen": seen, "samples": found.batch_samples.count()}
 
 
 @project_view("batches", post="batches.change")

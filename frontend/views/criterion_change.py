@@ -117,6 +117,7 @@ def change_lines(change: Change) -> list[dict[str, Any]]:
         "prompt": _("Question"),
         "help": _("Help"),
         "required": _("Required"),
+        "cant_tell": _("“Can't tell” is an answer"),
     }
     lines: list[dict[str, Any]] = [
         {"what": names[name], "before": _words(before), "after": _words(after)}

@@ -8,14 +8,21 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 
 from annotate.errors import Refusal
+from annotate.mail import send_invitation
 from annotate.models import Membership, User
+from annotate.selectors.invites import open_invites
+from annotate.selectors.progress import open_work
 from annotate.selectors.projects import members_of
+from annotate.services.invites import create_invite, revoke_invite
+from annotate.services.members import change_tags, deactivate_member, reactivate_member
 from annotate.services.projects import remove_member, set_member
-from frontend.forms.members import AccountForm, MemberForm, RoleForm
+from frontend.forms.members import AccountForm, ChangeForm, HandOnForm, InviteForm, MemberForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 
 
@@ -52,12 +59,52 @@ def new_account(page: ProjectPage) -> HttpResponse:
 
 
 @project_view("members", post="members.change")
-def change_role(page: ProjectPage, username: str) -> HttpResponse:
-    user, form = _member(page, username).user, RoleForm(page.request.POST)
-    role = form.cleaned_data["role"] if form.is_valid() else ""
-    done = _("The role of %s is changed.") % user.name
-    page.attempt(lambda: set_member(project=page.project, user=user, role=role, actor=page.user), done)
+def change(page: ProjectPage, username: str) -> HttpResponse:
+    """Role and expertise, as they stand in the row."""
+    user, form = _member(page, username).user, ChangeForm(page.request.POST)
+    if not form.is_valid():
+        messages.error(page.request, _("Nothing was changed: %(why)s") % {"why": _first_error(form)})
+        return page.redirect("members")
+
+    def act() -> None:
+        with transaction.atomic():
+            set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
+            change_tags(actor=page.user, project=page.project, user=user, tags=form.cleaned_data["tags"])
+
+    page.attempt(act, _("%(name)s: saved.") % {"name": user.name})
     return _back(page, user)
+
+
+@project_view("members", get="members.change", post="members.change")
+def deactivate(page: ProjectPage, username: str) -> HttpResponse:
+    """GET shows what is left to do and asks who gets it; POST ends the membership and hands it on."""
+    user = _member(page, username).user
+    form = HandOnForm(page.project, user, page.data)
+    status = status_of(form)
+    if form.is_valid():
+        to = list(form.cleaned_data["to"]) or None
+        try:
+            moved = deactivate_member(actor=page.user, project=page.project, user=user, hand_on_to=to)
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            said = ngettext(
+                "%(name)s no longer takes part; %(n)d open task was handed on. Their labels stay.",
+                "%(name)s no longer takes part; %(n)d open tasks were handed on. Their labels stay.",
+                moved,
+            )
+            messages.success(page.request, said % {"name": user.name, "n": moved})
+            return _back(page, user)
+    context = {"person": user, "form": form, "rows": open_work(page.project, user)}
+    return page.render("frontend/member_deactivate.html", context, status=status)
+
+
+@project_view("members", post="members.change")
+def reactivate(page: ProjectPage, username: str) -> HttpResponse:
+    user = _member(page, username).user
+    done = _("%(name)s takes part again.") % {"name": user.name}
+    page.attempt(lambda: reactivate_member(actor=page.user, project=page.project, user=user), done)
+    return page.redirect("members")
 
 
 @project_view("members", post="members.change")
@@ -68,10 +115,41 @@ def remove(page: ProjectPage, username: str) -> HttpResponse:
     return _back(page, user)
 
 
+@never_cache
+@project_view("members", post="members.change")
+def invite(page: ProjectPage) -> HttpResponse:
+    """Makes an invitation and shows its link. No redirect: the link is kept nowhere, so only this page has it."""
+    form = InviteForm(page.request.POST, prefix="invite")
+    if not form.is_valid():
+        return _list(page, {"invite_form": form}, 422)
+    try:
+        made, token = create_invite(actor=page.user, project=page.project, **form.cleaned_data)
+    except Refusal as refusal:
+        return _list(page, {"invite_form": form}, refuse(form, refusal))
+    mailed = bool(made.email) and send_invitation(invite=made, token=token)
+    link = page.request.build_absolute_uri(reverse("invite", args=[token]))
+    return _list(page, {"invited": {"invite": made, "link": link, "mailed": mailed}}, 201)
+
+
+@project_view("members", post="members.change")
+def revoke(page: ProjectPage, invite_id: int) -> HttpResponse:
+    done = _("The invitation is taken back; its link no longer works.")
+    page.attempt(lambda: revoke_invite(actor=page.user, project=page.project, invite_id=invite_id), done)
+    return page.redirect("members")
+
+
 def _list(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse:
-    rows = [{"member": member, "form": RoleForm({"role": member.role})} for member in members_of(page.project)]
-    blank = {"form": MemberForm(), "account_form": AccountForm(prefix="account")}
-    return page.render("frontend/members.html", {"rows": rows, **blank, **forms}, status=status)
+    rows = [
+        {"member": member, "form": ChangeForm(initial={"role": member.role, "tags": member.tags})}
+        for member in members_of(page.project)
+    ]
+    blank = {
+        "form": MemberForm(),
+        "account_form": AccountForm(prefix="account"),
+        "invite_form": InviteForm(prefix="invite"),
+    }
+    context = {"rows": rows, "invites": list(open_invites(page.project)), **blank, **forms}
+    return page.render("frontend/members.html", context, status=status)
 
 
 def _back(page: ProjectPage, changed: User) -> HttpResponse:
@@ -88,3 +166,7 @@ def _member(page: ProjectPage, username: str) -> Membership:
 
 def _is_now(member: Membership) -> str:
     return _("%(name)s is now %(role)s.") % {"name": member.user.name, "role": member.get_role_display().lower()}
+
+
+def _first_error(form: ChangeForm) -> str:
+    return str(next(iter(form.errors.values()))[0])

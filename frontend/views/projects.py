@@ -74,12 +74,12 @@ def new_project(request: HttpRequest) -> HttpResponse:
 @project_view("settings", get="project.change", post="project.change")
 def settings(page: ProjectPage) -> HttpResponse:
     project = page.project
-    initial = {"name": project.name, "guidelines": project.guidelines}
+    initial = {field: getattr(project, field) for field in SettingsForm.base_fields}
     form = SettingsForm(page.data, initial=initial)
     status = status_of(form)
     if form.is_valid():
         try:
-            change_project(project=project, actor=page.user, **form.cleaned_data)
+            change_project(actor=page.user, project=project, **form.cleaned_data)
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:

@@ -208,6 +208,8 @@ def test_accepting_what_is_probable(crowd: World) -> None:
     assert verdict.confidence == pytest.approx(found.proposals[0].confidence)
     assert verdict.decided_by == crowd.rita
     assert "at least 0.9; from 126 labels of 4 people" in verdict.reason
+    latest = verdict.events.latest("id")
+    assert (latest.method, latest.actor) == ("dawid_skene", crowd.rita)
     assert accept_probable(**given) == done
     # Another vote reopens it, and its probability stays what it was.
     rater = Rater.objects.create(project=crowd.project, name="late")

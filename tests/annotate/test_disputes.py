@@ -114,6 +114,18 @@ def test_a_decision_pins_the_votes_it_rests_on_and_tells_what_reopened_it(world:
     assert (shown["decided_by"], shown["decided_at"]) == ("rita", verdict.decided_at)
 
 
+def test_the_history_of_a_unit_tells_who_decided_and_what_reopened_it(world: World, verdict: Verdict) -> None:
+    decided(world, verdict)
+    imported(world, verdict.sample, "answer", world.criteria("grade")[0], 2)
+    settle_imported(project=world.project, criterion=world.criteria("grade")[0], needed=1)
+    verdict.refresh_from_db()
+    shown = dispute_payload(world.project, verdict)["history"]
+    assert [(one["state"], one["value"], one["by"]) for one in shown] == [
+        ("reopened", 5, None), ("settled", 5, "rita"), ("disputed", None, None),
+    ]  # fmt: skip
+    assert shown[1]["reason"] == "The second one."
+
+
 def test_the_rest_of_the_sample_begins_with_this_unit(world: World) -> None:
     sample = make_sample(world.project)
     truth = Criterion.objects.create(

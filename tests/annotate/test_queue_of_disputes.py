@@ -224,7 +224,8 @@ def test_a_long_queue_is_read_from_its_index(what: str) -> None:
         ("Index Only Scan", "verdict_for_people")
     ]
     assert scans[0]["Actual Rows"] * scans[0]["Actual Loops"] == 10_000
-    assert scans[0]["Heap Fetches"] == 0
+    # Not none: some other session may keep a page from being marked as seen by all.
+    assert scans[0]["Heap Fetches"] < 500
     assert not [node for node in nodes(plan) if node.get("Relation Name") == "annotate_sample"]
     looped = [node for node in nodes(plan) if node.get("Actual Loops", 1) > 100]
     assert not looped, "nothing is looked up once per unit"

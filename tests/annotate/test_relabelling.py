@@ -83,7 +83,7 @@ def touches(world: World, spec: dict[str, Any], choices: Choices | None = None) 
         (changed(required=False), None, set()),
         (changed(options=TRISTATE["options"][::-1]), None, set()),
         ({**changed(), "pass": ["yes", "unsure"]}, None, set()),
-        (changed(options=[{**TRISTATE["options"][0], "hotkey": "y"}, *TRISTATE["options"][1:]]), None, set()),
+        (changed(options=[{**TRISTATE["options"][0], "hotkey": "7"}, *TRISTATE["options"][1:]]), None, set()),
     ],
 )
 def test_what_a_change_touches(
@@ -281,6 +281,18 @@ def test_a_decision_for_an_option_that_is_gone_is_not_carried(labelled: World) -
     )  # fmt: skip
     evolve(labelled, without("unsure"))
     assert not Verdict.objects.filter(criterion__version=2, sample=verdict.sample, unit="claim:0").exists()
+
+
+def test_a_unit_that_nobody_can_tell_stays_with_the_reviewers(world: World) -> None:
+    sample = make_sample(world.project)
+    batch = world.batch(criteria=["support"], annotators=[world.ann], overlap=1)
+    finish(batch.tasks.get(), support="yes")
+    Label.objects.filter(unit="claim:0").update(value=None, cant_tell="It is in Latin.")
+    Verdict.objects.filter(unit="claim:0").update(value=None, state="disputed", method="", votes=[], confidence=None)
+    evolve(world, changed(name="Backed"))
+    carried = Verdict.objects.get(criterion__version=2, sample=sample, unit="claim:0")
+    assert (carried.state, carried.votes) == ("disputed", [])
+    assert Label.objects.get(criterion__version=2, unit="claim:0").cant_tell == "It is in Latin."
 
 
 def test_a_dispute_is_asked_of_the_reviewers_once(labelled: World) -> None:

@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 
 from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, Task, User, Verdict
 from annotate.services.batches import create_batch, open_batch
+from annotate.services.invites import create_invite
 from annotate.services.projects import set_member
 from judges.models import Judge
 from tests.annotate.factories import World, finish, make_sample, make_world
@@ -106,6 +107,8 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     )
     Release.objects.create(project=project, number=number, file_format="jsonl", stored_as=f"releases/{uuid.uuid4()}")
     judge = Judge.objects.create(project=project, name=f"judge of {project.slug}")
+    inviting = project.memberships.get(role="admin").user
+    invite, _ = create_invite(actor=inviting, project=project, role="annotator")
     flag = Flag.objects.create(project=project, sample=sample, reason="Cut off.", raised_by=first)
     gold = GoldAnswer.objects.create(
         sample=sample, unit="answer", criterion=project.criteria.get(key=criteria[-1], is_current=True), value=2
@@ -126,4 +129,5 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "form": "json",
         "username": second.username,
         "token_id": "ts_0123456789ab",
+        "invite_id": invite.pk,
     }

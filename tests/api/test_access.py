@@ -142,7 +142,7 @@ VALID: dict[str, dict[str, Any]] = {
     "ReturnView": {"message": "Again."},
 }
 OBJECTS = {
-    "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id",
+    "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id", "invite_id",
 }  # fmt: skip
 
 
@@ -157,6 +157,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "task_id": 10**15,
         "gold_id": 10**15,
         "judge_id": 10**15,
+        "invite_id": 10**15,
         "flag_id": 10**15,
         "job_id": "00000000-0000-4000-8000-000000000000",
     }

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotate.models import Batch, GoldAnswer, Task, Verdict
+from annotate.models import Batch, Flag, GoldAnswer, Task, Verdict
 from annotate.services.batches import close_batch, reopen_batch
 from annotate.services.criteria import add_criteria
 from annotate.services.labelling import skip_task, submit_task
@@ -66,6 +66,13 @@ def told(world: World) -> World:
         GoldAnswer.objects.create(
             sample=sample, unit="answer", criterion=world.criteria("grade")[0], value=3, reason=f"{MARKER} known"
         )
+    Flag.objects.create(
+        project=world.project,
+        sample=samples[0],
+        reason=f"{MARKER} flag",
+        raised_by=world.ben,
+        resolution=f"{MARKER} done",
+    )
     Verdict.objects.filter(state="disputed").update(reason=f"{MARKER} dispute")
     assert Verdict.objects.filter(state="disputed").exists()
     for name in ("lenient", "strict"):
@@ -90,6 +97,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "judge_id": list(Judge.objects.values_list("pk", flat=True)),
         "key": ["grade", "support", "measure"],
         "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),
+        "flag_id": list(Flag.objects.values_list("pk", flat=True)),
         "username": ["ann", "ben"],
         "step": ["open", "pause", "close"],
         "form": ["json", "html", "zip"],
@@ -99,6 +107,8 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "number": batch.number,
         "job_id": "00000000-0000-4000-8000-000000000000",
         "token_id": "ts_0123456789ab",
+        "invite_id": 1,
+        "token": "no-such-invitation",
         "name": "statistics",
     }
     most = max(len(values) for values in ids.values())

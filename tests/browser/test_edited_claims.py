@@ -45,6 +45,7 @@ def test_labels_go_to_the_claims_that_are_there(desk: Desk, new_page: Callable[.
 
     page = new_page(desk.ana)
     page.goto(f"/p/desk/label/?batch={batch.number}")
+    page.locator("html[data-task-id]").wait_for()
     expect(page.locator("#steps .step-unit")).to_have_text(["Claim 1", "Claim 2", "Claim 3", "Claim 4"])
     expect(page.locator("#answer mark")).to_have_text(["It opens", "at nine.", "closes at five"])
     expect(page.locator("#claims li")).to_have_text(["Nobody is there at six."])

@@ -321,3 +321,16 @@ def test_in_a_long_context_the_cursor_begins_at_what_is_seen_and_stays_in_sight(
     ((context, start, end, quote),) = table.evidence()
     assert (context, quote) == (0, lines[start:end])
     assert quote.startswith(f"Line {number + 30} ")
+
+
+def test_the_cursor_goes_on_where_it_was_left_unless_one_reads_elsewhere(set_table: SetTable) -> None:
+    lines = "".join(f"Line {n} is one.\n" for n in range(2000))
+    table = set_table(contexts=[lines])
+    page = table.page
+    for key in ("e", "ArrowDown", "ArrowDown", "Escape", "n", "e"):
+        page.keyboard.press(key)
+    assert said(page) == "Context 1 – Line 2 is one."
+    page.keyboard.press("Escape")
+    page.evaluate("document.getElementById('contexts-column').scrollTop = 20000")
+    page.keyboard.press("e")
+    assert int(said(page).split()[4]) > 100

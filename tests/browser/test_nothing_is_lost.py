@@ -103,6 +103,8 @@ def test_a_dead_server(desk: Desk, live_app: LiveApp, new_page: Callable[..., Pa
     live_app.kill()
     press(page, "x", "1", "x", "4")
     page.wait_for_selector('#save-state[data-state="waiting"]')
+    if closed:
+        page.goto("about:blank")
     live_app.start()
     if closed:
         open_workspace(page, live_app)

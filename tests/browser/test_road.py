@@ -119,7 +119,6 @@ def _import(page: Page, url: str, kind: str, path: Path) -> None:
 def _open_a_batch(page: Page, url: str) -> None:
     page.goto(f"{url}/p/branches/batches/new/")
     page.locator("[name=name]").fill("First")
-    page.get_by_label("Support").check()
     for name in ("ana", "ben"):
         page.get_by_label(name, exact=False).first.check()
     page.locator("[name=overlap]").fill("2")

@@ -44,6 +44,11 @@ def test_production_refuses_to_start_without(run: Run, name: str) -> None:
         ({"DATABASE_URL": "mysql://u:secret@h/d"}, "DATABASE_URL is not a URL of the form postgresql://"),
         ({"DATABASE_URL": "postgresql://u:secret@h:port/d"}, "DATABASE_URL cannot be read"),
         ({"REDIS_URL": "localhost:6379"}, "REDIS_URL is not a URL of the form redis://"),
+        ({"EMAIL_URL": "mail.example.org"}, "EMAIL_URL is not a URL of the form console://"),
+        ({"EMAIL_URL": "smtp+tls://u:secret@:587"}, "EMAIL_URL cannot be read"),
+        ({"EMAIL_URL": "smtp://u:secret@host:many"}, "EMAIL_URL cannot be read"),
+        ({"EMAIL_URL": "smtp+tls://u:secret@host"}, "PUBLIC_URL is not set, and mails need it for their links"),
+        ({"PUBLIC_URL": "touchstone.example.org"}, "PUBLIC_URL is not a URL of the form https://"),
     ],
 )
 def test_wrong_values_are_named(run: Run, variables: dict[str, str], message: str) -> None:
@@ -80,6 +85,21 @@ def test_each_installation_has_its_own_secret_key(run: Run, bare: dict[str, str]
 def test_celery_takes_json_only(run: Run) -> None:
     script = "from config.celery import app; print(app.conf.accept_content, app.conf.task_serializer)"
     assert run("-c", script).stdout.strip() == "['json'] json"
+
+
+def test_the_mail_server_of_a_url(run: Run) -> None:
+    script = (
+        "import config.settings as s; print(s.EMAIL_BACKEND.split('.')[-2], s.EMAIL_HOST, s.EMAIL_PORT, "
+        "s.EMAIL_USE_TLS, s.EMAIL_USE_SSL, s.EMAIL_HOST_USER, s.EMAIL_HOST_PASSWORD, s.PUBLIC_URL)"
+    )
+    given = {**PRODUCTION, "PUBLIC_URL": "https://t.example.org/"}
+    sent = run("-c", script, **given, EMAIL_URL="smtp+tls://me%40example.org:p%3Aw@mail.example.org").stdout.split()
+    assert sent == [
+        "smtp", "mail.example.org", "587", "True", "False", "me@example.org", "p:w", "https://t.example.org"
+    ]  # fmt: skip
+    sealed = run("-c", script, **given, EMAIL_URL="smtp+ssl://mail.example.org").stdout.split()
+    assert sealed[:5] == ["smtp", "mail.example.org", "465", "False", "True"]
+    assert run("-c", script, PORT="8123").stdout.split()[0] == "console"
 
 
 def test_a_unix_socket_for_redis_is_spelled_as_celery_wants_it(run: Run) -> None:

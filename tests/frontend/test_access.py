@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from annotate.models import ImportJob, Project, User, Verdict
+from annotate.services.invites import create_invite
 from frontend.urls import project_patterns
 
 WhoMay = Callable[..., dict[str, int]]
@@ -27,6 +28,8 @@ READ = {
     "batches/": STAFF,
     "batches/1/": STAFF,
     "batches/1/progress/": STAFF,
+    "batches/1/tasks/": STAFF,
+    "batches/1/extend/": ADMIN,
     "reports/": STAFF,
     "reports/support/": STAFF,
     "reports/support/judge/": STAFF,
@@ -39,6 +42,7 @@ READ = {
     "audit/": ADMIN,
     "audit/trail.csv": ADMIN,
     "members/": ADMIN,
+    "members/bea/deactivate/": ADMIN,
     "import/": ADMIN,
     "export/": ADMIN,
     "batches/new/": ADMIN,
@@ -55,13 +59,18 @@ WRITE = {
     "settings/": ADMIN,
     "members/": ADMIN,
     "members/new-account/": ADMIN,
-    "members/bea/role/": ADMIN,
+    "members/bea/change/": ADMIN,
+    "members/bea/reactivate/": ADMIN,
+    "members/invite/": ADMIN,
     "members/bea/remove/": ADMIN,
     "import/": ADMIN,
     "export/": ADMIN,
     "export/settle/": ADMIN,
     "batches/new/": ADMIN,
     "batches/1/open/": ADMIN,
+    "batches/1/pause/": ADMIN,
+    "batches/1/tasks/": ADMIN,
+    "batches/1/extend/": ADMIN,
     "batches/1/delete/": ADMIN,
     "criteria/new/": ADMIN,
     "criteria/add/": ADMIN,
@@ -96,6 +105,25 @@ def test_who_may_see_one_sample_and_one_dispute(disputes: list[Verdict], who_may
     assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/", "post") == {**STAFF, "reviewer": 422, "admin": 422}
 
 
+def test_who_may_return_a_task(disputes: list[Verdict], who_may: WhoMay) -> None:
+    task = disputes[0].sample.tasks.first()
+    assert task is not None
+    assert who_may(f"/p/help/batches/1/tasks/{task.pk}/return/") == STAFF
+    sent = who_may(f"/p/help/batches/1/tasks/{task.pk}/return/", "post")
+    assert sent == {**STAFF, "reviewer": 422, "admin": 422}
+    foreign = who_may("/p/help/batches/1/tasks/999999999/return/")
+    assert foreign == {**STAFF, "reviewer": 404, "admin": 404}
+
+
+def test_who_may_take_an_invitation_back(project: Project, alice: User, who_may: WhoMay) -> None:
+    invite, _ = create_invite(actor=alice, project=project, role="annotator")
+    assert who_may(f"/p/help/members/invites/{invite.pk}/revoke/", "post") == {**ADMIN, "admin": 302}
+
+
+def test_who_may_ask_what_a_batch_would_be(project: Project, who_may: WhoMay) -> None:
+    assert who_may("/p/help/batches/new/preview/", "post") == ADMIN
+
+
 def test_who_may_see_an_import(project: Project, alice: User, who_may: WhoMay) -> None:
     job = ImportJob.objects.create(
         project=project, kind="samples", status="failed", file_name="a.csv", created_by=alice
@@ -104,7 +132,9 @@ def test_who_may_see_an_import(project: Project, alice: User, who_may: WhoMay) -
         assert who_may(f"/p/help/import/{job.pk}/{path}") == ADMIN
 
 
-@pytest.mark.parametrize("path", ["members/new-account/", "members/bea/role/", "members/bea/remove/", "export/settle/"])
+@pytest.mark.parametrize(
+    "path", ["members/new-account/", "members/bea/change/", "members/bea/remove/", "members/invite/", "export/settle/"]
+)
 def test_what_changes_things_takes_a_post(path: str, alice: User, project: Project) -> None:
     client = Client()
     client.force_login(alice)

@@ -11,7 +11,7 @@ AsUser = Callable[[User], Client]
 def test_needs_a_login(db: None) -> None:
     for path in ("/account/", "/account/password/"):
         assert Client().get(path).status_code == 302
-    for path in ("/account/tokens/", "/account/tokens/x/revoke/"):
+    for path in ("/account/tokens/", "/account/tokens/x/revoke/", "/account/email/"):
         assert Client().post(path).status_code == 302
         assert Client().get(path).status_code == 405
 
@@ -42,3 +42,16 @@ def test_changes_the_password(ben: User, as_user: AsUser) -> None:
     assert client.post("/account/password/", sent).url == "/account/"
     assert Client().login(username="ben", password="another one 7!")
     assert client.get("/account/").status_code == 200
+
+
+def test_changes_the_address_for_mail(ben: User, as_user: AsUser) -> None:
+    client = as_user(ben)
+    reply = client.post("/account/email/", {"email": "nobody"})
+    assert reply.status_code == 422
+    assert "valid email" in reply.content.decode()
+    client.post("/account/email/", {"email": "ben@example.org", "is_superuser": "1", "username": "root"})
+    ben.refresh_from_db()
+    assert (ben.email, ben.username, ben.is_superuser) == ("ben@example.org", "ben", False)
+    client.post("/account/email/", {"email": ""})
+    ben.refresh_from_db()
+    assert ben.email == ""

@@ -34,7 +34,7 @@ def test_an_empty_queue_says_so(rita: User, project: Project, as_user: AsUser) -
 def test_shows_labels_side_by_side_without_names(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
     reply = as_user(rita).get(f"/p/help/adjudicate/{disputes[0].pk}/")
     shown = [(said.who, shown) for said, shown in reply.context["labels"]]
-    assert sorted(shown) == [("Annotator A", "Supported"), ("Annotator B", "Contradicted")]
+    assert sorted(shown) == [("Annotator A", "Contradicted"), ("Annotator B", "Supported")]
     text = reply.content.decode()
     assert 'aria-current="true"' in text
     assert "Claim 1" in text

@@ -10,7 +10,7 @@ from annotate.models import Batch, Project, Sample, User
 from annotate.models.batch import BatchStatus
 from annotate.selectors.projects import current_criteria
 from annotate.services.batches import create_batch
-from tests.frontend.building import make_samples
+from tests.frontend.building import label_task, make_samples
 
 AsUser = Callable[[User], Client]
 
@@ -18,7 +18,107 @@ AsUser = Callable[[User], Client]
 @pytest.fixture
 def sent(project: Project, samples: list[Sample], ben: User, bea: User) -> dict[str, Any]:
     criteria = [criterion.pk for criterion in current_criteria(project)]
-    return {"name": "First", "method": "all", "criteria": criteria, "annotators": [ben.pk, bea.pk], "overlap": 2}
+    chosen = {"name": "First", "method": "all", "criteria": criteria, "annotators": [ben.pk, bea.pk], "overlap": 2}
+    # What the page sends for the options that nobody touched.
+    return chosen | {
+        "strategy": "balanced",
+        "lease_minutes": 30,
+        "overlap_percent": 100,
+        "consensus": "majority",
+        "gold_percent": 0,
+        "repeat_percent": 0,
+    }
+
+
+def test_the_page_itself_sends_what_the_simple_case_needs(
+    alice: User, ben: User, bea: User, project: Project, samples: list[Sample], as_user: AsUser
+) -> None:
+    """Name and people are all that has to be given."""
+    form = as_user(alice).get("/p/help/batches/new/").context["form"]
+    given = {field.html_name: field.value() for field in form if field.value() is not None}
+    as_user(alice).post("/p/help/batches/new/", {**given, "name": "Simple", "annotators": [ben.pk, bea.pk]})
+    batch = Batch.objects.get()
+    assert (batch.overlap, batch.overlap_share, batch.strategy) == (2, 1, "balanced")
+    assert batch.batch_samples.count() == 4
+    assert batch.criteria.count() == 2
+
+
+def test_all_options_reach_the_batch(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+    options = {
+        "strategy": "pull", "lease_minutes": 5, "overlap_percent": 50, "consensus": "unanimous", "tag_key": "tier",
+        "gold_percent": 5, "gold_feedback": "on", "repeat_percent": 10, "due_date": "2999-01-31",
+    }  # fmt: skip
+    assert as_user(alice).post("/p/help/batches/new/", sent | options).status_code == 302
+    batch = Batch.objects.get()
+    assert (batch.strategy, batch.lease_minutes, batch.overlap_share, batch.consensus) == ("pull", 5, 0.5, "unanimous")
+    assert (batch.tag_key, batch.gold_share, batch.gold_feedback, batch.repeat_share) == ("tier", 0.05, True, 0.1)
+    assert sorted(batch.batch_samples.values_list("overlap", flat=True)) == [1, 1, 2, 2]
+    assert set(batch.batch_samples.values_list("tag", flat=True)) == {"gold", "silver"}
+    text = as_user(alice).get("/p/help/batches/1/").content.decode()
+    for said in ("50 % of them labelled by 2", "after 5 minutes", "all of its labels agree", "5 % with known answers"):
+        assert said in text
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "8 tasks for 2 people, about 4 each"),
+        ({"name": ""}, "8 tasks for 2 people, about 4 each"),
+        ({"overlap_percent": 50}, "6 tasks for 2 people, about 3 each"),
+        ({"overlap_percent": 50}, "4 samples, 2 labelled by several people"),
+        ({"strategy": "pull"}, "8 tasks in a queue for 2 people"),
+        ({"method": "random", "n": 1, "overlap": 1}, "1 task for 2 people"),
+        ({"method": "filter", "meta_0": '"gold"'}, "4 tasks for 2 people"),
+        ({"method": "random", "n": 9}, "Only 4 samples match"),
+        ({"repeat_percent": 50}, "2 come to everybody a second time"),
+        ({"gold_percent": 25}, "Everybody gets 1 with a known answer as well"),
+        ({"tag_key": "tier"}, "2 people are needed"),
+        ({"annotators": []}, "Choose who labels"),
+    ],
+)
+def test_says_what_will_be_made(
+    change: dict[str, Any], said: str, alice: User, sent: dict[str, Any], as_user: AsUser
+) -> None:
+    reply = as_user(alice).post("/p/help/batches/new/preview/", {**sent, **change})
+    assert reply.status_code == 200
+    assert said in reply.content.decode()
+    assert not Batch.objects.exists()
+
+
+def test_what_will_be_made_is_made(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+    client = as_user(alice)
+    plan = client.post("/p/help/batches/new/preview/", {**sent, "overlap_percent": 50}).context["plan"]
+    client.post("/p/help/batches/new/", {**sent, "overlap_percent": 50})
+    client.post("/p/help/batches/1/open/")
+    assert Batch.objects.get().tasks.count() == plan.tasks
+    assert plan.doubled == Batch.objects.get().batch_samples.filter(overlap=2).count()
+
+
+def test_pauses_and_resumes(alice: User, batch: Batch, as_user: AsUser) -> None:
+    client = as_user(alice)
+    for step, status, shown in (("pause", "paused", "Resume"), ("resume", "open", "Pause")):
+        reply = client.post(f"/p/help/batches/1/{step}/", follow=True)
+        batch.refresh_from_db()
+        assert batch.status == status
+        assert f">{shown}<" in reply.content.decode()
+
+
+def test_extends(alice: User, rita: User, batch: Batch, project: Project, as_user: AsUser) -> None:
+    make_samples(project, 3)
+    client = as_user(alice)
+    asked = client.get("/p/help/batches/1/extend/")
+    assert "3 samples of the project are not in this batch" in asked.content.decode()
+    offered = {user.username for user in asked.context["form"].fields["annotators"].queryset}
+    assert offered == {"alice", "rita"}
+    sent = {"due_date": "2999-01-31", "annotators": [rita.pk], "samples": "all"}
+    reply = client.post("/p/help/batches/1/extend/", sent, follow=True)
+    assert "is extended" in reply.content.decode()
+    batch.refresh_from_db()
+    assert (str(batch.due_date), batch.batch_samples.count()) == ("2999-01-31", 7)
+    assert batch.tasks.filter(annotator=rita).exists()
+    early = client.post("/p/help/batches/1/extend/", {"due_date": "2990-01-31", "samples": "none"})
+    assert early.status_code == 422
+    assert "needs a later day" in early.content.decode()
 
 
 def test_makes_a_draft_of_all_samples(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
@@ -56,6 +156,10 @@ def test_filters_by_metadata_that_the_form_knows(alice: User, sent: dict[str, An
         ({"criteria": []}, "Choose at least one criterion"),
         ({"annotators": []}, "Choose who labels"),
         ({"meta_0": '"lead"'}, "Select a valid choice"),
+        ({"overlap_percent": 101}, "less than or equal to 100"),
+        ({"lease_minutes": 0}, "greater than or equal to 1"),
+        ({"strategy": "magic"}, "Select a valid choice"),
+        ({"tag_key": "nothing"}, "Select a valid choice"),
         ({"due_date": "soon"}, "Enter a valid date"),
         ({"due_date": "2026-01-31"}, "The due date 2026-01-31 has passed"),
     ],
@@ -84,7 +188,7 @@ def test_goes_from_draft_to_closed_and_back(alice: User, sent: dict[str, Any], a
     assert client.post("/p/help/batches/1/explode/").status_code == 404
     assert client.get("/p/help/batches/1/open/").status_code == 405
     again = client.post("/p/help/batches/1/open/", follow=True)
-    assert "only one that is draft can be opened" in again.content.decode()
+    assert "can be taken only in a batch that is draft" in again.content.decode()
 
 
 def test_a_draft_is_deleted_after_a_question(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
@@ -107,7 +211,7 @@ def test_one_with_labels_stays(alice: User, as_user: AsUser) -> None:
 def test_shows_progress_and_asks_again_only_while_open(rita: User, batch: Batch, as_user: AsUser) -> None:
     client = as_user(rita)
     text = client.get("/p/help/batches/1/").content.decode()
-    assert "25 %" in text
+    assert "<strong>25 %</strong>" in text
     assert "4 / 16" in text
     assert "hx-get" in text
     assert "/p/help/batches/1/close/" not in text
@@ -115,6 +219,25 @@ def test_shows_progress_and_asks_again_only_while_open(rita: User, batch: Batch,
     batch.save()
     assert "hx-get" not in client.get("/p/help/batches/1/").content.decode()
     assert "hx-get" not in client.get("/p/help/batches/1/progress/").content.decode()
+
+
+@pytest.mark.usefixtures("disputes")
+def test_sends_nothing_when_nothing_has_changed(rita: User, batch: Batch, as_user: AsUser) -> None:
+    client = as_user(rita)
+    seen = client.get("/p/help/batches/1/").context["seen"]
+    assert client.get(f"/p/help/batches/1/progress/?seen={seen}").status_code == 204
+    task = batch.tasks.filter(status="pending").first()
+    assert task is not None
+    label_task(task, {"support": "supported", "relevance": 3})
+    changed = client.get(f"/p/help/batches/1/progress/?seen={seen}")
+    assert changed.status_code == 200
+    assert f"?seen={changed.context['seen']}" in changed.content.decode()
+    assert changed.context["seen"] != seen
+    # One that is paused meanwhile must stop asking.
+    Batch.objects.update(status=BatchStatus.PAUSED)
+    last = client.get(f"/p/help/batches/1/progress/?seen={changed.context['seen']}")
+    assert last.status_code == 200
+    assert "hx-get" not in last.content.decode()
 
 
 def test_the_number_of_queries_does_not_grow(

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, User, Verdict
 from annotate.services.projects import create_project, set_member
-from tests.frontend.building import make_samples
+from tests.frontend.building import label_task, make_samples
 
 AsUser = Callable[[User], Client]
 
@@ -26,6 +26,28 @@ def test_an_annotator_sees_how_much_waits(ben: User, batch: Batch, as_user: AsUs
     assert "/p/help/label/" in text
     assert "New project" not in text
     assert "/p/help/adjudicate/" not in text
+
+
+def test_an_annotator_sees_what_they_have_done_and_how_long_the_rest_takes(
+    ben: User, bea: User, batch: Batch, as_user: AsUser
+) -> None:
+    for task in batch.tasks.filter(annotator=ben).order_by("position")[:3]:
+        label_task(task, {"support": "supported", "relevance": 3})
+    batch.tasks.filter(status="submitted").update(active_seconds=120)
+    assert "3 done, about 2 minutes left" in as_user(ben).get("/").content.decode()
+    # Nothing of hers is his.
+    assert "done" not in as_user(bea).get("/").content.decode()
+
+
+def test_a_queue_waits_for_its_annotators(ben: User, rita: User, batch: Batch, as_user: AsUser) -> None:
+    Batch.objects.update(strategy="pull")
+    batch.tasks.filter(annotator__username="bea").delete()
+    batch.tasks.update(annotator=None)
+    for url in ("/", "/p/help/"):
+        assert (
+            "<strong>4 tasks</strong> wait for you in “<bdi>Batch one</bdi>”" in as_user(ben).get(url).content.decode()
+        )
+        assert "wait for you" not in as_user(rita).get(url).content.decode()
 
 
 def test_a_reviewer_sees_what_is_to_settle(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 
+from django.core import mail
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -56,11 +57,90 @@ def test_a_name_that_labels_of_others_use_makes_no_account(alice: User, project:
     assert not User.objects.filter(username="dora").exists()
 
 
-def test_changes_a_role(alice: User, ben: User, project: Project, as_user: AsUser) -> None:
-    as_user(alice).post("/p/help/members/ben/role/", {"role": "reviewer"})
+def test_changes_role_and_expertise(alice: User, ben: User, project: Project, as_user: AsUser) -> None:
+    client = as_user(alice)
+    client.post("/p/help/members/ben/change/", {"role": "reviewer", "tags": "law,  tax , law,"})
     assert role(project, "ben") == "reviewer"
-    reply = as_user(alice).post("/p/help/members/ben/role/", {"role": "king"}, follow=True)
-    assert "is not a role" in reply.content.decode()
+    assert project.memberships.get(user=ben).tags == ["law", "tax"]
+    assert 'value="law, tax"' in client.get("/p/help/members/").content.decode()
+
+
+def test_a_bad_row_changes_nothing(alice: User, ben: User, project: Project, as_user: AsUser) -> None:
+    for sent, said in (
+        ({"role": "king"}, "Select a valid choice"),
+        ({"role": "admin", "tags": "x" * 81}, "at most 30"),
+    ):
+        reply = as_user(alice).post("/p/help/members/ben/change/", sent, follow=True)
+        assert said in reply.content.decode()
+        assert (role(project, "ben"), project.memberships.get(user=ben).tags) == ("annotator", [])
+
+
+def test_deactivating_asks_first_and_hands_the_tasks_on(
+    alice: User, ben: User, rita: User, batch: Batch, project: Project, as_user: AsUser
+) -> None:
+    client, bens = as_user(alice), as_user(ben)
+    asked = client.get("/p/help/members/ben/deactivate/")
+    assert [(row.name, row.tasks) for row in asked.context["rows"]] == [("Batch one", 4)]
+    assert bens.get("/p/help/").status_code == 200
+    reply = client.post("/p/help/members/ben/deactivate/", {"to": [rita.pk]}, follow=True)
+    assert "4 open tasks were handed on" in reply.content.decode()
+    assert batch.tasks.filter(annotator=rita, status="pending").count() == 4
+    assert not batch.tasks.filter(annotator=ben, status__in=["pending", "in_progress", "returned"]).exists()
+    assert bens.get("/p/help/").status_code == 404
+    client.post("/p/help/members/ben/reactivate/")
+    assert bens.get("/p/help/").status_code == 200
+
+
+def test_people_who_can_not_take_the_tasks_keep_the_member(
+    alice: User, ben: User, bea: User, batch: Batch, project: Project, as_user: AsUser
+) -> None:
+    """Bea has the same samples already."""
+    reply = as_user(alice).post("/p/help/members/ben/deactivate/", {"to": [bea.pk]})
+    assert reply.status_code == 409
+    assert "can&#x27;t go to any of the people named" in reply.content.decode()
+    assert project.memberships.get(user=ben).is_active
+    assert batch.tasks.filter(annotator=ben, status="pending").count() == 4
+
+
+def test_the_last_admin_can_not_be_deactivated(alice: User, project: Project, as_user: AsUser) -> None:
+    reply = as_user(alice).post("/p/help/members/alice/deactivate/")
+    assert reply.status_code == 409
+    assert "needs at least one admin" in reply.content.decode()
+    assert project.memberships.get(user=alice).is_active
+
+
+def test_an_invitation_is_shown_once_and_can_be_taken_back(
+    alice: User, charlie: User, project: Project, as_user: AsUser
+) -> None:
+    client = as_user(alice)
+    sent = {"invite-role": "reviewer", "invite-max_uses": 2, "invite-days": 3, "invite-tags": "law, tax"}
+    reply = client.post("/p/help/members/invite/", sent)
+    assert reply.status_code == 201
+    assert "no-store" in reply["Cache-Control"]
+    link = reply.context["invited"]["link"]
+    assert link in reply.content.decode()
+    shown = client.get("/p/help/members/").content.decode()
+    assert link not in shown
+    assert "0 / 2" in shown
+    assert as_user(charlie).get(link).status_code == 200
+    made = project.invites.get()
+    client.post(f"/p/help/members/invites/{made.pk}/revoke/")
+    assert as_user(charlie).get(link).status_code == 404
+    assert "Open invitations" not in client.get("/p/help/members/").content.decode()
+
+
+def test_an_invitation_is_mailed(alice: User, project: Project, as_user: AsUser) -> None:
+    sent = {"invite-role": "annotator", "invite-max_uses": 1, "invite-days": 3, "invite-email": "new@example.org"}
+    reply = as_user(alice).post("/p/help/members/invite/", sent)
+    assert "was sent to new@example.org" in reply.content.decode()
+    assert mail.outbox[0].to == ["new@example.org"]
+
+
+def test_a_bad_invitation_says_why(alice: User, project: Project, as_user: AsUser) -> None:
+    reply = as_user(alice).post("/p/help/members/invite/", {"invite-role": "annotator", "invite-days": 91})
+    assert reply.status_code == 422
+    assert "less than or equal to 90" in reply.content.decode()
+    assert not project.invites.exists()
 
 
 def test_keeps_an_admin(alice: User, project: Project, as_user: AsUser) -> None:

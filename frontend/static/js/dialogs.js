@@ -5,12 +5,30 @@ import { say } from "./render.js";
 
 const byId = (id) => document.getElementById(id);
 
+/** Who waits for the value of an open dialog. @type {Map<HTMLDialogElement, (value: string) => void>} */
+const waiting = new Map();
+
 /** Opens a dialog and waits for its value; "" when it was closed without one. @param {HTMLDialogElement} dialog @returns {Promise<string>} */
 function ask(dialog) {
   if (dialog.open) return Promise.resolve("");
   dialog.returnValue = "";
   dialog.showModal();
-  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue), { once: true }));
+  return new Promise((resolve) => {
+    waiting.set(dialog, resolve);
+    const closed = () => {
+      // The event of an earlier closing, told late: it is open again.
+      if (dialog.open) return;
+      dialog.removeEventListener("close", closed);
+      resolve(dialog.returnValue);
+    };
+    dialog.addEventListener("close", closed);
+  });
+}
+
+/** Closes it, and whoever waits goes on at once: a quick next key must find the decision made. The event comes later. */
+function answer(dialog, value) {
+  dialog.close(value);
+  waiting.get(dialog)?.(value);
 }
 
 /**
@@ -19,7 +37,7 @@ function ask(dialog) {
  */
 export function prepareDialogs(on) {
   for (const button of document.querySelectorAll("dialog [data-close]")) {
-    button.addEventListener("click", () => button.closest("dialog").close(button.dataset.close));
+    button.addEventListener("click", () => answer(button.closest("dialog"), button.dataset.close));
   }
   const shortcuts = byId("shortcuts");
   shortcuts.checked = shortcutsOn();
@@ -35,7 +53,7 @@ function prepareReasons(name) {
   for (const reason of reasons) {
     reason.addEventListener("click", () => {
       field.value = reason.querySelector("[data-words]").textContent.trim();
-      dialog.close("done");
+      answer(dialog, "done");
     });
   }
   dialog.addEventListener("keydown", (event) => {
@@ -50,7 +68,7 @@ function prepareReasons(name) {
   });
   byId(`${name}-form`).addEventListener("submit", (event) => {
     event.preventDefault();
-    if (field.value.trim()) dialog.close("done");
+    if (field.value.trim()) answer(dialog, "done");
     else byId(`${name}-error`).hidden = false;
   });
 }

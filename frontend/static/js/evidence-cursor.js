@@ -73,10 +73,16 @@ export class EvidenceCursor {
     return (this.texts.contexts[context].sentences ??= new Sentences(text, begins, document.documentElement.lang));
   }
 
-  /** Begins at the hit of a search, else where it was left, else at what is attached, else at the first sentence in sight. */
+  /** Where to begin next time, if it is in sight then. @param {Place|null} place */
+  resumeAt(place) {
+    this.#left = place ?? this.#left;
+  }
+
+  /** Begins where it was left or the search ended, else at what is attached, else at the first sentence; of what is in sight. */
   #start() {
-    const { search, evidence } = this.texts;
-    const first = search.place ?? this.#left ?? evidence.places(evidence.spans)[0];
+    const { evidence } = this.texts;
+    const places = [this.#left, ...evidence.places(evidence.spans)].filter((place) => place !== null);
+    const first = places.find((place) => inSight(evidence.ranges([place])[0]));
     if (first) return this.#goTo(first.context, this.#sentences(first.context).at(first.start));
     const seen = Math.max(0, this.texts.contexts.findIndex(({ element, text }) => text && inSight(element)));
     const offset = firstInSight(this.texts.contexts[seen].element) ?? 0;

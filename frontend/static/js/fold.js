@@ -6,6 +6,19 @@ const ACCENTS = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7
 const PLAIN = /^[\0-\x7f\u4e00-\u9fff\u3001\u3002]/;
 const RUNS = /[\0-\x7f]+|[\u4e00-\u9fff\u3001\u3002]+|[^\0-\x7f][\p{M}\u{ff9e}\u{ff9f}]*/gu;
 
+// A language has few characters that need thought, and a text has them again and again.
+const folded = new Map();
+const MOST_KNOWN = 20_000;
+
+/** @param {string} character with what is written upon it */
+function foldCharacter(character) {
+  if (!folded.has(character)) {
+    if (folded.size > MOST_KNOWN) folded.clear();
+    folded.set(character, character.normalize("NFKD").replace(ACCENTS, "").normalize("NFC").toLowerCase());
+  }
+  return folded.get(character);
+}
+
 /**
  * @typedef {{words: string, places: Int32Array}} Folded  `places`: for each unit of `words`, and its end, the offset in the text
  * @param {string} text @returns {Folded}
@@ -16,15 +29,15 @@ export function fold(text) {
   let size = 0;
   for (const { 0: run, index } of text.matchAll(RUNS)) {
     const plain = PLAIN.test(run);
-    const folded = plain ? run.toLowerCase() : run.normalize("NFKD").replace(ACCENTS, "").normalize("NFC").toLowerCase();
-    if (size + folded.length >= places.length) {
-      const larger = new Int32Array(2 * places.length + folded.length);
+    const words = plain ? run.toLowerCase() : foldCharacter(run);
+    if (size + words.length >= places.length) {
+      const larger = new Int32Array(2 * places.length + words.length);
       larger.set(places);
       places = larger;
     }
-    for (let i = 0; i < folded.length; i += 1) places[size + i] = plain ? index + i : index;
-    size += folded.length;
-    parts.push(folded);
+    for (let i = 0; i < words.length; i += 1) places[size + i] = plain ? index + i : index;
+    size += words.length;
+    parts.push(words);
   }
   places[size] = text.length;
   return { words: parts.join(""), places: places.subarray(0, size + 1) };

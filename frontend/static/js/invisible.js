@@ -21,6 +21,9 @@ const JOINED = `(?<!${PICTURE})\\u200d|\\u200d(?!\\p{Extended_Pictographic})`;
 const REST = [...NAMES.keys()].filter((point) => point !== 0x200d).map((point) => `\\u{${point.toString(16)}}`).join("");
 const UNSEEN = new RegExp(`[${REST}\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f]|${JOINED}|(?<!${FLAG})[\\u{e0000}-\\u{e007f}]`, "gu");
 
+// Most texts have none of them, which a simpler pattern sees sooner; \udb40 is the first half of every tag.
+const MAYBE = new RegExp(`[${[...NAMES.keys()].map((point) => `\\u${point.toString(16).padStart(4, "0")}`).join("")}\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\udb40]`);
+
 // What may deceive a reader: of no width, or changing the direction of what follows.
 const SUSPECT = /^(?:ZWSP|WJ|BOM|MVS|ALM|LRM|RLM|LRE|RLE|PDF|LRO|RLO|LRI|RLI|FSI|PDI|FN\(\)|×|INVSEP|\+|TAG.*)$/;
 
@@ -37,6 +40,7 @@ export function unseenName(character) {
 
 /** Every unseen character of a text. @param {string} text @returns {{index: number, character: string, name: string}[]} */
 export function unseenIn(text) {
+  if (!MAYBE.test(text)) return [];
   return Array.from(text.matchAll(UNSEEN), ({ 0: character, index }) => ({ index, character, name: unseenName(character) }));
 }
 

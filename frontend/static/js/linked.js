@@ -14,7 +14,7 @@ export class Linked {
     this.texts = texts;
     for (const [enters, leaves] of [["pointerover", "pointerout"], ["focusin", "focusout"]]) {
       byId("work").addEventListener(enters, (event) => this.#onTarget(event.target));
-      byId("work").addEventListener(leaves, (event) => !event.relatedTarget && this.#light("", []));
+      byId("work").addEventListener(leaves, (event) => !byId("work").contains(event.relatedTarget) && this.#light("", []));
     }
     byId("contexts").addEventListener("pointermove", (event) => this.#onMove(event));
   }

@@ -158,10 +158,12 @@ function bringIntoSight(range) {
   return true;
 }
 
-/** Whether any of an element is in sight. Asks for its box only: its words may not be laid out. @param {Element} element */
-export function inSight(element) {
-  const sight = sightOf(scrollerOf(element));
-  const place = element.getBoundingClientRect();
+/** Whether any of it is in sight. Of an element only its box is asked for: its words may not be laid out. @param {Element|Range} what */
+export function inSight(what) {
+  const home = what instanceof Range ? elementOf(what.startContainer) : what;
+  if (home !== what && !inSight(home)) return false;
+  const sight = sightOf(scrollerOf(home));
+  const place = what.getBoundingClientRect();
   return place.bottom > sight.top && place.top < sight.bottom;
 }
 

@@ -18,7 +18,7 @@ export class Search {
   /** Who had the focus before. @type {HTMLElement|null} */ #before = null;
   #painting = false;
 
-  /** @param {{opened(): void, closed(): void}} on */
+  /** @param {{opened(): void, closed(place: import("./spans.js").Place|null): void}} on  `place`: of the hit in hand */
   constructor(on) {
     this.on = on;
     byId("search").addEventListener("submit", (event) => event.preventDefault());
@@ -39,7 +39,7 @@ export class Search {
     return !byId("search").hidden;
   }
 
-  /** The hit in hand, also after the field was closed. @returns {import("./spans.js").Place|null} */
+  /** The hit in hand. @returns {import("./spans.js").Place|null} */
   get place() {
     let rest = this.#at;
     for (const [context, hits] of this.#hits.entries()) {
@@ -75,7 +75,7 @@ export class Search {
     byId("search").hidden = true;
     paint("search", []);
     paint("search-current", []);
-    this.on.closed();
+    this.on.closed(this.place);
     if (!hadFocus) return;
     if (this.#before?.isConnected && this.#before !== document.body) this.#before.focus({ preventScroll: true });
     else document.activeElement.blur();
@@ -137,12 +137,15 @@ export class Search {
   }
 
   #paintLater() {
-    if (!this.#painting) requestAnimationFrame(() => this.repaint());
+    if (this.#painting) return;
     this.#painting = true;
+    requestAnimationFrame(() => {
+      this.#painting = false;
+      this.repaint();
+    });
   }
 
   #paint() {
-    this.#painting = false;
     const ranges = this.#contexts.flatMap((context, i) => (this.#hits[i]?.length ? this.#nearIn(context, this.#hits[i]) : []));
     paint("search", ranges);
     const place = this.place;

@@ -18,7 +18,7 @@ import { piecesOf } from "./spans.js";
 
 const FLASH_MS = 1_600;
 // Where words of a sample or of a criterion stand.
-const WORDS = ["question", "answer", "answer-b", "claims", "facts", "entities", "reference", "contexts", "unit-text", "options"];
+const WORDS = ["question", "answer", "answer-b", "claims", "facts", "entities", "reference", "contexts", "unit-text", "options", "form"];
 
 const byId = (id) => document.getElementById(id);
 
@@ -33,7 +33,7 @@ export class Texts {
     this.#showsUnseen = workspace.data.preferences.markers;
     this.evidence = new Evidence(this);
     this.cursor = new EvidenceCursor(this);
-    this.search = new Search({ opened: () => this.arrangeBar(), closed: () => this.arrangeBar() });
+    this.search = new Search({ opened: () => this.arrangeBar(), closed: (place) => (this.cursor.resumeAt(place), this.arrangeBar()) });
     this.selected = new Selected(this);
     this.linked = new Linked(this);
     const clicks = { "search-open": this.actions.search, "evidence-start": this.actions.evidence, "show-unseen": this.actions.markers, "unseen-show": this.actions.markers };

@@ -226,9 +226,8 @@ def test_time_is_counted_for_the_step_in_hand(modules: Page) -> None:
           const { ActivityClock } = await import("/clock.js");
           const clock = new ActivityClock();
           const until = async (ms) => {
-            for (const end = performance.now() + ms; performance.now() < end; ) {
-              await new Promise(requestAnimationFrame);
-            }
+            const end = performance.now() + ms;
+            while (performance.now() < end) await new Promise(requestAnimationFrame);
           };
           clock.restart(0, new Map([["b", 5000]]));
           clock.turnTo("a");

@@ -1,0 +1,35 @@
+"""manage.py deactivate_account USERNAME"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotate.errors import Refusal
+from annotate.management.base import OneLineCommand
+from annotate.models import User
+from annotate.services.members import deactivate_account
+
+
+class Command(OneLineCommand):
+    help = (
+        "Closes an account: nobody logs in with it any more, its memberships end, and its open tasks are handed on to "
+        "the other annotators of their batches. What was said with it stays and keeps the name."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username")
+
+    def handle(self, *args: Any, username: str, **options: Any) -> None:
+        user = User.objects.filter(username=username).first()
+        if user is None:
+            raise CommandError(f"There is no account “{username}”.")
+        try:
+            moved = deactivate_account(user=user)
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(f"{username} is deactivated.")
+        for slug, tasks in moved.items():
+            self.stdout.write(f"{slug}: membership ended, {tasks} open tasks handed on.")

@@ -1,0 +1,14 @@
+/** A button that copies the text of a field beside it. Without this module, or without permission, the field is there to copy from. */
+
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  const field = document.getElementById(button.dataset.copy);
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(field.value);
+      button.textContent = button.dataset.copied;
+    } catch {
+      field.select();
+    }
+  });
+}

@@ -1,0 +1,107 @@
+"""The figures of a batch's dashboard in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.utils import formats
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from alignment.estimate import Estimate
+from annotate.models import Batch
+from annotate.selectors.dashboard import PersonBoard, person_boards
+from annotate.selectors.forecast import Forecast, forecast
+
+
+@dataclass(frozen=True)
+class Share:
+    """An estimate as percent: "86 %", "74–93 %", "42 units". text None: not enough yet."""
+
+    text: str | None
+    interval: str
+    units: str
+
+
+@dataclass(frozen=True)
+class Row:
+    board: PersonBoard
+    pace: str
+    per_task: str
+    per_unit: str
+    agreement: Share
+    gold: Share
+    steadiness: Share
+
+
+def board_of(batch: Batch) -> dict[str, Any]:
+    """What partials/batch_board.html shows. Columns for gold and repeats only where the batch has such tasks."""
+    seen, boards = forecast(batch), person_boards(batch)
+    return {
+        "rows": [_row(board) for board in boards],
+        # Of a pull queue: what nobody has taken yet.
+        "waiting": seen.left - sum(board.left for board in boards),
+        "with_gold": batch.gold_share > 0,
+        "with_repeats": batch.repeat_share > 0,
+        "forecast": seen,
+        "outlook": outlook(seen),
+    }
+
+
+def outlook(seen: Forecast) -> list[str]:
+    """Sentences on when it will be done; none where nothing can be said."""
+    said = []
+    if seen.work_seconds:
+        said.append(_("About %(time)s of work left.") % {"time": duration(seen.work_seconds)})
+    if seen.done_on:
+        said.append(
+            _("At the pace of the last 7 days it will be done about %(day)s.") % {"day": _day(seen, seen.done_on)}
+        )
+    return said
+
+
+def duration(seconds: float) -> str:
+    """ "45 s", "12 min", "3 h 20 min"; hours alone from twenty on."""
+    if seconds < 90:
+        return _("%(n)d s") % {"n": round(seconds)}
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return _("%(n)d min") % {"n": minutes}
+    hours, rest = divmod(minutes, 60)
+    if hours >= 20:
+        return _("%(n)d h") % {"n": round(seconds / 3600)}
+    return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": rest}
+
+
+def _day(seen: Forecast, day: Any) -> str:
+    """A weekday where that is clear, else the date."""
+    return formats.date_format(day, "l" if day - seen.today < timedelta(days=7) else "j F Y")
+
+
+def _row(board: PersonBoard) -> Row:
+    return Row(
+        board=board,
+        pace=_("%(n)s an hour") % {"n": formats.number_format(board.pace, 1)} if board.pace is not None else "",
+        per_task=duration(board.seconds_per_task) if board.seconds_per_task is not None else "",
+        per_unit=_seconds(board.seconds_per_unit) if board.seconds_per_unit is not None else "",
+        agreement=share(board.agreement),
+        gold=share(board.gold),
+        steadiness=share(board.steadiness),
+    )
+
+
+def _seconds(seconds: float) -> str:
+    """Units take seconds, of which tenths can matter."""
+    return _("%(n)s s") % {"n": formats.number_format(seconds, 1)} if seconds < 10 else duration(seconds)
+
+
+def share(estimate: Estimate) -> Share:
+    units = ngettext("%(n)d unit", "%(n)d units", estimate.n) % {"n": estimate.n}
+    if estimate.value is None:
+        return Share(None, "", units)
+    interval = ""
+    if estimate.low is not None and estimate.high is not None:
+        interval = f"{100 * estimate.low:.0f}–{100 * estimate.high:.0f} %"
+    return Share(f"{100 * estimate.value:.0f} %", interval, units)

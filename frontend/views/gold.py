@@ -1,0 +1,61 @@
+"""Known answers, which measure annotators: what there is, drawn from verdicts, taken back. For admins only."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotate.errors import Refusal
+from annotate.models import GoldAnswer
+from annotate.selectors.gold import known_answers
+from annotate.services.gold import gold_from_verdicts, remove_gold
+from annotate.units import unit_text, unit_title
+from frontend.forms.gold import DrawGoldForm
+from frontend.views.base import ProjectPage, project_view, refuse, status_of
+
+PAGE_SIZE = 50
+
+
+@project_view("batches", get="gold.read", post="gold.change")
+def known(page: ProjectPage) -> HttpResponse:
+    """The list; a POST draws more from verdicts."""
+    form = DrawGoldForm(page.project, page.data)
+    status = status_of(form)
+    if form.is_valid():
+        try:
+            drawn = gold_from_verdicts(actor=page.user, project=page.project, **form.cleaned_data)
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            said = ngettext("%(n)d answer is known now.", "%(n)d more answers are known now.", len(drawn))
+            messages.success(page.request, said % {"n": len(drawn)})
+            return page.redirect("gold")
+    rows = Paginator(known_answers(page.project), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    listed = [
+        {
+            "answer": answer,
+            "title": unit_title(answer.unit),
+            "text": unit_text(answer.sample, answer.unit),
+            "value": _label(answer),
+        }
+        for answer in rows
+    ]
+    return page.render("frontend/gold.html", {"form": form, "rows": rows, "listed": listed}, status=status)
+
+
+@project_view("batches", post="gold.change")
+def remove(page: ProjectPage, gold_id: int) -> HttpResponse:
+    done = _("The answer is no longer known; nobody is measured by it from now on.")
+    page.attempt(lambda: remove_gold(actor=page.user, project=page.project, gold_id=gold_id), done)
+    return page.redirect("gold")
+
+
+def _label(answer: GoldAnswer) -> str:
+    """The option's name, as annotators read it."""
+    for option in answer.criterion.options:
+        if option["value"] == answer.value:
+            return str(option.get("label") or option["value"])
+    return str(answer.value)

@@ -1,0 +1,144 @@
+"""Who gets which mail, through a real worker where one sends it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core import mail
+from django.core.management import call_command
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from annotate.mail import send_batch_opened, send_reminders, send_task_returned
+from annotate.models import Batch, User
+from annotate.services.batches import open_batch
+from annotate.services.members import deactivate_member
+from annotate.services.tasks import return_task
+from annotate.tasks import mail_batch_opened
+from tests.annotate.factories import World, finish, make_samples, make_world
+
+if TYPE_CHECKING:
+    from tests.conftest import Worker
+
+
+def give_addresses(*people: User) -> None:
+    for user in people:
+        user.email = f"{user.username}@example.org"
+        user.save(update_fields=["email"])
+
+
+@pytest.fixture
+def batch(world: World) -> Batch:
+    make_samples(world.project, 3)
+    give_addresses(world.ann, world.ben)
+    return world.batch(overlap=3)
+
+
+def test_a_batch_that_opens_is_told_to_those_with_tasks_and_an_address(world: World, batch: Batch) -> None:
+    Batch.objects.update(due_date=timezone.localdate() + timedelta(days=3))
+    give_addresses(world.rita)
+    assert send_batch_opened(batch.pk)
+    assert [sent.to for sent in mail.outbox] == [["ann@example.org"], ["ben@example.org"]]
+    text = mail.outbox[0].body
+    assert "3 tasks wait for you in “A batch” of “Support desk”" in text
+    assert "Due on" in text
+    assert "/p/desk/label/" in text
+
+
+def test_a_message_that_comes_twice_is_one_mail(batch: Batch) -> None:
+    for _ in range(3):
+        send_batch_opened(batch.pk)
+    assert len(mail.outbox) == 2
+
+
+def test_a_mail_that_failed_is_tried_again(batch: Batch, settings: Any) -> None:
+    working = settings.EMAIL_BACKEND
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
+    assert not send_batch_opened(batch.pk)
+    settings.EMAIL_BACKEND = working
+    assert send_batch_opened(batch.pk)
+    assert len(mail.outbox) == 2
+
+
+def test_a_batch_that_is_gone_or_closed_is_no_news(batch: Batch) -> None:
+    Batch.objects.update(status="closed")
+    assert send_batch_opened(batch.pk)
+    assert send_batch_opened(10**9)
+    assert send_task_returned(10**9)
+    assert mail.outbox == []
+
+
+def test_what_waits_in_a_queue_waits_for_all_its_annotators(world: World, batch: Batch) -> None:
+    batch.tasks.exclude(annotator=world.ann).delete()
+    batch.tasks.update(annotator=None)
+    send_batch_opened(batch.pk)
+    assert {sent.to[0]: "3 tasks" in sent.body for sent in mail.outbox} == {
+        "ann@example.org": True,
+        "ben@example.org": True,
+    }
+
+
+def test_who_left_gets_none(world: World, batch: Batch) -> None:
+    deactivate_member(actor=world.alice, project=world.project, user=world.ann)
+    User.objects.filter(pk=world.ben.pk).update(is_active=False)
+    send_batch_opened(batch.pk)
+    assert mail.outbox == []
+
+
+def test_each_in_their_own_language(world: World, batch: Batch) -> None:
+    """Dates are Django's own translation, so this holds whatever of ours is translated."""
+    Batch.objects.update(due_date="2999-01-31")
+    User.objects.filter(pk=world.ann.pk).update(language="zh-hans")
+    send_batch_opened(batch.pk)
+    assert "2999年1月31日" in mail.outbox[0].body
+    assert "Jan. 31, 2999" in mail.outbox[1].body
+
+
+def test_reminds_on_the_day_before(world: World, batch: Batch, capsys: pytest.CaptureFixture[str]) -> None:
+    today = timezone.localdate()
+    Batch.objects.update(due_date=today + timedelta(days=1))
+    for task in batch.tasks.filter(annotator=world.ben):
+        finish(task)
+    assert send_reminders(today - timedelta(days=1)) == 0
+    call_command("remind")
+    assert capsys.readouterr().out == "One mail sent.\n"
+    assert mail.outbox[0].to == ["ann@example.org"]
+    assert "3 tasks are left for you" in mail.outbox[0].body
+    call_command("remind")
+    assert len(mail.outbox) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_worker_sends_what_services_ask_for(worker: Worker) -> None:
+    """The whole way: committed, handed over, sent; here into files."""
+    from tests.conftest import mails
+
+    world = make_world()
+    make_samples(world.project, 1)
+    give_addresses(world.ann)
+    draft = world.batch(annotators=[world.ann], overlap=1, opened=False)
+    assert mails() == []
+    open_batch(batch=draft)
+    worker.wait_for(lambda: any("1 task waits for you" in text for text in mails()))
+    assert ["ann@example.org" in text for text in mails()] == [True]
+    task = draft.tasks.get()
+    finish(task)
+    return_task(actor=world.rita, project=world.project, task_id=task.pk, message="Look at claim two.")
+    worker.wait_for(lambda: any("Look at claim two." in text for text in mails()))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_broker_the_batch_opens_all_the_same(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def down(*_: object) -> None:
+        raise OperationalError("no broker")
+
+    monkeypatch.setattr(mail_batch_opened, "delay", down)
+    world = make_world()
+    make_samples(world.project, 1)
+    give_addresses(world.ann)
+    draft = world.batch(annotators=[world.ann], overlap=1, opened=False)
+    assert open_batch(batch=draft).status == "open"
+    assert draft.tasks.count() == 1

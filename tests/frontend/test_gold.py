@@ -1,0 +1,61 @@
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
+
+AsUser = Callable[[User], Client]
+URL = "/p/help/gold/"
+
+
+@pytest.fixture
+def relevance(project: Project) -> Criterion:
+    return project.criteria.get(key="relevance")
+
+
+@pytest.mark.usefixtures("disputes")
+def test_draws_from_what_all_agreed_on(alice: User, relevance: Criterion, as_user: AsUser) -> None:
+    client = as_user(alice)
+    assert "No answer is known yet" in client.get(URL).content.decode()
+    assert Verdict.objects.filter(criterion=relevance, state="settled").count() == 1
+    reply = client.post(URL, {"criterion": relevance.pk, "n": 1, "seed": 3}, follow=True)
+    assert "1 answer is known now." in reply.content.decode()
+    known = GoldAnswer.objects.get()
+    assert (known.unit, known.value, known.created_by) == ("context:0", 3, alice)
+    more = client.post(URL, {"criterion": relevance.pk, "n": 1})
+    assert more.status_code == 422
+    assert "Only 0 units" in more.content.decode()
+
+
+def test_takes_one_back(alice: User, relevance: Criterion, samples: list[Sample], as_user: AsUser) -> None:
+    known = GoldAnswer.objects.create(sample=samples[0], unit="context:0", criterion=relevance, value=2)
+    client = as_user(alice)
+    assert "Paris, context 0." in client.get(URL).content.decode()
+    client.post(f"{URL}{known.pk}/remove/")
+    assert not GoldAnswer.objects.exists()
+    assert client.post(f"{URL}{known.pk}/remove/").status_code == 404
+
+
+def test_only_admins_know(project: Project, who_may: Callable[..., dict[str, int]]) -> None:
+    only = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 403}
+    assert who_may(URL) == {**only, "admin": 200}
+    assert who_may(URL, "post") == {**only, "admin": 422}
+    assert who_may(f"{URL}1/remove/", "post") == {**only, "admin": 404}
+
+
+def test_the_number_of_queries_does_not_grow(
+    alice: User, relevance: Criterion, samples: list[Sample], as_user: AsUser
+) -> None:
+    client = as_user(alice)
+    GoldAnswer.objects.create(sample=samples[0], unit="context:0", criterion=relevance, value=2)
+    client.get(URL)
+    with CaptureQueriesContext(connection) as few:
+        client.get(URL)
+    for sample in samples[1:]:
+        GoldAnswer.objects.create(sample=sample, unit="context:0", criterion=relevance, value=2)
+    with CaptureQueriesContext(connection) as many:
+        client.get(URL)
+    assert len(many) == len(few)
