@@ -181,7 +181,7 @@ def test_a_task_carries_what_the_workspace_needs_and_nothing_else(world: World) 
             "evidence": [],
             "active_ms": None,
             "revision": 1,
-        }  # fmt: skip
+        }
     ]
     assert task["batch"] == {"number": 1, "name": "A batch", "due_date": None}
 
