@@ -356,6 +356,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    # Two fields are called "method"; their choices need names of their own.
+    "ENUM_NAME_OVERRIDES": {"SelectionMethod": ["all", "filter", "random", "list"]},
 }
 
 

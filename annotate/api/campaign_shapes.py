@@ -106,7 +106,7 @@ class Estimate(s.Serializer):
     n = s.IntegerField(help_text="Units.")
     clusters = s.IntegerField(help_text="Samples that they come from.")
     method = s.CharField()
-    reason = s.CharField(allow_null=True, help_text="Why the value or its interval is missing.")
+    reason = s.CharField(allow_null=True, help_text="Why the value or the interval is missing.")
 
 
 class GoldAccuracy(s.Serializer):

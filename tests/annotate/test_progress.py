@@ -172,7 +172,16 @@ def test_a_task_carries_what_the_workspace_needs_and_nothing_else(world: World) 
     assert [criterion["key"] for criterion in task["criteria"]] == ["relevance", "grade"]
     assert task["criteria"][1]["options"] == world.criteria("grade")[0].options
     assert task["labels"] == [
-        {"unit": "answer", "criterion": "grade", "value": 4, "comment": "mine", "evidence": [], "revision": 1}
+        {
+            "unit": "answer",
+            "criterion": "grade",
+            "value": 4,
+            "cant_tell": "",
+            "comment": "mine",
+            "evidence": [],
+            "active_ms": None,
+            "revision": 1,
+        }
     ]
     assert task["batch"] == {"number": 1, "name": "A batch", "due_date": None}
 
