@@ -26,26 +26,30 @@ SECTIONS = (
     ("project", gettext_noop("Overview"), "project.read"),
     ("label", gettext_noop("Label"), "work.label"),
     ("adjudicate", gettext_noop("Adjudicate"), "adjudication.read"),
-    ("flags", gettext_noop("Flags"), "flags.read"),
     ("samples", gettext_noop("Samples"), "samples.read"),
     ("batches", gettext_noop("Batches"), "batches.read"),
     ("criteria", gettext_noop("Criteria"), "criteria.read"),
-    ("import", gettext_noop("Import"), "import.read"),
     ("reports", gettext_noop("Reports"), "reports.read"),
     ("export", gettext_noop("Export"), "export.read"),
+    ("flags", gettext_noop("Flags"), "flags.read"),
+    ("import", gettext_noop("Import"), "import.read"),
     ("members", gettext_noop("Members"), "members.read"),
     ("audit", gettext_noop("Audit"), "audit.read"),
     ("settings", gettext_noop("Settings"), "project.change"),
 )
+# So many stand in a row; those after them are needed less often.
+IN_A_ROW = 8
 
 
-def project_nav(project: Project, role: str, section: str) -> list[dict[str, Any]]:
-    """The sections of a project that the role may open; a section's name is also the name of its URL."""
-    return [
+def project_nav(project: Project, role: str, section: str) -> dict[str, list[dict[str, Any]]]:
+    """The sections of a project that the role may open, for partials/nav.html; a section's name is also the name of its
+    URL."""
+    items = [
         {"label": _(label), "url": reverse(name, args=[project.slug]), "current": name == section}
         for name, label, action in SECTIONS
         if may(role, action)
     ]
+    return {"nav": items[:IN_A_ROW], "nav_more": items[IN_A_ROW:]}
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class ProjectPage:
         shared = {
             "project": self.project,
             "role": self.role,
-            "nav": project_nav(self.project, self.role, self.section),
+            **project_nav(self.project, self.role, self.section),
         }
         return render(self.request, template, {**shared, **(context or {})}, status=status)
 
