@@ -8,7 +8,7 @@ thousandth page costs what the first one does.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -200,7 +200,7 @@ def _claims(ids: list[int]) -> list[Happening]:
     ]
 
 
-def label_happenings(ids: list[int]) -> list[Happening]:
+def label_happenings(ids: Iterable[int]) -> list[Happening]:
     """Events of labels, each with the value that it replaced."""
     rows = (
         LabelEvent.objects.filter(pk__in=ids)
@@ -281,7 +281,7 @@ def unit_history(*, sample: Sample) -> dict[str, list[Happening]]:
     """Unit -> everything that was ever said and decided about it, oldest first."""
     events = LabelEvent.objects.filter(label__sample=sample).values_list("pk", flat=True)
     rows = [
-        *label_happenings(list(events)),
+        *label_happenings(events),
         *verdict_happenings(VerdictEvent.objects.filter(verdict__sample=sample)),
     ]
     history: dict[str, list[Happening]] = {}

@@ -34,8 +34,10 @@ def set_gold(
     *, actor: User, project: Project, sample: Sample, unit: str, criterion: Criterion, value: Any, reason: str = ""
 ) -> GoldAnswer:
     """Sets or changes one known answer. Repeating it changes nothing. Raises Invalid."""
-    checked = _checked(project, sample, unit, criterion, value, reason)
     with transaction.atomic():
+        # Nobody drops the claim meanwhile (services.claims).
+        locked = Sample.objects.select_for_update(no_key=True).get(pk=sample.pk)
+        checked = _checked(project, locked, unit, criterion, value, reason)
         answer, changed = _store(actor, checked)
         if changed:
             audit.note(
@@ -52,8 +54,23 @@ def import_gold(*, actor: User, project: Project, rows: Any) -> int:
     """
     if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_ROWS:
         raise Invalid("bad_gold", _("Send a list of 1 to %(most)d answers.") % {"most": MAX_ROWS})
+    with transaction.atomic():
+        checked = _read_all(project, rows)
+        changed = sum(_store(actor, answer)[1] for answer in checked)
+        if changed:
+            audit.note(
+                actor=actor, action="gold.imported", subject=project.name, project=project, rows=len(rows),
+                changed=changed,
+            )  # fmt: skip
+    return changed
+
+
+def _read_all(project: Project, rows: list[Any]) -> list[GoldAnswer]:
+    """The answers in one order, so that two imports of the same rows can't wait for each other."""
     names = {row["sample_id"] for row in rows if isinstance(row, Mapping) and is_storable(row.get("sample_id"))}
-    samples = {sample.external_id: sample for sample in samples_named(project, names)}
+    # Nobody drops a claim meanwhile (services.claims).
+    locked = samples_named(project, names).order_by("pk").select_for_update(of=("self",), no_key=True)
+    samples = {sample.external_id: sample for sample in locked}
     criteria = {criterion.key: criterion for criterion in current_criteria(project)}
     checked, problems = [], []
     seen: dict[tuple[str, str, str], int] = {}
@@ -72,16 +89,7 @@ def import_gold(*, actor: User, project: Project, rows: Any) -> int:
         said = _("%(count)d of %(rows)d answers can't be taken; nothing was stored.")
         given = {"count": len(problems), "rows": len(rows)}
         raise Invalid("bad_gold", said % given, problems=problems[:PROBLEMS_SHOWN])
-    with transaction.atomic():
-        # In one order, so that two imports of the same rows can't wait for each other.
-        checked.sort(key=lambda answer: (answer.sample_id, answer.unit, answer.criterion_id))
-        changed = sum(_store(actor, answer)[1] for answer in checked)
-        if changed:
-            audit.note(
-                actor=actor, action="gold.imported", subject=project.name, project=project, rows=len(rows),
-                changed=changed,
-            )  # fmt: skip
-    return changed
+    return sorted(checked, key=lambda answer: (answer.sample_id, answer.unit, answer.criterion_id))
 
 
 def gold_from_verdicts(

@@ -50,7 +50,7 @@ READ = {
     "criteria/new/": ADMIN,
     "criteria/add/": ADMIN,
     "criteria/edit/support/": ADMIN,
-    "criteria/support/": ALL,
+    "criteria/versions/support/": ALL,
 }
 WRITE = {
     "adjudicate/accept/": STAFF,

@@ -67,7 +67,7 @@ def test_only_the_wording_takes_a_reason(alice: User, project: Project, as_user:
     checked = client.post(EDIT, {**data, "change-step": "check", "change-reason": "Shorter."})
     assert (checked.status_code, checked.context["impact"].touched) == (200, 0)
     done = client.post(EDIT, {**data, "change-step": "confirm", "change-reason": "Shorter."})
-    assert done.url == "/p/help/criteria/support/"
+    assert done.url == "/p/help/criteria/versions/support/"
     assert Verdict.objects.filter(criterion__version=2).count() == 2
     assert not Batch.objects.filter(relabels__isnull=False).exists()
 
@@ -107,13 +107,13 @@ def test_the_history_shows_versions_and_what_rests_on_them(
 ) -> None:
     freeze_report(criterion=one_criterion(project, "support"))
     as_user(alice).post(EDIT, {**sent(project, without="contradicted"), "change-step": "confirm"})
-    rows = as_user(rita).get("/p/help/criteria/support/").context["rows"]
+    rows = as_user(rita).get("/p/help/criteria/versions/support/").context["rows"]
     assert [(row["criterion"].version, row["use"].labels, row["use"].carried) for row in rows] == [(2, 2, 2), (1, 4, 0)]
     assert [line["what"] for line in rows[0]["lines"]] == ["Option contradicted"]
     assert rows[1]["use"].relabelled_in.relabels.version == 1
     assert [report.number for report in rows[1]["reports"]] == [1]
     # An annotator sees what was asked, and nothing of what was said.
-    own = as_user(ben).get("/p/help/criteria/support/")
+    own = as_user(ben).get("/p/help/criteria/versions/support/")
     assert {row["use"] for row in own.context["rows"]} == {None}
     assert not any(row["reports"] for row in own.context["rows"])
 
@@ -139,19 +139,19 @@ def test_labels_of_an_earlier_version_can_be_carried_later(alice: User, project:
     first.pk, first.version, first.name = None, 2, "Backed"
     first.is_current = True
     first.save(force_insert=True)
-    client, url = as_user(alice), "/p/help/criteria/support/carry/1/"
+    client, url = as_user(alice), "/p/help/criteria/carry/support/1/"
     assert client.get(url).context["impact"].untouched == 4
     assert Label.objects.filter(criterion__version=2).count() == 0
-    assert client.post(url, {"change-step": "confirm"}).url == "/p/help/criteria/support/"
+    assert client.post(url, {"change-step": "confirm"}).url == "/p/help/criteria/versions/support/"
     assert Label.objects.filter(criterion__version=2).count() == 4
-    assert client.get("/p/help/criteria/support/carry/2/").status_code == 404
+    assert client.get("/p/help/criteria/carry/support/2/").status_code == 404
 
 
 @pytest.mark.usefixtures("disputes")
 def test_who_may_carry(who_may: Callable[..., dict[str, int]]) -> None:
     expected = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 403, "admin": 404}
     for method in ("get", "post"):
-        assert who_may("/p/help/criteria/support/carry/1/", method) == expected
+        assert who_may("/p/help/criteria/carry/support/1/", method) == expected
 
 
 @pytest.mark.usefixtures("disputes")
@@ -160,7 +160,7 @@ def test_the_history_costs_the_same_for_many_versions(alice: User, project: Proj
 
     def queries() -> int:
         with CaptureQueriesContext(connection) as asked:
-            client.get("/p/help/criteria/support/")
+            client.get("/p/help/criteria/versions/support/")
         return len(asked)
 
     client.post(EDIT, {**sent(project, without="contradicted"), "change-step": "confirm"})
