@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import TextChoices
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
+from annotate.models.people import Role
+from annotate.models.transfer import ImportKind
+from annotate.models.verdict import VerdictMethod
 from annotate.selectors.audit import CLAIMS, LABELS, VERDICTS, Happening
 from annotate.units import KIND_ORDER, parse_unit
 
 # Of what was noted: the sentence; subject and details are its parts. What is not here is shown as it was written.
 _NOTED = {
+    "adjudication.names_shown": gettext_noop("had names shown to them on the pages of disputed units."),
+    "adjudication.names_hidden": gettext_noop("had names hidden from them again on the pages of disputed units."),
     "project.created": gettext_noop("made the project “%(subject)s”."),
     "project.changed": gettext_noop("changed the project: %(fields)s."),
     "member.added": gettext_noop("added %(subject)s as %(role)s."),
     "member.role_changed": gettext_noop("made %(subject)s %(role)s; before: %(before)s."),
     "member.removed": gettext_noop("took %(subject)s out of the project."),
     "member.tags_changed": gettext_noop("changed the expertise of %(subject)s from “%(before)s” to “%(after)s”."),
-    "member.deactivated": gettext_noop("ended the membership of %(subject)s; %(tasks)s open tasks were handed on."),
+    "member.deactivated": gettext_noop("ended the membership of %(subject)s; open tasks handed on: %(tasks)s."),
     "member.reactivated": gettext_noop("let %(subject)s take part again."),
-    "invite.created": gettext_noop("made invitation %(subject)s: %(max_uses)s people as %(role)s."),
+    "invite.created": gettext_noop("made invitation %(subject)s: as %(role)s, people: %(max_uses)s."),
     "invite.accepted": gettext_noop("joined as %(role)s by invitation %(subject)s."),
     "invite.revoked": gettext_noop("took invitation %(subject)s back."),
     "criterion.added": gettext_noop("added the criterion %(subject)s."),
@@ -39,19 +45,21 @@ _NOTED = {
     "batch.paused": gettext_noop("paused batch %(number)s, “%(subject)s”."),
     "batch.resumed": gettext_noop("let batch %(number)s, “%(subject)s”, go on."),
     "batch.extended": gettext_noop("extended batch %(number)s, “%(subject)s”."),
-    "task.returned": gettext_noop("returned a task (%(subject)s): %(message)s"),
-    "task.reassigned": gettext_noop("gave a task of %(of)s to %(to)s (%(subject)s)."),
+    "task.returned": gettext_noop("sent a task back (%(subject)s): %(message)s"),
+    "task.reassigned": gettext_noop("handed a task on to %(to)s (%(subject)s); before: %(of)s."),
     "task.released": gettext_noop("took a task from %(of)s (%(subject)s)."),
-    "tasks.handed_on": gettext_noop("handed %(tasks)s open tasks of %(subject)s on."),
+    "tasks.handed_on": gettext_noop("handed on the open tasks of %(subject)s: %(tasks)s."),
     "gold.set": gettext_noop("made an answer known (%(subject)s, %(criterion)s): %(value)s."),
-    "gold.imported": gettext_noop("sent %(rows)s known answers: %(changed)s were new or different."),
-    "gold.drawn": gettext_noop("drew %(answers)s known answers for %(subject)s from verdicts."),
+    "gold.imported": gettext_noop("sent known answers: %(rows)s, of which new or different: %(changed)s."),
+    "gold.drawn": gettext_noop("drew known answers for %(subject)s from verdicts: %(answers)s."),
     "gold.removed": gettext_noop("took a known answer back (%(subject)s, %(criterion)s): %(value)s."),
+    "flag.resolved": gettext_noop("resolved a flag on %(subject)s: %(resolution)s"),
     "import.done": gettext_noop("imported %(kind)s from %(subject)s: %(rows)s rows."),
     "import.failed": gettext_noop("tried to import %(kind)s from %(subject)s: refused, %(errors)s errors."),
     "verdicts.settled": gettext_noop(
         "settled %(subject)s, version %(version)s, from %(needed)s labels: %(written)s verdicts."
     ),
+    "verdicts.accepted": gettext_noop("settled disputed units at once (%(method)s): %(settled)s."),
     "release.created": gettext_noop("made release %(subject)s (%(format)s): %(rows)s rows."),
     "release.downloaded": gettext_noop("downloaded release %(subject)s (%(format)s)."),
     "token.created": gettext_noop("made the token %(subject)s…"),
@@ -67,9 +75,11 @@ KIND_LABELS = {
     VERDICTS: gettext_lazy("Verdicts"),
     CLAIMS: gettext_lazy("Claims edited"),
     "verdicts": gettext_lazy("Settling"),
+    "adjudication": gettext_lazy("Names shown"),
     "batch": gettext_lazy("Batches"),
     "certificate": gettext_lazy("Certificates"),
     "criterion": gettext_lazy("Criteria"),
+    "flag": gettext_lazy("Flags"),
     "gold": gettext_lazy("Known answers"),
     "import": gettext_lazy("Imports"),
     "invite": gettext_lazy("Invitations"),
@@ -83,6 +93,24 @@ KIND_LABELS = {
     "test": gettext_lazy("Looks at test"),
     "token": gettext_lazy("Tokens"),
 }
+
+# Of a change of claims: its operation.
+_CLAIM_EDITS = {
+    "imported": gettext_noop("kept the claims of %(sample)s as they were before the first change"),
+    "split": gettext_noop("split a claim of %(sample)s"),
+    "merge": gettext_noop("merged two claims of %(sample)s"),
+    "edit": gettext_noop("edited a claim of %(sample)s"),
+    "move": gettext_noop("moved the bounds of a claim of %(sample)s"),
+    "add": gettext_noop("added a claim to %(sample)s"),
+    "drop": gettext_noop("dropped a claim of %(sample)s"),
+    "restore": gettext_noop("restored a claim of %(sample)s"),
+    "split_again": gettext_noop("split the answer of %(sample)s into sentences again"),
+    "restore_revision": gettext_noop("took the claims of %(sample)s back to an earlier state"),
+    "checked": gettext_noop("checked the claims of %(sample)s"),
+}
+
+# Details whose values have a name, by the detail's name.
+_CHOICES: dict[str, type[TextChoices]] = {"role": Role, "before": Role, "kind": ImportKind, "method": VerdictMethod}
 
 _UNITS = {
     "claim": gettext_noop("claim %(n)d"),
@@ -158,11 +186,12 @@ def _verdict(row: Happening, of_unit: bool) -> str:
 
 
 def _claims(row: Happening) -> str:
-    return _("edited the claims of %(sample)s (%(op)s)") % {**row.details, "op": row.details["change"].get("op", "")}
+    operation = row.details["change"]["op"]
+    return _(_CLAIM_EDITS[operation]) % row.details
 
 
 def _noted(row: Happening) -> str:
-    parts = {name: _flat(value) for name, value in row.details.items()}
+    parts = {name: _named(name, value) for name, value in row.details.items()}
     try:
         return _(_NOTED[row.action]) % {**parts, "subject": row.subject}
     except KeyError:
@@ -170,5 +199,12 @@ def _noted(row: Happening) -> str:
         return f"{row.action}: {row.subject}" + (f" ({listed})" if listed else "")
 
 
-def _flat(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+def _named(name: str, value: Any) -> str:
+    choices = _CHOICES.get(name)
+    if choices is not None and value in choices.values:
+        label = str(choices(value).label)
+        # A proper name keeps its capitals.
+        return label if value == VerdictMethod.DAWID_SKENE else label.lower()
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return _("nobody") if value is None else str(value)

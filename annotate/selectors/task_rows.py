@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Q, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate.models import Batch, Task, User
 from annotate.models.batch import Purpose, TaskStatus
@@ -28,5 +29,5 @@ def people_of(batch: Batch) -> QuerySet[User]:
 def one_task(batch: Batch, task_id: int) -> Task:
     task = Task.objects.filter(batch=batch, pk=task_id).select_related("sample", "annotator", "batch").first()
     if task is None:
-        raise Http404("This batch has no such task.")
+        raise Http404(_("This batch has no such task."))
     return task

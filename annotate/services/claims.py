@@ -22,7 +22,6 @@ from annotate.selectors.claims import (
     said_about_claims,
     why_fixed,
 )
-from annotate.services.audit import note
 from annotate.texts import check_json
 from annotate.units import is_dropped, unit_number, unit_title
 
@@ -71,8 +70,6 @@ def edit_claims(
         ClaimEdit.objects.create(
             sample=sample, revision=sample.claims_revision, change=dict(change), claims=after, actor=actor
         )
-        details = {"op": change["op"], "revision": sample.claims_revision}
-        note(actor=actor, action="claims.changed", subject=sample.external_id, project=project, **details)
         return claims_as_dict(sample)
 
 

@@ -15,7 +15,9 @@ class EmailForm(forms.ModelForm):
         fields = ("email",)
         labels = {"email": _("E-mail address")}
         help_texts = {
-            "email": _("For news about your tasks: new ones, one that came back, what is due tomorrow. Empty: no mail.")
+            "email": _(
+                "For mail about your tasks: new ones, returned ones, those due tomorrow. Leave it empty to get none."
+            )
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -34,7 +36,7 @@ class SignUpForm(BaseUserCreationForm):
         help_texts = {
             "username": _("Letters, digits and @ . + - _ only. You log in with it."),
             "display_name": _("What other people see."),
-            "email": _("For news about your tasks. Empty: no mail."),
+            "email": _("For mail about your tasks. Leave it empty to get none."),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

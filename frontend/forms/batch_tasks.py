@@ -40,9 +40,9 @@ class TaskFilter(forms.Form):
 class MoveForm(forms.Form):
     """Ticked tasks go to one person."""
 
-    task = forms.TypedMultipleChoiceField(coerce=int, error_messages={"required": _("Tick the tasks to give away.")})
+    task = forms.TypedMultipleChoiceField(coerce=int, error_messages={"required": _("Tick the tasks to hand on.")})
     to = forms.ModelChoiceField(
-        label=_("Give the ticked tasks to"),
+        label=_("Hand the ticked tasks on to"),
         queryset=User.objects.none(),
         empty_label=_("choose a person"),
         error_messages={"required": _("Choose who gets them.")},
@@ -61,7 +61,7 @@ class ReturnForm(forms.Form):
         label=_("What should they do?"),
         max_length=10_000,
         widget=forms.Textarea({"rows": 4}),
-        help_text=_("They read it beside the task. Its labels count for nothing until they submit it again."),
+        help_text=_("They read it beside the task. Its labels don’t count until it is submitted again."),
     )
 
 
@@ -76,7 +76,9 @@ class ExtendForm(forms.Form):
         queryset=User.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("In a balanced batch they take over tasks that nobody has begun, until all have as many left."),
+        help_text=_(
+            "In a balanced batch they take over tasks that nobody has begun, so that everybody has about as many left."
+        ),
     )
     samples = forms.ChoiceField(
         label=_("More samples"),

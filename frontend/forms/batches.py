@@ -90,20 +90,25 @@ class BatchForm(WhoLabelsForm):
         min_value=1,
         max_value=MAX_LEASE_MINUTES,
         initial=30,
-        help_text=_("For the queue only: how long somebody may leave a sample lying before another person gets it."),
+        help_text=_(
+            "For the queue only: how long somebody may leave a sample untouched before another person gets it."
+        ),
     )
     tag_key = forms.ChoiceField(
         label=_("Expertise"),
         required=False,
         help_text=_(
-            "The samples’ metadata that says what one must know about. Each sample goes only to people who have its "
-            "value as expertise (page Members)."
+            "The metadata key that says what one must know about. Each sample goes only to people who have its value "
+            "as expertise, as set on the page of members."
         ),
     )
     gold_percent = _percent(
         _("Samples with known answers, in percent"),
         0,
-        _("Mixed in unseen, per sample of a person’s own, to see how often they are right. 5 % is usual."),
+        _(
+            "Mixed in unannounced, as a share of each person’s own samples, to see how often they are right. "
+            "5 % is usual."
+        ),
     )
     gold_feedback = forms.BooleanField(
         label=_("Tell people the known answer once they have submitted"),
@@ -135,7 +140,7 @@ class BatchForm(WhoLabelsForm):
         criteria.label_from_instance = lambda c: f"{c.name} ({c.get_unit_display().lower()})"  # type: ignore[attr-defined]
         criteria.initial = [criterion.pk for criterion in criteria.queryset]  # type: ignore[attr-defined]
         keys = [known.key for known in self.known]
-        self.fields["tag_key"].choices = [("", _("none is needed")), *((key, key) for key in keys)]  # type: ignore[attr-defined]
+        self.fields["tag_key"].choices = [("", _("none needed")), *((key, key) for key in keys)]  # type: ignore[attr-defined]
 
     def metadata_fields(self) -> list[forms.BoundField]:
         return [self[f"meta_{index}"] for index in range(len(self.known))]

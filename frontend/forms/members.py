@@ -63,10 +63,14 @@ class InviteForm(forms.Form):
     max_uses = forms.IntegerField(
         label=_("For how many people"), min_value=1, max_value=MAX_USES, initial=1, widget=forms.NumberInput
     )
-    days = forms.IntegerField(label=_("Days it works"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS)
+    days = forms.IntegerField(
+        label=_("How many days the link works"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS
+    )
     tags = TagsField(
         label=_("Expertise"),
-        help_text=_("What they know about, separated by commas. Batches can send samples to those who know."),
+        help_text=_(
+            "What they know about, separated by commas. A batch can send each sample to people who know about it."
+        ),
     )
 
 
@@ -78,7 +82,7 @@ class HandOnForm(forms.Form):
         queryset=User.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Nobody ticked: they are shared out evenly among the other annotators of each batch."),
+        help_text=_("If you tick nobody, they are shared evenly among the other annotators of each batch."),
     )
 
     def __init__(self, project: Project, leaving: User, *args: Any, **kwargs: Any) -> None:

@@ -85,7 +85,7 @@ class SettingsForm(forms.Form):
     show_names = forms.BooleanField(
         label=_("Reviewers see names"),
         required=False,
-        help_text=_("Otherwise people are lettered, so that a name doesn’t decide."),
+        help_text=_("Otherwise they see letters instead, so that a name doesn’t sway them."),
     )
     show_judges = forms.BooleanField(
         label=_("Reviewers see what judges said, once a unit is decided"),
@@ -95,5 +95,5 @@ class SettingsForm(forms.Form):
     teach = forms.BooleanField(
         label=_("Annotators learn from decisions"),
         required=False,
-        help_text=_("Once labelling has ended they see what was decided otherwise, and why."),
+        help_text=_("Once labelling has ended, they see which of their labels were decided otherwise, and why."),
     )

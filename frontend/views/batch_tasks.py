@@ -40,7 +40,7 @@ def tasks(page: ProjectPage, number: int) -> HttpResponse:
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:
-            said = ngettext("%(name)s has %(n)d task more.", "%(name)s has %(n)d tasks more.", len(moved))
+            said = ngettext("%(n)d task now goes to %(name)s.", "%(n)d tasks now go to %(name)s.", len(moved))
             messages.success(page.request, said % {"name": to.name, "n": len(moved)})
             return _back(page, number)
     return page.render("frontend/batch_tasks.html", _listed(page, batch, form), status=status)

@@ -57,7 +57,7 @@ def outlook(seen: Forecast) -> list[str]:
         said.append(_("About %(time)s of work left.") % {"time": duration(seen.work_seconds)})
     if seen.done_on:
         said.append(
-            _("At the pace of the last 7 days it will be done about %(day)s.") % {"day": _day(seen, seen.done_on)}
+            _("At the pace of the last 7 days, it will be done around %(day)s.") % {"day": _day(seen, seen.done_on)}
         )
     return said
 
@@ -77,7 +77,7 @@ def duration(seconds: float) -> str:
 
 def _day(seen: Forecast, day: Any) -> str:
     """A weekday where that is clear, else the date."""
-    return formats.date_format(day, "l" if day - seen.today < timedelta(days=7) else "j F Y")
+    return formats.date_format(day, "l" if day - seen.today < timedelta(days=7) else "DATE_FORMAT")
 
 
 def _row(board: PersonBoard) -> Row:

@@ -30,7 +30,7 @@ def known(page: ProjectPage) -> HttpResponse:
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:
-            said = ngettext("%(n)d answer is known now.", "%(n)d more answers are known now.", len(drawn))
+            said = ngettext("%(n)d known answer was drawn.", "%(n)d known answers were drawn.", len(drawn))
             messages.success(page.request, said % {"n": len(drawn)})
             return page.redirect("gold")
     rows = Paginator(known_answers(page.project), PAGE_SIZE).get_page(page.request.GET.get("page"))
@@ -48,7 +48,7 @@ def known(page: ProjectPage) -> HttpResponse:
 
 @project_view("batches", post="gold.change")
 def remove(page: ProjectPage, gold_id: int) -> HttpResponse:
-    done = _("The answer is no longer known; nobody is measured by it from now on.")
+    done = _("The known answer is removed; nobody is measured by it from now on.")
     page.attempt(lambda: remove_gold(actor=page.user, project=page.project, gold_id=gold_id), done)
     return page.redirect("gold")
 

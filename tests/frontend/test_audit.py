@@ -47,7 +47,7 @@ def test_the_trail_can_be_filtered(decided: Verdict, alice: User, as_user: AsUse
     assert {row["who"] for row in client.get("/p/help/audit/?person=rita").context["rows"]} == {"Rita"}
     assert len(sentences(client.get("/p/help/audit/?kind=member"))) == 4
     assert sentences(client.get("/p/help/audit/?sample=s3")) == []
-    assert "Nothing in the trail is like that" in client.get("/p/help/audit/?sample=s3").content.decode()
+    assert "Nothing in the trail matches" in client.get("/p/help/audit/?sample=s3").content.decode()
     for bad in ("person=nobody", "since=never", "kind=zebra", "cursor=zebra"):
         assert client.get(f"/p/help/audit/?{bad}").status_code == 422, bad
     unknown = client.get("/p/help/audit/?sample=s99")

@@ -87,7 +87,7 @@ def test_a_task_of_another_batch_is_not_there(alice: User, rita: User, batch: Ba
 
 def test_a_reviewer_looks_and_returns_but_moves_nothing(rita: User, alice: User, done: Task, as_user: AsUser) -> None:
     text = as_user(rita).get(URL).content.decode()
-    assert "Give away" not in text
+    assert "Hand on" not in text
     assert f"{URL}{done.pk}/return/" in text
     assert as_user(rita).post(URL, {"task": [done.pk], "to": alice.pk}).status_code == 403
 
@@ -95,7 +95,7 @@ def test_a_reviewer_looks_and_returns_but_moves_nothing(rita: User, alice: User,
 def test_returns_a_task_with_a_message(rita: User, ben: User, done: Task, as_user: AsUser) -> None:
     client = as_user(rita)
     url = f"{URL}{done.pk}/return/"
-    assert "Return this task to <bdi>Ben</bdi>?" in client.get(url).content.decode()
+    assert "Send this task back to <bdi>Ben</bdi>?" in client.get(url).content.decode()
     assert client.post(url, {"message": " "}).status_code == 422
     reply = client.post(url, {"message": "Look at the second claim again."}, follow=True)
     assert "The task is back with Ben." in reply.content.decode()
@@ -116,7 +116,7 @@ def test_a_closed_batch_offers_nothing(alice: User, batch: Batch, done: Task, as
     client = as_user(alice)
     client.post("/p/help/batches/1/close/")
     text = client.get(URL).content.decode()
-    assert "Give away" not in text
+    assert "Hand on" not in text
     assert "/return/" not in text
 
 

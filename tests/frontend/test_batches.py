@@ -70,7 +70,7 @@ def test_all_options_reach_the_batch(alice: User, sent: dict[str, Any], as_user:
         ({"method": "random", "n": 1, "overlap": 1}, "1 task for 2 people"),
         ({"method": "filter", "meta_0": '"gold"'}, "4 tasks for 2 people"),
         ({"method": "random", "n": 9}, "Only 4 samples match"),
-        ({"repeat_percent": 50}, "2 come to everybody a second time"),
+        ({"repeat_percent": 50}, "Everybody gets 2 a second time"),
         ({"gold_percent": 25}, "Everybody gets 1 with a known answer as well"),
         ({"tag_key": "tier"}, "2 people are needed"),
         ({"annotators": []}, "Choose who labels"),

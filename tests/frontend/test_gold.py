@@ -22,7 +22,7 @@ def test_draws_from_what_all_agreed_on(alice: User, relevance: Criterion, as_use
     assert "No answer is known yet" in client.get(URL).content.decode()
     assert Verdict.objects.filter(criterion=relevance, state="settled").count() == 1
     reply = client.post(URL, {"criterion": relevance.pk, "n": 1, "seed": 3}, follow=True)
-    assert "1 answer is known now." in reply.content.decode()
+    assert "1 known answer was drawn." in reply.content.decode()
     known = GoldAnswer.objects.get()
     assert (known.unit, known.value, known.created_by) == ("context:0", 3, alice)
     more = client.post(URL, {"criterion": relevance.pk, "n": 1})
