@@ -16,7 +16,7 @@ from annotate.selectors.audit import CLAIMS, LABELS, VERDICTS, Happening
 from annotate.units import KIND_ORDER, parse_unit
 
 # Of what was noted: the sentence; subject and details are its parts. What is not here is shown as it was written.
-_NOTED = {
+NOTED = {
     "adjudication.names_shown": gettext_noop("had names shown to them on the pages of disputed units."),
     "adjudication.names_hidden": gettext_noop("had names hidden from them again on the pages of disputed units."),
     "project.created": gettext_noop("made the project “%(subject)s”."),
@@ -95,7 +95,7 @@ KIND_LABELS = {
 }
 
 # Of a change of claims: its operation.
-_CLAIM_EDITS = {
+CLAIM_EDITS = {
     "imported": gettext_noop("kept the claims of %(sample)s as they were before the first change"),
     "split": gettext_noop("split a claim of %(sample)s"),
     "merge": gettext_noop("merged two claims of %(sample)s"),
@@ -187,13 +187,13 @@ def _verdict(row: Happening, of_unit: bool) -> str:
 
 def _claims(row: Happening) -> str:
     operation = row.details["change"]["op"]
-    return _(_CLAIM_EDITS[operation]) % row.details
+    return _(CLAIM_EDITS[operation]) % row.details
 
 
 def _noted(row: Happening) -> str:
     parts = {name: _named(name, value) for name, value in row.details.items()}
     try:
-        return _(_NOTED[row.action]) % {**parts, "subject": row.subject}
+        return _(NOTED[row.action]) % {**parts, "subject": row.subject}
     except KeyError:
         listed = ", ".join(f"{name}: {value}" for name, value in parts.items())
         return f"{row.action}: {row.subject}" + (f" ({listed})" if listed else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +13,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotate.models import Project, User, Verdict
+from annotate.models import Project, Sample, User, Verdict
 from annotate.services.adjudication import decide
 from annotate.services.audit import note
+from annotate.services.claims import edit_claims
 from annotate.services.projects import set_member
+from frontend.trail import NOTED
+from frontend.translation.extraction import ROOT
 from tests.frontend.building import label_task
 
 AsUser = Callable[[User], Client]
@@ -64,6 +68,34 @@ def test_pages_of_the_trail(project: Project, alice: User, as_user: AsUser) -> N
     assert len(second.context["rows"]) == 10
     assert second.context["next"] is None
     assert "Latest" in second.content.decode()
+
+
+def test_every_action_has_a_sentence() -> None:
+    sources = [path.read_text("utf-8") for package in ("annotate", "judges") for path in (ROOT / package).rglob("*.py")]
+    written = {action for source in sources for action in re.findall(r'action="([a-z_]+\.[a-z_]+)"', source)}
+    assert len(written) > 25
+    # That one is of no project and nobody's deed, so it stands in no trail.
+    assert written - {"account.deactivated"} <= NOTED.keys()
+
+
+def test_values_are_in_words_and_an_edit_is_told_once(
+    project: Project, samples: list[Sample], alice: User, as_user: AsUser
+) -> None:
+    note(actor=alice, action="invite.accepted", subject="7", project=project, role="reviewer")
+    note(actor=alice, action="task.reassigned", subject="A: s1", project=project, of=None, to="ben")
+    note(actor=alice, action="verdicts.accepted", subject="Help", project=project, method="dawid_skene", settled=4)
+    note(actor=alice, action="flag.resolved", subject="s1", project=project, resolution="Imported anew.")
+    one, change = samples[0], {"op": "drop", "claim": 0}
+    edit_claims(actor=alice, project=project, sample_id=one.pk, change=change, expected_revision=one.claims_revision)
+    told = [text for text in sentences(as_user(alice).get("/p/help/audit/")) if text.startswith("Alice")]
+    assert told[:6] == [
+        "Alice dropped a claim of s0",
+        "Alice kept the claims of s0 as they were before the first change",
+        "Alice resolved a flag on s1: Imported anew.",
+        "Alice settled disputed units at once (Dawid–Skene): 4.",
+        "Alice handed a task on to ben (A: s1); before: nobody.",
+        "Alice joined as reviewer by invitation 7.",
+    ]
 
 
 def test_an_action_without_a_sentence_is_shown_as_it_was_written(
