@@ -28,6 +28,8 @@ function ask(dialog) {
 /** Closes it, and whoever waits goes on at once: a quick next key must find the decision made. The event comes later. */
 function answer(dialog, value) {
   dialog.close(value);
+  // Until the next frame the focus may stay on what is hidden now, where a quick Enter would be lost.
+  if (dialog.contains(document.activeElement)) document.activeElement.blur();
   waiting.get(dialog)?.(value);
 }
 
