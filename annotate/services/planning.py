@@ -11,6 +11,7 @@ from typing import Any
 from annotate.models import Membership, Project, User
 from annotate.models.batch import Strategy
 from annotate.selectors.expertise import sample_tags
+from annotate.services.batch_checks import check_people
 from annotate.services.selection import choose_samples
 
 
@@ -56,7 +57,8 @@ def plan_batch(
     gold_share: float = 0,
     repeat_share: float = 0,
 ) -> Plan:
-    """Raises Invalid, as making the batch would, when the samples can't be chosen so."""
+    """Raises Invalid, as making the batch would, when people or samples can't be chosen so."""
+    check_people(project, annotators, overlap)
     chosen, _stored = choose_samples(project=project, selection=selection)
     several = len(chosen) if overlap_share >= 1 else round(len(chosen) * overlap_share)
     tasks = len(chosen) + several * (overlap - 1)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotate.models import Project, User
 from annotate.selectors.audit import kinds_of
@@ -16,8 +17,12 @@ class TrailForm(forms.Form):
     person = forms.ChoiceField(label=_("Who"), required=False)
     kind = forms.ChoiceField(label=_("What"), required=False)
     sample = forms.CharField(label=_("Sample"), required=False, max_length=1000, widget=forms.TextInput({"size": 12}))
-    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
-    until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
+    since = forms.DateField(
+        label=pgettext_lazy("a date", "From"), required=False, widget=forms.DateInput({"type": "date"})
+    )
+    until = forms.DateField(
+        label=pgettext_lazy("a date", "To"), required=False, widget=forms.DateInput({"type": "date"})
+    )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Criterion, Project, User
@@ -137,7 +138,7 @@ class BatchForm(WhoLabelsForm):
             self.fields[f"meta_{index}"] = _metadata_field(known)
         criteria = self.fields["criteria"]
         criteria.queryset = current_criteria(project)  # type: ignore[attr-defined]
-        criteria.label_from_instance = lambda c: f"{c.name} ({c.get_unit_display().lower()})"  # type: ignore[attr-defined]
+        criteria.label_from_instance = _with_unit  # type: ignore[attr-defined]
         criteria.initial = [criterion.pk for criterion in criteria.queryset]  # type: ignore[attr-defined]
         keys = [known.key for known in self.known]
         self.fields["tag_key"].choices = [("", _("none needed")), *((key, key) for key in keys)]  # type: ignore[attr-defined]
@@ -186,6 +187,10 @@ class BatchForm(WhoLabelsForm):
         if given["method"] == "random":
             selection |= {"n": given["n"], "seed": given["seed"]}
         return selection
+
+
+def _with_unit(criterion: Criterion) -> str:
+    return gettext("%(name)s (%(what)s)") % {"name": criterion.name, "what": criterion.get_unit_display().lower()}
 
 
 def _metadata_field(known: KnownKey) -> forms.ChoiceField:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext as _
 
 from annotate.models import Membership, Project, User
 from annotate.selectors.projects import members_of
@@ -19,4 +20,4 @@ def offer_members(field: forms.Field, project: Project, *, without: User | None 
 
 def _person(member: Membership) -> str:
     about = [member.get_role_display().lower(), *member.tags]
-    return f"{member.user.name} ({', '.join(about)})"
+    return _("%(name)s (%(what)s)") % {"name": member.user.name, "what": ", ".join(about)}

@@ -73,6 +73,7 @@ def test_all_options_reach_the_batch(alice: User, sent: dict[str, Any], as_user:
         ({"repeat_percent": 50}, "Everybody gets 2 a second time"),
         ({"gold_percent": 25}, "Everybody gets 1 with a known answer as well"),
         ({"tag_key": "tier"}, "2 people are needed"),
+        ({"overlap": 3}, "An overlap of 3 needs at least 3 people; 2 chosen."),
         ({"annotators": []}, "Choose who labels"),
     ],
 )
@@ -154,6 +155,7 @@ def test_filters_by_metadata_that_the_form_knows(alice: User, sent: dict[str, An
         ({"method": "random", "n": 99}, "Only 4 samples match"),
         ({"overlap": 3}, "needs at least 3 people"),
         ({"criteria": []}, "Choose at least one criterion"),
+        ({"overlap": 3}, "An overlap of 3 needs at least 3 people; 2 chosen."),
         ({"annotators": []}, "Choose who labels"),
         ({"meta_0": '"lead"'}, "Select a valid choice"),
         ({"overlap_percent": 101}, "less than or equal to 100"),
