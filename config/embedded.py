@@ -334,7 +334,7 @@ class Postgres:
             "listen_addresses": "",
             "unix_socket_directories": str(socket_dir(self._base)),
             "unix_socket_permissions": "0700",
-            "max_connections": "60",
+            "max_connections": "250",
             "shared_buffers": "256MB",
             "max_wal_size": "2GB",
             # Our queries are short; compiling them costs more than it saves.

@@ -55,12 +55,13 @@ class AcceptView(ProjectAPIView):
 
     def _accept(self, method: str, data: dict[str, Any]) -> dict[str, Any]:
         criterion = self._criterion(method, data)
-        given: dict[str, Any] = {"reviewer": self.user, "project": self.project, "seen": data.get("seen")}
+        given: dict[str, Any] = {"project": self.project, "seen": data.get("seen")}
         if criterion is not None and method == "dawid_skene":
             done = accept_probable(
                 criterion=criterion,
                 posterior=data.get("posterior", _POSTERIOR),
                 reason=data.get("reason", ""),
+                reviewer=self.user,
                 **given,
             )
         else:
@@ -68,6 +69,7 @@ class AcceptView(ProjectAPIView):
                 agreement=data.get("agreement"),  # type: ignore[arg-type]
                 votes=data.get("votes", FEWEST_VOTES),
                 reason=data.get("reason"),  # type: ignore[arg-type]
+                reviewer=self.user,
                 **given,
             )
         return {"settled": done.settled, "left": done.left}

@@ -8,9 +8,9 @@ from annotate.models import Verdict
 
 # Of `annotate_verdict e JOIN annotate_criterion c`: `latest_of_unit` for statements by hand.
 IS_LATEST = """
-    NOT EXISTS (SELECT FROM annotate_verdict later JOIN annotate_criterion lc ON lc.id = later.criterion_id
-                 WHERE later.sample_id = e.sample_id AND later.unit = e.unit
-                   AND lc.key = c.key AND lc.version > c.version)
+    (c.is_current OR NOT EXISTS (
+        SELECT FROM annotate_verdict later JOIN annotate_criterion lc ON lc.id = later.criterion_id
+         WHERE later.sample_id = e.sample_id AND later.unit = e.unit AND lc.key = c.key AND lc.version > c.version))
 """
 
 

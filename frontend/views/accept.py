@@ -77,10 +77,12 @@ def _preview(page: ProjectPage, method: str, given: dict[str, Any]) -> Preview:
 
 
 def _accept(page: ProjectPage, method: str, given: dict[str, Any], reason: str) -> Accepted:
-    common: dict[str, Any] = {"reviewer": page.user, "project": page.project, "seen": _seen(page), "reason": reason}
+    common: dict[str, Any] = {"project": page.project, "seen": _seen(page), "reason": reason}
     if method == "dawid_skene":
-        return accept_probable(criterion=_criterion(page, given), posterior=given["posterior"] / 100, **common)
-    return accept_agreed(agreement=given["agreement"] / 100, votes=given["votes"], **common)
+        return accept_probable(
+            criterion=_criterion(page, given), posterior=given["posterior"] / 100, reviewer=page.user, **common
+        )
+    return accept_agreed(agreement=given["agreement"] / 100, votes=given["votes"], reviewer=page.user, **common)
 
 
 def _seen(page: ProjectPage) -> Any:

@@ -83,15 +83,14 @@ def _step(
 
 def _act(page: ProjectPage, old: Criterion, new: Criterion | Mapping[str, Any], form: ChangeForm) -> Relabelled:
     given: dict[str, Any] = {
-        "actor": page.user,
         "project": page.project,
         "choices": form.choices(),
         "hand_to": form.hand_to(),
         "due_date": form.cleaned_data["due_date"],
     }
     if isinstance(new, Criterion):
-        return relabel(old=old, new=new, **given)
-    return change_criterion(seen=old, spec=new, **given)
+        return relabel(old=old, new=new, actor=page.user, **given)
+    return change_criterion(seen=old, spec=new, actor=page.user, **given)
 
 
 def _done(page: ProjectPage, done: Relabelled) -> HttpResponse:

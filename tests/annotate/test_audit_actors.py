@@ -37,7 +37,8 @@ def calls_without_a_name(path: Path) -> Iterator[str]:
         if not inspect.isfunction(called):
             continue
         asked = NAMES & set(inspect.signature(called).parameters)
-        given = {keyword.arg for keyword in node.keywords}
+        by_place = inspect.signature(called).bind_partial(*node.args).arguments
+        given = {keyword.arg for keyword in node.keywords} | by_place.keys()
         if asked and not asked & given:
             yield f"{path.relative_to(ROOT)}:{node.lineno} calls {called.__name__} without {min(asked)}"
 

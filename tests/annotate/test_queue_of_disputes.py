@@ -219,7 +219,9 @@ def test_a_long_queue_is_read_from_its_index(what: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql)
         plan = cursor.fetchone()[0][0]["Plan"]
-    scans = [node for node in nodes(plan) if node.get("Relation Name") == "annotate_verdict"]
+    # What never ran is how units of earlier versions would be looked up; there are none here.
+    ran = [node for node in nodes(plan) if node["Actual Loops"]]
+    scans = [node for node in ran if node.get("Relation Name") == "annotate_verdict"]
     assert [(node["Node Type"], node.get("Index Name")) for node in scans] == [
         ("Index Only Scan", "verdict_for_people")
     ]
@@ -227,5 +229,5 @@ def test_a_long_queue_is_read_from_its_index(what: str) -> None:
     # Not none: some other session may keep a page from being marked as seen by all.
     assert scans[0]["Heap Fetches"] < 500
     assert not [node for node in nodes(plan) if node.get("Relation Name") == "annotate_sample"]
-    looped = [node for node in nodes(plan) if node.get("Actual Loops", 1) > 100]
+    looped = [node for node in nodes(plan) if node.get("Relation Name") and node["Actual Loops"] > 100]
     assert not looped, "nothing is looked up once per unit"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from annotate.errors import Conflict, Invalid, Stale
 from annotate.models import AuditEntry, Batch, Criterion, Label, LabelEvent, Membership, Rater, Task, Verdict
-from annotate.selectors.adjudication import queue
+from annotate.selectors.adjudication import Queue
 from annotate.selectors.counting import counting_labels
 from annotate.selectors.criterion_change import Choices, change_between, impact, touched_by
 from annotate.selectors.progress import batch_criteria
@@ -296,9 +296,12 @@ def test_a_unit_that_nobody_can_tell_stays_with_the_reviewers(world: World) -> N
 
 
 def test_a_dispute_is_asked_of_the_reviewers_once(labelled: World) -> None:
-    assert queue(labelled.project).count() == 1
+    def waiting() -> list[Verdict]:
+        return list(Queue(labelled.project, labelled.rita)[:10])
+
+    assert len(waiting()) == 1
     evolve(labelled, changed(name="Backed"))
-    assert [verdict.criterion.version for verdict in queue(labelled.project)] == [2]
+    assert [verdict.criterion.version for verdict in waiting()] == [2]
 
 
 def test_labels_made_elsewhere_are_carried_too(world: World) -> None:

@@ -67,7 +67,7 @@ def is_estimate(value: dict[str, Any]) -> bool:
 
 def test_agreement_as_json(project: Project) -> None:
     found = run_json("agreement", "desk", "--criterion", "grade")
-    assert list(found) == ["criterion", "scale", "units", "ratings", "raters", "estimates", "pairs"]
+    assert list(found) == ["criterion", "scale", "units", "ratings", "raters", "estimates", "pairs", "version"]
     assert (found["criterion"], found["scale"]) == ("grade", "ordinal")
     assert (found["units"], found["ratings"], found["raters"]) == (32, 64, ["ann", "ben"])
     assert list(found["estimates"]) == ESTIMATES
@@ -81,7 +81,7 @@ def test_agreement_as_json(project: Project) -> None:
 
 def test_align_as_json(project: Project) -> None:
     found = run_json("align", "desk", "--criterion", "grade")
-    assert list(found) == ["criterion", "reference", "judges"]
+    assert list(found) == ["criterion", "version", "reference", "judges"]
     assert {"method", "units", "positives", "ties"} <= set(found["reference"])
     assert [row["judge"] for row in found["judges"]] == ["bad | judge", "good"]
     for row in found["judges"]:
