@@ -167,6 +167,7 @@ _OPERATIONS: dict[str, tuple[_Operation, set[str], set[str]]] = {
     "restore": (_restore, {"claim"}, {"claim"}),
     "split_again": (_split_again, set(), set()),
 }
+FIELDS = {"op"}.union(*(known for _act, known, _required in _OPERATIONS.values()))
 
 
 def _replaced(claims: list[Claim], indices: Sequence[int], made: Iterable[Claim]) -> list[Claim]:

@@ -95,7 +95,8 @@ def body(request: Request, known: set[str], required: set[str] = frozenset()) ->
         raise Invalid("not_an_object", "Send a JSON object.")
     unknown = sorted(set(data) - known)
     if unknown:
-        raise Invalid("unknown_field", f"Unknown field “{unknown[0][:80]}”. Known: {', '.join(sorted(known))}.")
+        names = ", ".join(sorted(known)) or "none"
+        raise Invalid("unknown_field", f"Unknown field “{unknown[0][:80]}”. Known: {names}.")
     missing = sorted(required - set(data))
     if missing:
         raise Invalid("missing_field", f"The field “{missing[0]}” is missing.")

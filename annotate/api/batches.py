@@ -133,6 +133,7 @@ class BatchStepView(ProjectAPIView):
         disputed waits for the reviewers. `close` ends both. `reopen` lets the labelling go on. A step that doesn't fit
         the batch's state is refused (409). There is no body.
         """
+        body(request, set())
         batch = one_batch(self.project, number)
         return Response(batch_as_dict(STEPS[step](batch=batch, actor=self.user)))
 
@@ -147,8 +148,8 @@ class BatchExtendView(ProjectAPIView):
         Each is optional, and nothing is taken away. New samples are shared out by what everybody still has to do.
         People who join a balanced batch take over tasks that nobody has begun.
         """
-        batch = one_batch(self.project, number)
         data = body(request, {"due_date", "selection", "annotators"})
+        batch = one_batch(self.project, number)
         extended = extend_batch(
             actor=self.user,
             batch=batch,

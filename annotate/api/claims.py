@@ -4,10 +4,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import schema as shape
-from annotate.api.base import ProjectAPIView, expected_revision, json_body
+from annotate.api.base import ProjectAPIView, body, expected_revision
 from annotate.selectors.claims import claims_as_dict
 from annotate.selectors.projects import one_sample
-from annotate.services.claims import edit_claims
+from annotate.services.claims import CHANGE_FIELDS, edit_claims
 
 
 class ClaimsView(ProjectAPIView):
@@ -30,7 +30,7 @@ class ClaimsView(ProjectAPIView):
         answers or scores. `If-Match` carries the revision that you saw; 412 when they were changed since. Repeating a
         change at the revision at which it was made changes nothing. The changes are in docs/formats.md.
         """
-        change = json_body(request)
+        change = body(request, CHANGE_FIELDS, required={"op"})
         state = edit_claims(
             actor=self.user,
             project=self.project,

@@ -102,8 +102,9 @@ class HandOnView(ProjectAPIView):
         They go to the people in `to`, evenly; without it to those who label the batch with them, or to its queue. What
         nobody else can take is not done. Repeating it changes nothing.
         """
+        data = body(request, {"to"})
         user = person_of(self.project, username)
-        to = _to(body(request, {"to"}))
+        to = _to(data)
         tasks = hand_on_tasks(actor=self.user, project=self.project, user=user, to=to)
         return Response({"username": username, "tasks": tasks})
 

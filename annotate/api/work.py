@@ -147,6 +147,7 @@ class TaskHeartbeatView(StrictAPIView):
         Renews its lease; send it every few minutes while the page is open. `lease_expires_at` is null for a task that
         nobody else can take. Refused (404, 409) when the task isn't yours, or isn't open, any more. There is no body.
         """
+        body(request, set())
         return Response({"task_id": task_id, "lease_expires_at": keep_task(actor=self.user, task_id=task_id)})
 
 
@@ -158,6 +159,7 @@ class TaskReopenView(StrictAPIView):
         A submitted or skipped task of an open batch is in progress again, with its labels as they were; they count
         again once it is submitted again. Repeating it changes nothing. There is no body.
         """
+        body(request, set())
         reopen_task(actor=self.user, task_id=task_id)
         return Response({"task": own_task(user=self.user, task_id=task_id)})
 

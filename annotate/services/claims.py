@@ -9,7 +9,7 @@ from django.db import OperationalError, connection, transaction
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.claim_edits import Claim, apply_change, go_back
+from annotate.claim_edits import FIELDS, Claim, apply_change, go_back
 from annotate.errors import Conflict, Invalid, Stale
 from annotate.models import ClaimEdit, Project, Sample, User
 from annotate.models.sample import ClaimsSource
@@ -25,6 +25,8 @@ from annotate.selectors.claims import (
 from annotate.texts import check_json
 from annotate.units import is_dropped, unit_number, unit_title
 
+# Of any change that `edit_claims` takes.
+CHANGE_FIELDS = FIELDS | {"revision"}
 _PATIENCE = "3s"
 
 

@@ -40,7 +40,7 @@ class DrawsView(ProjectAPIView):
         `passes` (0.2) and `unscored` (1); `threshold` is needed where its scores are numbers. `dimension` names what
         the judge measures, where it is not the criterion's key. The reply's `seed` and `plan` make the batch of it.
         """
-        data = body(request, _known(request), required={"by"})
+        data = _asked(request, set(), required=set())
         return Response(_as_dict(_draw(criterion_named(self.project, key), data)))
 
 
@@ -54,7 +54,7 @@ class DrawBatchView(ProjectAPIView):
         Send what the draw was asked with, its `seed` and `plan`, and who labels it. Each sample keeps its chance, so
         that its labels can speak for all samples. Refused (409) when labels, scores or samples have changed since.
         """
-        data = body(request, _known(request) | _BATCH, required={"by", "seed", "plan", "name", "annotators", "overlap"})
+        data = _asked(request, _BATCH, required={"seed", "plan", "name", "annotators", "overlap"})
         criterion = criterion_named(self.project, key)
         if not isinstance(data["plan"], str) or not isinstance(data["name"], str):
             raise Invalid("bad_text", "plan, name: write a text.")
@@ -70,12 +70,12 @@ class DrawBatchView(ProjectAPIView):
         return Response(batch_as_dict(make(criterion=criterion, **_wanted(criterion, data), **given)), status=201)
 
 
-def _known(request: Request) -> set[str]:
-    """The fields of the kind of draw that is asked for."""
-    by = request.data.get("by") if isinstance(request.data, dict) else None
+def _asked(request: Request, more: set[str], *, required: set[str]) -> dict[str, Any]:
+    """The request, which has `more` and the fields of the kind of draw that it asks for, no others."""
+    by = body(request, set().union(more, *_FIELDS.values())).get("by")
     if by not in BY:
         raise Invalid("bad_by", f"by: one of {', '.join(BY)}.")
-    return _FIELDS[by]
+    return body(request, _FIELDS[by] | more, required=required)
 
 
 def _draw(criterion: Criterion, data: dict[str, Any]) -> NextSamples | OutcomeQueue:

@@ -105,6 +105,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
     fixed = {
         "slug": "desk",
         "number": batch.number,
+        "version": 1,
         "job_id": "00000000-0000-4000-8000-000000000000",
         "token_id": "ts_0123456789ab",
         "invite_id": 1,

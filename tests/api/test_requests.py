@@ -11,7 +11,7 @@ from annotate.models import Project, User
 from tests.annotate.factories import stored
 from tests.api.conftest import Both, client_of
 from tests.api.routes import API, Route
-from tests.api.test_access import GUARDED, PROJECT_ROUTES, PUBLIC, ask
+from tests.api.test_access import GUARDED, PROJECT_ROUTES, PUBLIC, ask, user_of
 
 LISTS = ["/api/projects/", "/api/tokens/", *(f"/api/projects/desk/{name}/" for name in (
     "criteria", "members", "samples", "batches", "disputes", "imports", "releases", "reports"))]  # fmt: skip
@@ -19,7 +19,7 @@ LISTS = ["/api/projects/", "/api/tokens/", *(f"/api/projects/desk/{name}/" for n
 
 @pytest.mark.parametrize("route", [route for route in GUARDED if "GET" in route.methods], ids=str)
 def test_an_unknown_parameter_is_refused(both: Both, route: Route) -> None:
-    client = client_of(both.world.ann if "task_id" in route.parameters else both.world.alice)
+    client = client_of(user_of(both, route))
     for query in (
         "created_by__password__startswith=p", "_connector=OR+1=1", "ordering=created_by__password", "project__slug=x",
         "%00=1", "search__regex=.", "user=1",
@@ -61,22 +61,29 @@ HEADERS = {"If-Match": "0", "Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1
 
 def sender(both: Both, route: Route) -> Any:
     User.objects.update(is_staff=True)
-    return client_of(both.world.ann if "task_id" in route.parameters else both.world.alice)
+    return client_of(user_of(both, route))
+
+
+TAKE_LISTS = {"CriteriaView": "not_a_list", "GoldView": "bad_gold"}
 
 
 @per_body
 def test_an_unknown_field_is_refused(both: Both, route: Route, method: str) -> None:
-    if route.view.__name__ == "BatchStepView":
-        return  # takes no body
     before = (stored(), list(User.objects.values()), Project.objects.count())
     client = sender(both, route)
     before = (before[0], list(User.objects.values()), before[2])
     for field in ("is_superuser", "role__in", "__proto__", "project_id", "id"):
         reply = ask(client, method, route.url(both.own), {field: True}, **HEADERS)
         assert reply.status_code == 422, reply.content
+        assert reply.json()["error"]["code"] == TAKE_LISTS.get(route.view.__name__, "unknown_field")
     assert (stored(), list(User.objects.values()), Project.objects.count()) == before
 
 
+NOTHING_REQUIRED = {
+    ("BatchExtendView", "POST"), ("BatchStepView", "POST"), ("HandOnView", "POST"), ("ImportPreviewView", "POST"),
+    ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"), ("TaskHeartbeatView", "POST"),
+    ("TaskReopenView", "POST"), ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("WorkView", "POST"),
+}  # fmt: skip
 NO_BODIES = [
     (b"", 422), (b"{", 400), (b"nonsense", 400), (b'{"a": NaN}', 400), (b"\xff\xfe{\x00}\x00", 400), (b'"text"', 422),
     (b"null", 422), (b"17", 422), (b'{"name": 1e400}', 422), (b'{"name": "\\u0000"}', 422), (b'{"\\u0000": 1}', 422),
@@ -87,14 +94,11 @@ NO_BODIES = [
 
 @per_body
 def test_a_body_that_is_none_is_refused(both: Both, route: Route, method: str) -> None:
-    name = route.view.__name__
-    if name == "BatchStepView":
-        return
     before = stored()
     client, url = sender(both, route), route.url(both.own)
     for sent, status in NO_BODIES:
-        if sent == b"" and name in ("TokensView", "TaskSubmitView", "ProjectDetailView", "ImportPreviewView"):
-            continue  # nothing is required
+        if sent == b"" and (route.view.__name__, method) in NOTHING_REQUIRED:
+            continue
         reply = client.generic(method, url, sent, content_type="application/json", headers=HEADERS)
         assert reply.status_code == status, (sent[:30], reply.content)
         assert reply.json()["error"]["message"]
