@@ -23,6 +23,7 @@ from annotate.services.batches import create_batch
 from annotate.services.criteria import add_criteria
 from annotate.services.flags import raise_flag
 from annotate.services.imports import create_job, start
+from annotate.services.invites import create_invite
 from annotate.services.projects import create_project, set_member
 from annotate.services.releases import make_release
 from judges.services.certificates import issue_certificate
@@ -79,6 +80,11 @@ PAGES = [
     ("alma remy", "/p/demo/batches/1/"),
     ("alma", "/p/demo/batches/2/"),
     ("alma", "/p/demo/batches/2/delete/"),
+    ("alma", "/p/demo/batches/1/extend/"),
+    ("alma remy", "/p/demo/batches/1/tasks/"),
+    ("remy", "/p/demo/batches/1/tasks/{task}/return/"),
+    ("alma", "/p/demo/gold/"),
+    ("alma", "/p/bare/gold/"),
     ("remy", "/p/demo/batches/2/claims/"),
     ("remy", "/p/demo/samples/{sample}/claims/"),
     ("remy", "/p/demo/samples/{drafted}/claims/?batch=2"),
@@ -111,12 +117,16 @@ PAGES = [
     ("alma", "/p/demo/export/"),
     ("alma", "/p/bare/export/"),
     ("alma", "/p/demo/members/"),
+    ("alma", "/p/demo/members/ana/deactivate/"),
+    (" stan", "/invite/{invited}/"),
+    ("", "/invite/never-made/"),
     ("alma", "/no-such-page/"),
     ("ana", "/p/demo/settings/"),
 ]
 # What is no page of its own, and so is seen where it belongs.
 NO_PAGES = {
     "logout": "a form",
+    "account-email": "a form of the account's page",
     "language": "a form",
     "label-change": "a form",
     "flag-resolve": "a form",
@@ -126,7 +136,9 @@ NO_PAGES = {
     "token-new": "a form; see test_a_new_token",
     "token-revoke": "a form",
     "batch-step": "a form",
+    "batch-preview": "a part of the form for a batch",
     "batch-progress": "a part of the batch's page",
+    "gold-remove": "a form",
     "import-progress": "a part of the import's page",
     "import-errors": "a file",
     "report-certify": "a form",
@@ -135,7 +147,10 @@ NO_PAGES = {
     "export-settle": "a form",
     "release": "a file",
     "member-account": "a form of the members' page",
-    "member-role": "a form",
+    "member-invite": "a form of the members' page; see test_an_invitation",
+    "member-change": "a form",
+    "member-reactivate": "a form",
+    "invite-revoke": "a form",
     "member-remove": "a form",
 }
 
@@ -180,12 +195,15 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         metadata={"k" * 60: "v" * 200},
         content_hash=b"odd",
     )
+    _invite, invited = create_invite(actor=alma, project=bare, role="annotator", max_uses=5)
     return {
         "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan)},
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
         "sample": demo.samples.order_by("pk")[0].pk,
         "odd_sample": odd.pk,
         "drafted": draft.samples.order_by("pk")[0].pk,
+        "task": Task.objects.filter(batch__project=demo, batch__number=1, status="submitted").order_by("pk")[0].pk,
+        "invited": invited,
         "uploaded": _job(demo, alma, [good]).pk,
         "failed": start(_job(demo, alma, [good, bad])).pk,
         "done": start(_job(demo, alma, [good])).pk,
@@ -224,7 +242,7 @@ def _named(patterns: list[URLPattern | URLResolver]) -> set[str]:
 def test_every_page_is_listed() -> None:
     import frontend.urls
 
-    known = dict.fromkeys(("verdict", "sample", "odd_sample", "drafted"), "1")
+    known = dict.fromkeys(("verdict", "sample", "odd_sample", "drafted", "task", "invited"), "1")
     known |= dict.fromkeys(("uploaded", "failed", "done"), "00000000-0000-0000-0000-000000000000")
     paths = [path.format(**known).split("?")[0] for _who, path in PAGES if path != "/no-such-page/"]
     listed = {str(resolve(path).url_name) for path in paths}
@@ -233,7 +251,7 @@ def test_every_page_is_listed() -> None:
     assert _named(frontend.urls.urlpatterns) < _named(get_resolver().url_patterns)
 
 
-@pytest.mark.parametrize(("who", "path"), [(who, path) for names, path in PAGES for who in names.split() or [""]])
+@pytest.mark.parametrize(("who", "path"), [(who, path) for names, path in PAGES for who in names.split(" ")])
 def test_a_page(who: str, path: str, visit: Visit) -> None:
     page = visit(who, path)
     if path.endswith("/label/"):
@@ -264,7 +282,7 @@ def test_a_page(who: str, path: str, visit: Visit) -> None:
         ("alma", "/p/demo/members/", "main form[action*=new-account] button[type=submit]"),
         ("alma", "/p/demo/import/", "main button[type=submit]"),
         ("alma", "/p/demo/export/", "main form:has([name=file_format]) button[type=submit]"),
-        ("remy", "/p/demo/adjudicate/{verdict}/", "main form button[type=submit]"),
+        ("remy", "/p/demo/adjudicate/{verdict}/", "form[data-adjudicate] button[type=submit]"),
     ],
 )
 def test_a_form_that_was_not_accepted(who: str, path: str, button: str, visit: Visit) -> None:
@@ -292,6 +310,13 @@ def test_a_new_token(visit: Visit) -> None:
     assert not problems(page, "token")
 
 
+def test_an_invitation(visit: Visit) -> None:
+    page = visit("alma", "/p/bare/members/")
+    page.locator("form[action*='members/invite/'] button[type=submit]").click()
+    page.wait_for_selector("#invite-link")
+    assert not problems(page, "invitation")
+
+
 @pytest.mark.parametrize("path", ["/", "/p/demo/label/"])
 def test_the_menu_of_the_person(path: str, visit: Visit) -> None:
     page = visit("ana", path)
@@ -317,11 +342,17 @@ def labelling(visit: Visit) -> Page:
     return page
 
 
-@pytest.mark.parametrize("key", ["?", "s", "g"])
+@pytest.mark.parametrize("key", ["?", "s"])
 def test_a_dialog_of_the_workspace(key: str, labelling: Page) -> None:
     labelling.keyboard.press(key)
     labelling.wait_for_selector("dialog[open]")
     assert not problems(labelling, f"dialog {key}")
+
+
+def test_the_guidelines_beside_the_work(labelling: Page) -> None:
+    labelling.keyboard.press("g")
+    labelling.wait_for_selector("#guidelines-panel:not([hidden])")
+    assert not problems(labelling, "guidelines")
 
 
 def test_a_choice_and_the_next_question(labelling: Page) -> None:
@@ -377,10 +408,10 @@ def test_no_server_for_the_next_sample(labelling: Page) -> None:
 
 def test_a_decision_by_somebody_else_in_between(visit: Visit) -> None:
     page = visit("remy", "/p/demo/adjudicate/{verdict}/")
-    page.locator("main form [name=revision]").evaluate("field => field.value = '0'")
+    page.locator("form[data-adjudicate] [name=revision]").evaluate("field => field.value = '0'")
     page.keyboard.press("1")
-    page.locator("main form textarea").fill("The context says so.")
-    page.locator("main form button[type=submit]").click()
+    page.locator("form[data-adjudicate] textarea").fill("The context says so.")
+    page.locator("form[data-adjudicate] button[type=submit]").click()
     page.wait_for_selector("main [role=alert]")
     assert not problems(page, "stale")
 

@@ -79,6 +79,8 @@ def _write(path: Path, rows: list[dict[str, object]]) -> Path:
 
 def _log_in(page: Page, url: str) -> None:
     page.goto(url)
+    # The page puts the focus there, but not before it is drawn.
+    page.wait_for_selector("[name=username]:focus")
     page.keyboard.type("alma")
     page.keyboard.press("Tab")
     page.keyboard.type("alma-long-password")
@@ -144,7 +146,7 @@ def _label_everything(page: Page, url: str, keys: list[str]) -> None:
 
 def _adjudicate_everything(page: Page, url: str) -> None:
     page.goto(f"{url}/p/branches/adjudicate/")
-    page.locator("main a[href*='/adjudicate/']").first.focus()
+    page.get_by_role("link", name="Start settling").focus()
     page.keyboard.press("Enter")
     for left in range(len(SAMPLES), 0, -1):
         # Shown by the script, so the keys are bound.

@@ -51,7 +51,7 @@ def test_a_day_without_a_mouse(rita: User, waiting: list[Verdict], new_page: Cal
     expect(marks.nth(1)).to_be_focused()
     expect(marks.nth(1)).to_contain_text("[Evidence of A B:]")
     page.keyboard.press("o")
-    expect(page.get_by_role("region", name="The rest of this sample")).to_be_focused()
+    expect(page.get_by_role("group", name="The rest of this sample")).to_be_focused()
 
     page.keyboard.press("2")
     page.keyboard.type("The context says the opposite.")
