@@ -325,6 +325,13 @@ def test_the_menu_of_the_person(path: str, visit: Visit) -> None:
     assert not problems(page, "menu")
 
 
+def test_more_sections(visit: Visit) -> None:
+    page = visit("alma", "/p/demo/")
+    page.locator("[popovertarget=more-sections]").click()
+    page.wait_for_selector("#more-sections:popover-open")
+    assert not problems(page, "more sections")
+
+
 def test_the_sections_where_the_window_is_narrow(visit: Visit) -> None:
     page = visit("alma", "/p/demo/", viewport={"width": 320, "height": 800})
     page.locator(".site-nav-button").click()
