@@ -204,7 +204,8 @@ def test_taking_back_against_submitting_and_skipping(transactional_db: None) -> 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_thousand_submissions_each_sent_again_and_again(transactional_db: None) -> None:
-    """Twenty-five tasks at a time: every choice twice under its key, every submission twice, all at once."""
+    """Every choice twice under its key, every submission twice: two go through the same tasks side by side, and
+    twenty-five such pairs at once."""
     world = make_world()
     make_samples(world.project, 500, claims=[{"text": "c", "start": None, "end": None}])
     batch = world.batch(annotators=[world.ann, world.ben])
@@ -218,16 +219,15 @@ def test_a_thousand_submissions_each_sent_again_and_again(transactional_db: None
     def grade(task: Task) -> Any:
         return say(task.annotator, task, "answer", "grade", 3)
 
-    for start in range(0, len(tasks), 25):
-        some = tasks[start : start + 25]
-        at_once(*[lambda task=task: (label(task), grade(task)) for task in some])
-        results = at_once(
-            *[
-                lambda task=task: (label(task), submit_task(actor=task.annotator, task_id=task.pk))
-                for task in [*some, *some]
-            ]
-        )
-        assert not [result for result in results if isinstance(result, Exception)]
+    shares = [tasks[first::25] for first in range(25)]
+    at_once(*[lambda share=share: [(label(task), grade(task)) for task in share] for share in shares])
+    results = at_once(
+        *[
+            lambda share=share: [(label(task), submit_task(actor=task.annotator, task_id=task.pk)) for task in share]
+            for share in [*shares, *shares]
+        ]
+    )
+    assert not [result for result in results if isinstance(result, Exception)]
     assert LabelEvent.objects.filter(label__criterion__key="support").count() == 1000
     assert counting_labels().filter(criterion__key="support").count() == 1000
     assert batch.tasks.filter(status="submitted").count() == 1000
