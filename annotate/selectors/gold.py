@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.models import Batch, BatchCriterion, GoldAnswer, Project, Sample, Task, User
+from annotate.models.batch import Strategy
 from annotate.selectors.expertise import sample_tags
 
 
@@ -19,6 +20,9 @@ def gold_samples(batch: Batch) -> list[int]:
     asked = BatchCriterion.objects.filter(batch=batch).values("criterion")
     known = GoldAnswer.objects.filter(sample=OuterRef("pk"), criterion__in=asked)
     samples = Sample.objects.filter(Exists(known), project_id=batch.project_id)
+    if batch.strategy == Strategy.PULL:
+        # Whoever had one of the batch's own samples as gold could never take its copy, which might wait for ever.
+        samples = samples.exclude(pk__in=batch.batch_samples.values("sample"))
     return list(samples.order_by("id").values_list("id", flat=True))
 
 

@@ -31,7 +31,7 @@ def finished_tasks(*, user: User, project: Project, words: str = "") -> QuerySet
 
 def may_change(task: Task) -> bool:
     """Whether its annotator may take it back (services.reopening)."""
-    shown = task.purpose == Purpose.GOLD and task.batch.gold_feedback
+    shown = task.purpose == Purpose.GOLD and task.batch.gold_feedback and task.status == TaskStatus.SUBMITTED
     return task.batch.status == BatchStatus.OPEN and not shown
 
 

@@ -45,6 +45,13 @@ _SETTLE = f"""
            AND {UNDECIDED}
            AND NOT EXISTS (SELECT FROM votes v WHERE v.criterion_id = l.criterion_id AND v.sample_id = l.sample_id
                                                  AND v.unit = l.unit)
+         UNION
+        -- Every vote was taken back: what rested on them can't stand.
+        SELECT e.criterion_id, e.sample_id, e.unit, 0, '[]'::jsonb
+          FROM annotate_verdict e
+         WHERE e.criterion_id = ANY(%(criteria)s) AND e.sample_id = %(sample)s::bigint AND e.votes <> '[]'
+           AND NOT EXISTS (SELECT FROM votes v WHERE v.criterion_id = e.criterion_id AND v.sample_id = e.sample_id
+                                                 AND v.unit = e.unit)
     ), largest AS (
         SELECT DISTINCT ON (criterion_id, sample_id, unit) criterion_id, sample_id, unit, value, count(*) AS agreeing
           FROM votes GROUP BY criterion_id, sample_id, unit, value

@@ -105,7 +105,11 @@ def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Crit
 
 
 def _in_use(criterion: Criterion) -> bool:
-    return criterion.labels.exists() or BatchCriterion.objects.filter(criterion=criterion).exists()
+    return (
+        criterion.labels.exists()
+        or criterion.gold_answers.exists()
+        or BatchCriterion.objects.filter(criterion=criterion).exists()
+    )
 
 
 def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> dict[str, Any]:

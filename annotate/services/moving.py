@@ -42,6 +42,8 @@ def take_seat_back(task: Task) -> None:
 
     Raises Conflict when somebody else has that already.
     """
+    # Two who skipped it must not both take the last place.
+    Sample.objects.select_for_update(no_key=True).get(pk=task.sample_id)
     if _seats_left(task) > 0:
         return
     copies = Task.objects.filter(batch=task.batch, sample=task.sample, annotator=None)

@@ -139,7 +139,10 @@ def remove_member(*, project: Project, user: User, actor: User | None = None) ->
         Project.objects.select_for_update().get(pk=project.pk)
         keep_an_admin(project, user, becomes=None)
         tasks = Task.objects.filter(
-            batch__project=project, batch__status=BatchStatus.OPEN, annotator=user, status__in=OPEN_TASK_STATUSES
+            batch__project=project,
+            batch__status__in=[BatchStatus.OPEN, BatchStatus.PAUSED],
+            annotator=user,
+            status__in=OPEN_TASK_STATUSES,
         ).count()
         if tasks:
             raise Conflict(

@@ -35,7 +35,7 @@ def reopen_task(*, actor: User, task_id: int) -> Finished:
         raise Conflict("task_released", _("This sample was handed on to somebody else; nothing was changed."))
     if task.status in OPEN_TASK_STATUSES:
         return Finished(task.id, task.batch_id, task.status)
-    if task.purpose == Purpose.GOLD and task.gold_feedback:
+    if task.purpose == Purpose.GOLD and task.gold_feedback and task.status == TaskStatus.SUBMITTED:
         raise Conflict("answers_shown", _("You were shown the known answers; yours stay as they are."))
     with transaction.atomic():
         row = Task.objects.select_for_update(of=("self",)).select_related("batch").get(pk=task_id)

@@ -16,7 +16,7 @@ from annotate.selectors.ratings import labels_before, rating_columns
 from annotate.selectors.tasks import own_task
 from annotate.services.batches import open_batch
 from annotate.services.gold import gold_from_verdicts, import_gold, remove_gold, set_gold
-from annotate.services.labelling import submit_task
+from annotate.services.labelling import skip_task, submit_task
 from annotate.services.reopening import reopen_task
 from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, must_take, say, take
 
@@ -231,6 +231,23 @@ def test_feedback_after_submitting_where_the_batch_gives_it(world: World, shows:
         assert refused.value.code == "answers_shown"
     else:
         assert reopen_task(actor=world.ann, task_id=task.pk).status == "in_progress"
+
+
+def test_a_skipped_gold_task_may_be_done_after_all(world: World) -> None:
+    """No answer was shown; a refusal would tell that it was gold."""
+    task = gold_task(world, gold_feedback=True)
+    skip_task(actor=world.ann, task_id=task.pk, reason="Hard.")
+    assert reopen_task(actor=world.ann, task_id=task.pk).status == "in_progress"
+
+
+def test_a_queue_gives_none_of_its_own_samples_as_gold(world: World) -> None:
+    """Who had one as gold could not take its copy, which might wait for ever."""
+    sample = make_sample(world.project)
+    know(world, sample)
+    batch = world.batch(annotators=[world.ann], overlap=1, strategy="pull", gold_share=1, opened=False)
+    with pytest.raises(Conflict) as refused:
+        open_batch(batch=batch)
+    assert refused.value.code == "no_gold"
 
 
 def test_accuracy_per_annotator(world: World) -> None:

@@ -92,5 +92,7 @@ function outcome(response, data, code) {
   if (response.type === "opaqueredirect" || status === 401 || code === "csrf") return "logged-out";
   if (data === null || status >= 500 || status === 408 || status === 429) return "away";
   if (response.ok) return "ok";
+  // A pause ends: what was chosen is kept and sent then.
+  if (code === "batch_paused") return "away";
   return status === 412 ? "stale" : "refused";
 }

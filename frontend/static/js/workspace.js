@@ -335,6 +335,12 @@ class Workspace {
     this.typing = { step: this.step, timer: setTimeout(() => this.saveComment(), COMMENT_PAUSE_MS) };
   }
 
+  /** The task is somebody else's or closed: what is being typed must not land on the next one. */
+  stopTyping() {
+    clearTimeout(this.typing?.timer);
+    this.typing = null;
+  }
+
   saveComment() {
     if (!this.typing) return;
     const { step, timer } = this.typing;
@@ -402,6 +408,7 @@ class Workspace {
   /** Others have it now: says what was chosen, so that nothing is lost silently. */
   onLost(id, message) {
     if (this.task?.id !== id) return;
+    this.stopTyping();
     const chosen = this.steps.filter((step) => isDone(this.labels.get(step.key)));
     const listed = chosen.map((step) => `${page.stepTitle(step)}: ${page.saidName(step.criterion, this.labels.get(step.key))}`);
     page.notify(`${message} ${listed.length ? page.say("had_chosen", { list: listed.join("; ") }) : ""}`);
@@ -467,6 +474,7 @@ class Workspace {
     if (reply.code === "task_released") {
       this.onLost(entry.task, reply.message);
     } else if (GONE.has(reply.status)) {
+      this.stopTyping();
       this.held = null;
       this.advance();
     } else {
