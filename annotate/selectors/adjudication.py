@@ -16,8 +16,9 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.models import Project, User, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
+from annotate.models.batch import OPEN_TASK_STATUSES
 from annotate.models.verdict import DECIDED_METHODS
+from annotate.selectors.blindness import RUNNING, STILL_TO_LABEL
 from annotate.selectors.versions import IS_LATEST
 
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
@@ -52,12 +53,7 @@ _ORDER = {
     "sample": _WITHIN_SAMPLE,
 }
 
-# Whoever has a sample to label themselves doesn't see what others said about it.
-_NOT_BLIND = """
-    NOT EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
-                 WHERE t.annotator_id = %(user)s AND t.sample_id = e.sample_id AND t.status = ANY(%(open)s)
-                   AND b.status = ANY(%(running)s))
-"""
+_NOT_BLIND = f"NOT {STILL_TO_LABEL.format(sample='e.sample_id')}"
 _RETURNED = """
     EXISTS (SELECT FROM annotate_task t JOIN annotate_label l ON l.task_id = t.id
              WHERE t.sample_id = e.sample_id AND t.status IN ({open}) AND NOT (t.return_message = '')
@@ -206,7 +202,7 @@ class Queue:
             "project": self.project.pk,
             "user": self.user.pk,
             "open": [status.value for status in OPEN_TASK_STATUSES],
-            "running": [BatchStatus.OPEN.value, BatchStatus.PAUSED.value],
+            "running": [status.value for status in RUNNING],
             "criterion": self.criterion,
             "batch": self.batch,
             **given,

@@ -10,13 +10,12 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict
 from annotate.models import Label, Project, Sample, User, Verdict, VerdictEvent
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, TaskStatus
 from annotate.models.verdict import VerdictState
 from annotate.selectors.adjudication import verdict_as_dict
+from annotate.selectors.blindness import RUNNING, still_to_label
 from annotate.selectors.counting import counting_labels, latest_per_rater, undecided_labels
 from annotate.units import unit_sort_key, unit_text
-
-RUNNING = (BatchStatus.OPEN, BatchStatus.PAUSED)
 
 
 @dataclass(frozen=True)
@@ -217,8 +216,7 @@ def require_unblind(user: User, sample: Sample) -> None:
 
     Raises Conflict.
     """
-    own = sample.tasks.filter(annotator=user, status__in=OPEN_TASK_STATUSES, batch__status__in=RUNNING)
-    if own.exists():
+    if still_to_label(user, sample):
         raise Conflict(
             "still_to_label",
             _("You still have this sample to label. What others said about it is shown once you have submitted it."),

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotate.models import Sample
 from annotate.selectors.audit import LABELS, Happening, unit_history
+from annotate.selectors.blindness import still_to_label
 from annotate.selectors.projects import one_sample
 from annotate.units import unit_sort_key
 from frontend.forms.samples import SampleSearch
@@ -36,7 +37,7 @@ def samples(page: ProjectPage) -> HttpResponse:
 @project_view("samples", get="samples.read")
 def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
     found = one_sample(page.project, sample_id)
-    blind = samples_read.still_to_label(page.user, found)
+    blind = still_to_label(page.user, found)
     units = samples_read.units(found, with_said=not blind)
     titles = samples_read.kind_titles()
     context = {

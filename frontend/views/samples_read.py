@@ -9,10 +9,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotate.models import Criterion, Project, Sample, User, Verdict
+from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.selectors.counting import counting_labels
 from annotate.selectors.projects import samples_matching
-from annotate.selectors.tasks import open_tasks
 from annotate.unit_sql import UnitCount
 from annotate.units import KIND_ORDER, reading_order, unit_anchor, unit_sort_key, units_of
 from judges.models import Score
@@ -50,11 +49,6 @@ class UnitView:
     @property
     def anchor(self) -> str:
         return unit_anchor(self.unit)
-
-
-def still_to_label(user: User, sample: Sample) -> bool:
-    """Whether the user has yet to label this sample: until then they don't see what others said (blindness)."""
-    return open_tasks(user=user, project=sample.project).filter(sample=sample).exists()
 
 
 def units(sample: Sample, *, with_said: bool) -> dict[str, list[UnitView]]:

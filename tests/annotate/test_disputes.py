@@ -8,8 +8,10 @@ import pytest
 from django.http import Http404
 
 from annotate.errors import Conflict, Invalid
-from annotate.models import AuditEntry, Criterion, Label, Task, Verdict
+from annotate.models import AuditEntry, Batch, Criterion, Label, Task, Verdict
 from annotate.models.batch import TaskStatus
+from annotate.selectors.adjudication import Queue
+from annotate.selectors.blindness import still_to_label
 from annotate.selectors.disputes import (
     changes_since_decision,
     dispute_payload,
@@ -19,6 +21,7 @@ from annotate.selectors.disputes import (
     side_by_side,
 )
 from annotate.services.adjudication import decide, send_back, show_names
+from annotate.services.batches import close_batch
 from annotate.services.consensus import settle_imported
 from annotate.services.labelling import submit_task
 from tests.annotate.factories import World, finish, make_sample, say
@@ -180,3 +183,26 @@ def test_imported_labels_have_nobody_to_go_back_to(world: World) -> None:
     assert refused.value.code == "imported_label"
     with pytest.raises(Http404):
         send_back(reviewer=world.dora, project=world.other, verdict_id=verdict.pk, letter="A", message="Look again.")
+
+
+@pytest.mark.parametrize("strategy", ["balanced", "pull"])
+def test_who_has_the_sample_to_label_or_could_take_it_is_blind(world: World, strategy: str) -> None:
+    sample = make_sample(world.project)
+    for task in world.batch(annotators=[world.ann, world.ben]).tasks.select_related("annotator"):
+        finish(task, grade=1 if task.annotator == world.ann else 5)
+    assert not still_to_label(world.rita, sample)
+    assert Queue(world.project, world.rita).count() == 1
+    batch = world.batch(annotators=[world.rita, world.chen], overlap=1, strategy=strategy)
+    if strategy == "balanced":
+        batch.tasks.update(annotator=world.rita)
+    for status in ("open", "paused"):
+        Batch.objects.filter(pk=batch.pk).update(status=status)
+        assert still_to_label(world.rita, sample)
+        assert Queue(world.project, world.rita).count() == 0
+    assert Queue(world.project, world.alice).count() == 1, "who is not asked sees it"
+    if strategy == "pull":
+        batch.tasks.update(annotator=world.chen)
+        assert not still_to_label(world.rita, sample), "somebody else has it"
+    else:
+        close_batch(batch=batch)
+        assert not still_to_label(world.rita, sample)

@@ -1,0 +1,30 @@
+"""Who still has a sample to label doesn't see what others said about it, whatever their role. That rule's one home."""
+
+from __future__ import annotations
+
+from django.db.models import Exists, OuterRef, Q
+
+from annotate.models import Sample, Task, User
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
+
+# A batch that is paused goes on.
+RUNNING = (BatchStatus.OPEN, BatchStatus.PAUSED)
+
+# Of a sample's id and a user: the rule for statements by hand. `{sample}` names the column.
+STILL_TO_LABEL = """
+    EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
+             WHERE t.sample_id = {sample} AND t.status = ANY(%(open)s) AND b.status = ANY(%(running)s)
+               AND (t.annotator_id = %(user)s
+                    OR t.annotator_id IS NULL
+                   AND EXISTS (SELECT FROM annotate_batch_annotators a WHERE a.batch_id = b.id AND a.user_id = %(user)s)
+                   AND NOT EXISTS (SELECT FROM annotate_task own WHERE own.batch_id = b.id
+                                      AND own.sample_id = t.sample_id AND own.annotator_id = %(user)s)))
+"""
+
+
+def still_to_label(user: User, sample: Sample) -> bool:
+    """Whether the user has the sample in hand, or could take it from a queue."""
+    own = Task.objects.filter(batch=OuterRef("batch"), sample=sample, annotator=user)
+    waiting = Q(annotator__isnull=True, batch__annotators=user) & ~Q(Exists(own))
+    tasks = sample.tasks.filter(status__in=OPEN_TASK_STATUSES, batch__status__in=RUNNING)
+    return tasks.filter(Q(annotator=user) | waiting).exists()
