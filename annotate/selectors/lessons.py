@@ -30,8 +30,10 @@ _LESSONS = """
        AND v.state = %(settled)s AND v.method = ANY(%(methods)s) AND v.value <> l.value
        AND v.votes @> jsonb_build_array(jsonb_build_object('label', l.id))
        AND NOT EXISTS (SELECT FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
-                        WHERE o.sample_id = l.sample_id AND (o.annotator_id = r.user_id OR o.annotator_id IS NULL)
-                          AND o.status = ANY(%(open)s) AND ob.status = ANY(%(running)s))
+                        WHERE o.sample_id = l.sample_id AND ob.status = ANY(%(running)s)
+                          -- Also one that they submitted: they may still take it back.
+                          AND (o.annotator_id = r.user_id AND o.status <> 'released'
+                               OR o.annotator_id IS NULL AND o.status = ANY(%(open)s)))
 """
 _NEW = "seen.revision IS DISTINCT FROM v.revision"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -26,8 +26,6 @@ MAX_REASON = 10_000
 MAX_ROWS = 5000
 PROBLEMS_SHOWN = 100
 _FIELDS = {"sample_id", "unit", "criterion", "value", "reason"}
-# What somebody looked at, or nobody doubted.
-_SURE = (VerdictMethod.ADJUDICATED, VerdictMethod.UNANIMOUS)
 
 
 def set_gold(
@@ -95,7 +93,7 @@ def _read_all(project: Project, rows: list[Any]) -> list[GoldAnswer]:
 def gold_from_verdicts(
     *, actor: User, project: Project, criterion: Criterion, n: int, seed: int | None = None
 ) -> list[GoldAnswer]:
-    """Draws so many units whose verdict is adjudicated or unanimous, and takes it as the known answer.
+    """Draws so many units whose verdict is adjudicated, or unanimous among several, and takes it as the known answer.
 
     Units that have one already are not drawn. Raises Invalid when there are fewer.
     """
@@ -107,7 +105,10 @@ def gold_from_verdicts(
     check_seed(seed)
     known = GoldAnswer.objects.filter(sample=OuterRef("sample"), unit=OuterRef("unit"), criterion=criterion)
     verdicts = (
-        Verdict.objects.filter(~Exists(known), criterion=criterion, state=VerdictState.SETTLED, method__in=_SURE)
+        Verdict.objects.annotate(n=Func(F("votes"), function="jsonb_array_length", output_field=IntegerField()))
+        # One label alone agrees with itself.
+        .filter(Q(method=VerdictMethod.ADJUDICATED) | Q(method=VerdictMethod.UNANIMOUS, n__gte=2))
+        .filter(~Exists(known), criterion=criterion, state=VerdictState.SETTLED)
         .select_related("sample", "criterion")
         .order_by("sample_id", "unit")
     )

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from annotate.errors import Conflict
 from annotate.models import Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
+from annotate.models.verdict import LessonRead
 from annotate.services.labelling import Finished, own_row, require_open_batch
 from annotate.services.moving import take_seat_back
 
@@ -37,6 +38,11 @@ def reopen_task(*, actor: User, task_id: int) -> Finished:
         return Finished(task.id, task.batch_id, task.status)
     if task.purpose == Purpose.GOLD and task.gold_feedback and task.status == TaskStatus.SUBMITTED:
         raise Conflict("answers_shown", _("You were shown the known answers; yours stay as they are."))
+    if LessonRead.objects.filter(user=actor, verdict__sample=task.sample_id).exists():
+        raise Conflict(
+            "answers_shown",
+            _("You were shown what reviewers decided about this sample; your answers stay as they are."),
+        )
     with transaction.atomic():
         row = Task.objects.select_for_update(of=("self",)).select_related("batch").get(pk=task_id)
         if row.status == TaskStatus.SKIPPED and row.purpose == Purpose.LABEL:
