@@ -15,6 +15,7 @@ from annotate.api.base import Pages, ProjectAPIView, body, text_parameter
 from annotate.api.batches import people_named
 from annotate.errors import Invalid
 from annotate.models import User
+from annotate.permissions import may
 from annotate.selectors.batch_tasks import task_as_dict, tasks_of
 from annotate.selectors.projects import one_batch, person_of
 from annotate.services.tasks import hand_on_tasks, reassign_tasks, release_task, return_task
@@ -35,10 +36,11 @@ class BatchTasksView(ProjectAPIView):
     def get(self, request: Request, slug: str, number: int) -> Response:
         """The tasks of a batch: whose they are, and how far.
 
-        Sorted by sample.
+        Sorted by sample. Tasks that measure their annotator are listed for admins only.
         """
         tasks = tasks_of(
             one_batch(self.project, number),
+            measuring=may(self.role, "gold.read"),
             status=text_parameter(request, "status"),
             username=text_parameter(request, "annotator"),
         )

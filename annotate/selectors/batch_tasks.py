@@ -8,14 +8,17 @@ from django.db.models import QuerySet
 
 from annotate.errors import Invalid
 from annotate.models import Batch, Task
-from annotate.models.batch import TaskStatus
+from annotate.models.batch import Purpose, TaskStatus
 
 
-def tasks_of(batch: Batch, *, status: str = "", username: str = "") -> QuerySet[Task]:
-    """By sample; of one status, and of one annotator, when they are named."""
+def tasks_of(batch: Batch, *, measuring: bool, status: str = "", username: str = "") -> QuerySet[Task]:
+    """By sample; of one status, and of one annotator, when they are named. measuring: also gold and second readings,
+    which nobody may know of who might have one."""
     if status and status not in TaskStatus.values:
         raise Invalid("bad_status", f"status: one of {', '.join(TaskStatus.values)}.")
     tasks = Task.objects.filter(batch=batch).select_related("sample", "annotator").order_by("sample_id", "id")
+    if not measuring:
+        tasks = tasks.filter(purpose=Purpose.LABEL)
     if status:
         tasks = tasks.filter(status=status)
     return tasks.filter(annotator__username=username) if username else tasks

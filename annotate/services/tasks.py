@@ -39,9 +39,10 @@ def return_task(*, actor: User, project: Project, task_id: int, message: str) ->
         task = _locked_task(project, task_id)
         if task.status == TaskStatus.RETURNED and (task.return_message, task.returned_by_id) == (message, actor.pk):
             return task
-        _require_label(task)
+        # First: of a task that waits, a refusal must not tell what it is for.
         if task.status not in (TaskStatus.SUBMITTED, TaskStatus.SKIPPED) or task.annotator is None:
             raise Conflict("task_not_finished", _("Only a task that was submitted or skipped can be returned."))
+        _require_label(task)
         if task.annotator_id not in active_members(project):
             said = _("%(name)s is not an active member any more; give the sample to somebody else.")
             raise Conflict("not_a_member", said % {"name": task.annotator.name})

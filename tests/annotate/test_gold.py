@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.http import Http404
+from rest_framework.test import APIClient
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import AuditEntry, Batch, GoldAnswer, Membership, Sample, Task, Verdict
@@ -248,6 +249,17 @@ def test_a_queue_gives_none_of_its_own_samples_as_gold(world: World) -> None:
     with pytest.raises(Conflict) as refused:
         open_batch(batch=batch)
     assert refused.value.code == "no_gold"
+
+
+def test_a_list_of_tasks_tells_only_admins_which_ones_measure(world: World) -> None:
+    task = gold_task(world)
+    address = f"/api/projects/{world.project.slug}/batches/{task.batch.number}/tasks/"
+    listed = {}
+    for person in (world.alice, world.rita):
+        client = APIClient()
+        client.force_authenticate(person)
+        listed[person] = {row["purpose"] for row in client.get(address).json()["results"]}
+    assert listed == {world.alice: {"label", "gold"}, world.rita: {"label"}}
 
 
 def test_accuracy_per_annotator(world: World) -> None:
