@@ -22,6 +22,10 @@ class BatchStatus(models.TextChoices):
     CLOSED = "closed", _("Closed")
 
 
+# Labelling goes on, at once or after a pause.
+RUNNING_BATCH_STATUSES = (BatchStatus.OPEN, BatchStatus.PAUSED)
+
+
 class Strategy(models.TextChoices):
     # Every task has its person from the start; loads are equal.
     BALANCED = "balanced", _("Balanced")

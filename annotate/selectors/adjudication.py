@@ -16,9 +16,9 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.models import Project, User, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.verdict import DECIDED_METHODS
-from annotate.selectors.blindness import RUNNING, STILL_TO_LABEL
+from annotate.selectors.blindness import STILL_TO_LABEL
 from annotate.selectors.versions import IS_LATEST
 
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
@@ -202,7 +202,7 @@ class Queue:
             "project": self.project.pk,
             "user": self.user.pk,
             "open": [status.value for status in OPEN_TASK_STATUSES],
-            "running": [status.value for status in RUNNING],
+            "running": [status.value for status in RUNNING_BATCH_STATUSES],
             "criterion": self.criterion,
             "batch": self.batch,
             **given,

@@ -5,10 +5,7 @@ from __future__ import annotations
 from django.db.models import Exists, OuterRef, Q
 
 from annotate.models import Sample, Task, User
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
-
-# A batch that is paused goes on.
-RUNNING = (BatchStatus.OPEN, BatchStatus.PAUSED)
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 
 # Of a sample's id and a user: the rule for statements by hand. `{sample}` names the column.
 STILL_TO_LABEL = """
@@ -26,5 +23,5 @@ def still_to_label(user: User, sample: Sample) -> bool:
     """Whether the user has the sample in hand, or could take it from a queue."""
     own = Task.objects.filter(batch=OuterRef("batch"), sample=sample, annotator=user)
     waiting = Q(annotator__isnull=True, batch__annotators=user) & ~Q(Exists(own))
-    tasks = sample.tasks.filter(status__in=OPEN_TASK_STATUSES, batch__status__in=RUNNING)
+    tasks = sample.tasks.filter(status__in=OPEN_TASK_STATUSES, batch__status__in=RUNNING_BATCH_STATUSES)
     return tasks.filter(Q(annotator=user) | waiting).exists()

@@ -10,12 +10,12 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.translation import ngettext
 
 from annotate.models import Batch, BatchSample, ClaimEdit, Sample
-from annotate.models.batch import BatchStatus
+from annotate.models.batch import RUNNING_BATCH_STATUSES, BatchStatus
 from annotate.models.project import UnitKind
 from annotate.units import is_dropped, parse_unit
 
 # While one of these asks about the claims, people may be reading them.
-AT_WORK = (BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING)
+AT_WORK = (*RUNNING_BATCH_STATUSES, BatchStatus.ADJUDICATING)
 CHECKED = "checked"
 
 

@@ -13,13 +13,13 @@ from django.db.models import Q, QuerySet
 from annotate.models import Label
 from annotate.models.batch import Purpose, TaskStatus
 
+# Of `annotate_label l`: a value, or "can't tell" with its reason. A comment alone answers nothing.
+ANSWERED = "(l.value IS NOT NULL OR l.cant_tell <> '')"
 # Of `annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id`.
-_GIVEN = f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}')"
-COUNTING = f"l.value IS NOT NULL AND {_GIVEN}"
+GIVEN = f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}')"
+COUNTING = f"l.value IS NOT NULL AND {GIVEN}"
 # Somebody looked, and said that they can't tell.
-UNDECIDED = f"l.cant_tell <> '' AND {_GIVEN}"
-# Either.
-ANSWERED = f"(l.value IS NOT NULL OR l.cant_tell <> '') AND {_GIVEN}"
+UNDECIDED = f"l.cant_tell <> '' AND {GIVEN}"
 # For DISTINCT ON (criterion, sample, unit, rater): the label that comes first is the one.
 LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC"
 

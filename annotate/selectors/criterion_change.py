@@ -23,9 +23,9 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.models import Criterion, Task, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.scales import Value
-from annotate.selectors.counting import ANSWERED, LATEST_FIRST
+from annotate.selectors.counting import ANSWERED, GIVEN, LATEST_FIRST
 
 MAX_REASON = 2000
 # How a choice names the labels that say that nobody can tell.
@@ -165,7 +165,7 @@ LATEST = f"""
       FROM annotate_label l
       JOIN annotate_rater r ON r.id = l.rater_id
       LEFT JOIN annotate_task t ON t.id = l.task_id
-     WHERE l.criterion_id = %(old)s AND {ANSWERED}
+     WHERE l.criterion_id = %(old)s AND {ANSWERED} AND {GIVEN}
      ORDER BY {LATEST_FIRST}
 """
 
@@ -274,7 +274,7 @@ def impact(*, old: Criterion, new: Criterion | Mapping[str, Any], choices: Choic
         people=people,
         open_tasks=Task.objects.filter(
             batch__criteria=old,
-            batch__status__in=[BatchStatus.OPEN, BatchStatus.PAUSED],
+            batch__status__in=RUNNING_BATCH_STATUSES,
             status__in=OPEN_TASK_STATUSES,
         ).count(),
     )

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict
 from annotate.models import Label, Project, Sample, User, Verdict, VerdictEvent
-from annotate.models.batch import OPEN_TASK_STATUSES, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, TaskStatus
 from annotate.models.verdict import VerdictState
 from annotate.selectors.adjudication import verdict_as_dict
-from annotate.selectors.blindness import RUNNING, still_to_label
+from annotate.selectors.blindness import still_to_label
 from annotate.selectors.counting import counting_labels, latest_per_rater, undecided_labels
 from annotate.units import unit_sort_key, unit_text
 
@@ -119,7 +119,7 @@ def _details(label: Label | None) -> dict[str, Any]:
         "task_id": label.task_id,
         "may_return": label.task is not None
         and label.task.status == TaskStatus.SUBMITTED
-        and label.task.batch.status in RUNNING,
+        and label.task.batch.status in RUNNING_BATCH_STATUSES,
     }
 
 

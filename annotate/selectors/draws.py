@@ -8,12 +8,12 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Collate
 
 from annotate.models import Batch, BatchSample, Criterion, Sample, Task
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus
 from annotate.selectors.counting import counting_labels
 from annotate.unit_sql import UnitCount
 from annotate.units import LISTED_KINDS
 
-_WAITING = (BatchStatus.DRAFT, BatchStatus.OPEN, BatchStatus.PAUSED)
+_WAITING = (BatchStatus.DRAFT, *RUNNING_BATCH_STATUSES)
 
 
 def unlabelled_samples(criterion: Criterion) -> QuerySet[Sample]:
@@ -38,7 +38,7 @@ def draws_of(criterion: Criterion) -> QuerySet[Batch]:
 def finished_draw(criterion: Criterion) -> Batch | None:
     """The latest one of which nothing is left to label: what figures for all samples rest on."""
     left = Exists(Task.objects.filter(batch=OuterRef("pk"), status__in=OPEN_TASK_STATUSES))
-    running = Q(status__in=[BatchStatus.OPEN, BatchStatus.PAUSED])
+    running = Q(status__in=RUNNING_BATCH_STATUSES)
     over = Q(status__in=[BatchStatus.ADJUDICATING, BatchStatus.CLOSED]) | (running & ~Q(left))
     return draws_of(criterion).filter(over).first()
 

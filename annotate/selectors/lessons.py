@@ -14,7 +14,7 @@ from typing import Any, overload
 from django.db import connection
 
 from annotate.models import Label, Project, User, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.verdict import VerdictMethod, VerdictState
 
 _LESSONS = """
@@ -129,7 +129,7 @@ def _fetch(sql: str, user: User, projects: Sequence[Project], **more: Any) -> li
                 "submitted": TaskStatus.SUBMITTED.value,
                 "label": Purpose.LABEL.value,
                 "over": [BatchStatus.ADJUDICATING.value, BatchStatus.CLOSED.value],
-                "running": [BatchStatus.OPEN.value, BatchStatus.PAUSED.value],
+                "running": [status.value for status in RUNNING_BATCH_STATUSES],
                 "open": [status.value for status in OPEN_TASK_STATUSES],
                 "settled": VerdictState.SETTLED.value,
                 "methods": [VerdictMethod.ADJUDICATED.value, VerdictMethod.ACCEPTED.value],

@@ -17,6 +17,7 @@ from typing import Any
 from django.db import connection
 
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.selectors.counting import ANSWERED
 from annotate.unit_sql import count_sql, indices_sql
 
 _OPEN = [status.value for status in OPEN_TASK_STATUSES]
@@ -74,9 +75,6 @@ class TaskRow:
     given: set[tuple[str, int]] | None
     label: StoredLabel | None
 
-
-# Of `annotate_label l`: a value, or "can't tell" with its reason. A comment alone answers nothing.
-ANSWERED = "(l.value IS NOT NULL OR l.cant_tell <> '')"
 
 _READ_TASK = f"""
     SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, b.gold_feedback,

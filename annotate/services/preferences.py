@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotate.errors import Invalid
 from annotate.hotkeys import DEFAULT_HOTKEYS, OPTION_KEYS
 from annotate.models import Criterion, User
-from annotate.models.batch import BatchStatus
+from annotate.models.batch import RUNNING_BATCH_STATUSES
 
 VIEWS = ("one", "all")
 
@@ -120,7 +120,7 @@ def option_with_key(user: User, keys: Any) -> tuple[str, str] | None:
     """A key among these that is an option's own, and the criterion's name: of criteria that the user may meet."""
     wanted = set(keys)
     mine = Q(project__memberships__user=user, project__memberships__is_active=True)
-    asked = Q(is_current=True) | Q(batches__status__in=[BatchStatus.OPEN, BatchStatus.PAUSED])
+    asked = Q(is_current=True) | Q(batches__status__in=RUNNING_BATCH_STATUSES)
     for criterion in Criterion.objects.filter(mine, asked).distinct().only("name", "options"):
         for option in criterion.options:
             if option.get("hotkey") in wanted:

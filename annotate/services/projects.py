@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Membership, Project, Rater, Task, User
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.people import Role
 from annotate.services.audit import note
 from annotate.services.criteria import add_criteria
@@ -140,7 +140,7 @@ def remove_member(*, project: Project, user: User, actor: User | None = None) ->
         keep_an_admin(project, user, becomes=None)
         tasks = Task.objects.filter(
             batch__project=project,
-            batch__status__in=[BatchStatus.OPEN, BatchStatus.PAUSED],
+            batch__status__in=RUNNING_BATCH_STATUSES,
             annotator=user,
             status__in=OPEN_TASK_STATUSES,
         ).count()

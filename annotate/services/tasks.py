@@ -15,14 +15,13 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, Project, Task, User
-from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, Purpose, TaskStatus
 from annotate.services import audit, notices
 from annotate.services.batch_checks import active_members
 from annotate.services.labelling import MAX_COMMENT
 from annotate.services.moving import lock_takers, move, put_at_the_end, take_seat_back
 from annotate.texts import is_storable
 
-RUNNING = (BatchStatus.OPEN, BatchStatus.PAUSED)
 MAX_AT_ONCE = 1000
 
 
@@ -130,7 +129,10 @@ def hand_on_tasks(*, actor: User | None, project: Project, user: User, to: Seque
     """
     with transaction.atomic():
         tasks = Task.objects.filter(
-            annotator=user, batch__project=project, batch__status__in=RUNNING, status__in=OPEN_TASK_STATUSES
+            annotator=user,
+            batch__project=project,
+            batch__status__in=RUNNING_BATCH_STATUSES,
+            status__in=OPEN_TASK_STATUSES,
         )
         _lock_batches(project, Batch.objects.filter(pk__in=tasks.values("batch")))
         held = list(tasks.select_for_update(of=("self",)).select_related("batch").order_by("id"))
@@ -157,7 +159,7 @@ def _locked_task(project: Project, task_id: int) -> Task:
     if batch_id is None:
         raise _no_such_task()
     batch = Batch.objects.select_for_update(no_key=True).get(pk=batch_id)
-    if batch.status not in RUNNING:
+    if batch.status not in RUNNING_BATCH_STATUSES:
         said = _("Batch %(number)d is %(status)s; reopen it first.")
         raise Conflict("batch_not_open", said % {"number": batch.number, "status": batch.get_status_display().lower()})
     lock_takers(batch.pk)

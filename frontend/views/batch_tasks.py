@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from annotate.errors import Refusal
 from annotate.models import Batch
-from annotate.models.batch import BatchStatus, TaskStatus
+from annotate.models.batch import RUNNING_BATCH_STATUSES, TaskStatus
 from annotate.selectors.projects import one_batch
 from annotate.selectors.task_rows import one_task, task_rows
 from annotate.services.tasks import reassign_tasks, return_task
@@ -50,7 +50,7 @@ def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
     chosen = TaskFilter(batch, page.request.GET)
     rows = Paginator(task_rows(batch, **chosen.chosen()), PAGE_SIZE).get_page(page.request.GET.get("page"))
     ticked = set(form["task"].value() or [])
-    running = batch.status in (BatchStatus.OPEN, BatchStatus.PAUSED)
+    running = batch.status in RUNNING_BATCH_STATUSES
     may_change = page.may("batches.change") and running
     listed = [
         {

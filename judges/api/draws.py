@@ -127,13 +127,11 @@ def _as_dict(found: NextSamples | OutcomeQueue) -> dict[str, Any]:
             {"outcome": None, "samples": stratum.samples, "drawn": stratum.drawn, "chance": stratum.chance}
             for stratum in found.proposal.strata
         ]
-        chosen = found.proposal.chosen
     else:
         groups = [
             {"outcome": group.outcome, "samples": group.samples, "drawn": group.drawn, "chance": group.chance}
             for group in found.draw.groups
         ]
-        chosen = found.draw.chosen
     return {
         "frame": found.frame,
         "seed": found.seed,
@@ -141,6 +139,6 @@ def _as_dict(found: NextSamples | OutcomeQueue) -> dict[str, Any]:
         "strata": groups,
         "samples": [
             {"sample_id": name, "probability": chance.probability, "stratum": chance.stratum}
-            for name, chance in sorted(chosen.items())
+            for name, chance in sorted(found.chosen.items())
         ],
     }

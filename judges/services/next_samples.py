@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid
-from annotate.models import Batch, Criterion, Project, User
+from annotate.errors import Invalid
+from annotate.models import Batch, Criterion, User
 from annotate.selectors.draws import unlabelled_samples
-from annotate.services.batches import MAX_SEED, create_batch
+from annotate.services.batches import MAX_SEED
 from judges.selectors.scores import judge_scores
+from judges.services.drawn_batch import make_drawn_batch, plan_of
 from judges.services.split import sides_of
 
 if TYPE_CHECKING:
-    from alignment.figures import JudgeScores, Proposal
+    from alignment.figures import Chance, JudgeScores, Proposal
 
 DEFAULT_COUNT = 40
 FEWEST_SAMPLES = 2
@@ -46,6 +44,10 @@ class NextSamples:
     seed: int
     plan: str
 
+    @property
+    def chosen(self) -> Mapping[str, Chance]:
+        return self.proposal.chosen
+
 
 def next_samples(
     *, criterion: Criterion, count: int, about: About | None = None, seed: int | None = None
@@ -69,7 +71,7 @@ def next_samples(
     is_dev = {sample: sides.get(sample, False) for sample in reference_of(people).strata()}
     evidence = replace(people, judges=judges, is_dev=is_dev)
     proposal = propose(evidence, names, count, seed=seed, about=_judge(judges, about))
-    return NextSamples(proposal, len(names), seed, _plan(proposal))
+    return NextSamples(proposal, len(names), seed, plan_of(proposal.chosen))
 
 
 def make_next_batch(
@@ -85,36 +87,22 @@ def make_next_batch(
     due_date: date | None = None,
     created_by: User | None = None,
 ) -> Batch:
-    """A draft of the draw that was seen, in which each sample keeps its chance and its stratum.
-
-    Raises Conflict when labels, scores, or samples have changed since, so that the draw is another one now.
-    """
-    with transaction.atomic():
-        # Two draws at once would take the same samples for unlabelled.
-        Project.objects.select_for_update().get(pk=criterion.project_id)
-        found = next_samples(criterion=criterion, count=count, about=about, seed=seed)
-        if found.plan != plan:
-            raise Conflict(
-                "other_draw",
-                _("Labels, scores or samples have changed since you saw this draw. Here is what it is now."),
-            )
-        goal = "how people answer" if about is None else f"the kappa of {about.judge}"
-        return create_batch(
-            project=criterion.project,
-            name=name,
-            criteria=[criterion],
-            annotators=annotators,
-            overlap=overlap,
-            selection={
-                "method": "list",
-                "samples": list(found.proposal.chosen),
-                "note": f"drawn with known chances from {found.frame} samples without labels on {criterion.key}, to be "
-                f"surer of {goal[:200]}; seed of the draw {seed}",
-            },
-            due_date=due_date,
-            created_by=created_by,
-            chances={name: (one.probability, one.stratum) for name, one in found.proposal.chosen.items()},
-        )
+    """A draft of the draw that was seen (services.drawn_batch)."""
+    goal = "how people answer" if about is None else f"the kappa of {about.judge}"
+    return make_drawn_batch(
+        criterion=criterion,
+        draw=lambda: next_samples(criterion=criterion, count=count, about=about, seed=seed),
+        note=lambda found: (
+            f"drawn with known chances from {found.frame} samples without labels on {criterion.key}, to be surer of "
+            f"{goal[:200]}; seed of the draw {seed}"
+        ),
+        plan=plan,
+        name=name,
+        annotators=annotators,
+        overlap=overlap,
+        due_date=due_date,
+        created_by=created_by,
+    )
 
 
 def _cant_draw(count: int, unlabelled: int) -> str:
@@ -133,7 +121,3 @@ def _judge(judges: Sequence[JudgeScores], about: About | None) -> JudgeScores | 
         if (one.judge, one.dimension) == (about.judge, about.dimension):
             return one
     raise Invalid("unknown_judge", _("“%(judge)s” has no scores for this criterion.") % {"judge": about.judge[:80]})
-
-
-def _plan(proposal: Proposal) -> str:
-    return hashlib.sha256(json.dumps(sorted(proposal.chosen.items())).encode()).hexdigest()[:32]

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid
-from annotate.models import Batch, Criterion, Project, User
+from annotate.errors import Invalid
+from annotate.models import Batch, Criterion, User
 from annotate.selectors.draws import unlabelled_samples
 from annotate.selectors.unit_counts import unit_counts
-from annotate.services.batches import MAX_SEED, create_batch
+from annotate.services.batches import MAX_SEED
 from judges.selectors.scores import judge_scores
+from judges.services.drawn_batch import make_drawn_batch, plan_of
 from judges.services.next_samples import MOST_SAMPLES, About
 
 if TYPE_CHECKING:
-    from alignment.figures import JudgeScores, OutcomeDraw
+    from alignment.figures import Chance, JudgeScores, OutcomeDraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +42,10 @@ class OutcomeQueue:
     frame: int
     seed: int
     plan: str
+
+    @property
+    def chosen(self) -> Mapping[str, Chance]:
+        return self.draw.chosen
 
 
 def outcome_queue(
@@ -79,7 +81,7 @@ def outcome_queue(
             _("That would be %(n)d samples; a draw has %(most)d at most. Lower the shares.")
             % {"n": len(found.chosen), "most": MOST_SAMPLES},
         )
-    return OutcomeQueue(found, len(names), seed, _plan(found))
+    return OutcomeQueue(found, len(names), seed, plan_of(found.chosen))
 
 
 def make_outcome_batch(
@@ -96,35 +98,23 @@ def make_outcome_batch(
     due_date: date | None = None,
     created_by: User | None = None,
 ) -> Batch:
-    """A draft of the draw that was seen, in which each sample keeps its chance and its outcome's stratum.
+    """A draft of the draw that was seen (services.drawn_batch); its strata are the outcomes."""
 
-    Raises Conflict when labels, scores, or samples have changed since, so that the draw is another one now.
-    """
-    with transaction.atomic():
-        # Two draws at once would take the same samples for unlabelled.
-        Project.objects.select_for_update().get(pk=criterion.project_id)
-        found = outcome_queue(criterion=criterion, about=about, threshold=threshold, shares=shares, seed=seed)
-        if found.plan != plan:
-            raise Conflict(
-                "other_draw",
-                _("Labels, scores or samples have changed since you saw this draw. Here is what it is now."),
-            )
+    def note(found: OutcomeQueue) -> str:
         groups = ", ".join(f"{group.drawn} of {group.samples} {group.outcome}" for group in found.draw.groups)
-        return create_batch(
-            project=criterion.project,
-            name=name,
-            criteria=[criterion],
-            annotators=annotators,
-            overlap=overlap,
-            selection={
-                "method": "list",
-                "samples": list(found.draw.chosen),
-                "note": f"drawn by the outcomes of {about.judge[:200]}: {groups}; seed of the draw {seed}",
-            },
-            due_date=due_date,
-            created_by=created_by,
-            chances={name: (one.probability, one.stratum) for name, one in found.draw.chosen.items()},
-        )
+        return f"drawn by the outcomes of {about.judge[:200]}: {groups}; seed of the draw {seed}"
+
+    return make_drawn_batch(
+        criterion=criterion,
+        draw=lambda: outcome_queue(criterion=criterion, about=about, threshold=threshold, shares=shares, seed=seed),
+        note=note,
+        plan=plan,
+        name=name,
+        annotators=annotators,
+        overlap=overlap,
+        due_date=due_date,
+        created_by=created_by,
+    )
 
 
 def _check(shares: Shares) -> None:
@@ -144,7 +134,3 @@ def _said(criterion: Criterion, about: About) -> JudgeScores:
         if one.dimension == about.dimension:
             return one
     raise Invalid("unknown_judge", _("“%(judge)s” has no scores for this criterion.") % {"judge": about.judge[:80]})
-
-
-def _plan(draw: OutcomeDraw) -> str:
-    return hashlib.sha256(json.dumps(sorted(draw.chosen.items())).encode()).hexdigest()[:32]
