@@ -44,10 +44,11 @@ def beside_context(row: Mapping[str, Any], plots: Mapping[str, str], place: int)
 
 
 def _people(found: Mapping[str, Any]) -> dict[str, Any]:
+    verdict, basis = VERDICTS[found["verdict"]], BASES[found["basis"]]
     return {
         "reason": said(found["reason"]),
-        "verdict": _(VERDICTS[found["verdict"]]),
-        "basis": _(BASES[found["basis"]]),
+        "verdict": _(verdict),
+        "basis": _(basis),
         **{name: shown(found[name]) for name in ("human", "judge", "difference")},
         "rows": [
             {

@@ -49,10 +49,11 @@ def per_sample_context(found: Mapping[str, Any] | None) -> dict[str, Any] | None
     """The `per_sample` of `judges/per_sample.html`; None where a sample has one unit."""
     if found is None:
         return None
+    part, parts = _PARTS[found["unit"]]
     metrics = [_metric(metric, found["k"]) for metric in found["metrics"]]
     return {
-        "part": _(_PARTS[found["unit"]][0]),
-        "parts": _(_PARTS[found["unit"]][1]),
+        "part": _(part),
+        "parts": _(parts),
         "metrics": metrics,
         # The same sentence wherever it is needed.
         "caveat": next((metric["caveat"] for metric in found["metrics"] if metric["caveat"]), None),
@@ -63,7 +64,8 @@ def per_sample_context(found: Mapping[str, Any] | None) -> dict[str, Any] | None
 
 
 def _metric(metric: Mapping[str, Any], k: int) -> dict[str, Any]:
-    title, about = (_(text) % {"k": k} for text in _WORDS[metric["key"]])
+    words = _WORDS[metric["key"]]
+    title, about = (_(text) % {"k": k} for text in words)
     return {
         "title": title,
         "about": about,

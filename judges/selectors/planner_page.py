@@ -51,7 +51,7 @@ def drawn_context(report: AlignmentReport) -> dict[str, Any] | None:
         return None
     rows = [{"title": _("Share that people pass"), "figure": "", **_pair(drawn["passes"])}]
     for judge in drawn["judges"]:
-        rows += [{"title": judge["title"], "figure": _(_NAMES[name]), **_pair(judge[name])} for name in _NAMES]
+        rows += [{"title": judge["title"], "figure": _(title), **_pair(judge[name])} for name, title in _NAMES.items()]
     return {
         **drawn,
         "rows": rows,
@@ -96,9 +96,10 @@ def _range(ends: tuple[float, float] | None) -> str:
 
 
 def _row(row: Mapping[str, Any], places: Sequence[int], half_width: float | None) -> dict[str, Any]:
+    name = _NAMES[row["figure"]]
     found = {
         "judge": row["judge"],
-        "title": _(_NAMES[row["figure"]]),
+        "title": _(name),
         "value": figure(row["value"], 2),
         "why": said(row["reason"]),
         "now": "",

@@ -59,6 +59,16 @@ SENTENCES = (
     gettext_noop("the criterion says nowhere which values pass"),
     gettext_noop("the criterion's values are no numbers, and none of them counts as pass"),
     gettext_noop("a judge that answers with labels gives no score whose distance from a threshold says how sure it is"),
+    gettext_noop("every scored unit has a label: nothing to carry over"),
+    gettext_noop("the certified error rate has no upper bound below 1"),
+    gettext_noop(
+        "no region: of the %(n)s surest decisions on test %(found)s are wrong, up to %(high)s may be, more than "
+        "%(risk)s; even without an error %(needed)s independent decisions are needed"
+    ),
+    gettext_noop(
+        "of the %(n)s surest decisions on test %(found)s are wrong, up to %(high)s may be, more than %(risk)s; even "
+        "without an error %(needed)s independent decisions are needed"
+    ),
     gettext_noop("about %(n)s more samples for %(width)s"),
     gettext_noop("%(width)s is reached"),
     gettext_noop("as sure as a plan can say"),
