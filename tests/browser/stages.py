@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.models import Batch, Project, Sample, Task, User, Verdict
-from annotate.models.batch import Purpose
+from annotate.models.batch import ConsensusRule, Purpose
 from annotate.services.adjudication import decide
 from annotate.services.batches import close_batch, create_batch, open_batch, pause_batch, start_adjudication
 from annotate.services.gold import set_gold
@@ -68,7 +68,7 @@ class Stages:
             **more,
         )
         self.names[name] = batch.number
-        return open_batch(batch=batch, actor=self.alma)
+        return batch if name == "draft" else open_batch(batch=batch, actor=self.alma)
 
     def _disagree(self, batch: Batch) -> None:
         """On the first claim; on the second one all agree."""
@@ -108,6 +108,10 @@ class Stages:
         self._disagree(shared)
         sample = Sample.objects.get(batches=shared)
         self._batch("blind", self.remy, sample=sample)
+        # More than half agree, which this batch doesn't take for enough.
+        wanted = self._batch("unanimous", self.ana, self.ben, self.alma, consensus=ConsensusRule.UNANIMOUS)
+        self._disagree(wanted)
+        finish(_task(wanted, self.alma))
         self.names["blind"] = Verdict.objects.get(sample=sample, unit="claim:0").pk
 
     def _tasks(self) -> None:
@@ -124,6 +128,7 @@ class Stages:
                 value=value, reason="The first context says so.",
             )  # fmt: skip
         Task.objects.filter(pk=known.pk).update(purpose=Purpose.GOLD)
+        self.names["drafted_sample"] = self._batch("draft", self.ana).samples.get().pk
         number = self._batch("number", self.ana, asks="score")
         texts = self._batch("texts", self.ben)
         self.names |= {

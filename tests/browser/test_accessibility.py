@@ -71,7 +71,7 @@ PAGES = [
     ("remy", "/p/demo/adjudicate/"),
     ("remy", "/p/bare/adjudicate/"),
     ("remy", "/p/demo/adjudicate/accept/"),
-    ("remy", "/p/demo/adjudicate/accept/?method=agreement&criterion=support&agreement=60&votes=3"),
+    ("remy", "/p/stages/adjudicate/accept/?method=agreement&criterion=support&agreement=60&votes=3"),
     ("remy", "/p/demo/adjudicate/accept/?method=dawid_skene&criterion=support&posterior=70"),
     ("remy", "/p/demo/adjudicate/accept/?method=agreement&criterion=&agreement=500&votes="),
     ("ana", "/p/demo/label/lessons/"),
@@ -335,7 +335,7 @@ def test_a_page(who: str, path: str, look: Visit) -> None:
         ("remy", "/p/demo/adjudicate/{verdict}/", "#send-back button[type=submit]"),
         (
             "remy",
-            "/p/demo/adjudicate/accept/?method=agreement&criterion=support&agreement=60&votes=3",
+            "/p/stages/adjudicate/accept/?method=agreement&criterion=support&agreement=60&votes=3",
             "#preview form button",
         ),
         ("remy", "/p/demo/batches/1/tasks/{task}/return/", "main button[type=submit]"),
@@ -555,7 +555,7 @@ def test_the_keys_of_a_unit_and_what_else_is_there(look: Visit) -> None:
     assert not (found + problems(page, "folded out"))
 
 
-EDITOR = "/p/demo/samples/{drafted}/claims/?batch=2"
+EDITOR = "/p/stages/samples/{drafted_sample}/claims/?batch={draft}"
 
 
 def test_the_modes_of_the_claims_editor(look: Visit) -> None:
