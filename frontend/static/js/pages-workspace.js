@@ -69,7 +69,7 @@ function bind(workspace) {
     cantTell: () => void workspace.cantTell(),
   });
   startHeartbeat({
-    task: () => workspace.task,
+    tasks: () => [workspace.task, workspace.held?.task].filter(Boolean),
     active: () => workspace.clock.active,
     send: (id) => workspace.api.heartbeat(id),
     lost: (id, message) => workspace.onLost(id, message),
@@ -95,8 +95,6 @@ function bind(workspace) {
     // Somebody who selects text doesn't want to go anywhere.
     if (marked && getSelection().isCollapsed) workspace.go(stepOfUnit(workspace.steps, workspace.labels, marked.dataset.units.split(" ")[0]));
   });
-  byId("comment").addEventListener("input", () => workspace.typed());
-  byId("comment").addEventListener("blur", () => workspace.saveComment());
   for (const field of [byId("comment"), byId("number")]) {
     field.addEventListener("keydown", (event) => event.key === "Escape" && field.blur());
   }
@@ -113,9 +111,9 @@ function bind(workspace) {
   window.addEventListener("online", wake);
   window.addEventListener("focus", wake);
   document.addEventListener("visibilitychange", wake);
-  window.addEventListener("pagehide", () => workspace.saveComment());
+  window.addEventListener("pagehide", () => workspace.comment.save());
   window.addEventListener("beforeunload", (event) => {
-    if (workspace.outbox.storageFailed && workspace.outbox.size) event.preventDefault();
+    if (!workspace.outbox.isKept) event.preventDefault();
   });
 }
 
