@@ -84,6 +84,30 @@ def free_tasks(batch: Batch) -> int:
 
 
 @dataclass(frozen=True)
+class Unfinished:
+    """What is not through in a batch, for whoever is about to end it."""
+
+    # Nobody has begun them; those of a queue that nobody took are among them.
+    waiting: int
+    begun: int
+    submitted: int
+    disputed: int
+
+    @property
+    def tasks(self) -> int:
+        return self.waiting + self.begun
+
+
+def unfinished(batch: Batch) -> Unfinished:
+    tasks = Task.objects.filter(batch=batch).aggregate(
+        waiting=Count("id", filter=Q(status=TaskStatus.PENDING)),
+        begun=Count("id", filter=Q(status__in=[TaskStatus.IN_PROGRESS, TaskStatus.RETURNED])),
+        submitted=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+    )
+    return Unfinished(**tasks, disputed=sum(row.disputed for row in batch_criteria(batch)))
+
+
+@dataclass(frozen=True)
 class OpenWork:
     """What somebody still has to do in a batch."""
 

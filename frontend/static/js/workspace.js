@@ -431,8 +431,11 @@ export class Workspace {
       void this.fetchWork();
     }
     if (this.task?.id !== id) return;
-    const chosen = this.steps.filter((step) => isDone(this.labels.get(step.key)));
-    const listed = chosen.map((step) => `${page.stepTitle(step)}: ${page.saidName(step.criterion, this.labels.get(step.key))}`);
+    const listed = this.steps.flatMap((step) => {
+      const label = this.labels.get(step.key);
+      const comment = label?.comment ? ` “${label.comment}”` : "";
+      return isDone(label) || comment ? [`${page.stepTitle(step)}: ${page.saidName(step.criterion, label)}${comment}`] : [];
+    });
     const had = listed.length ? page.say("had_chosen", { list: listed.join("; ") }) : "";
     page.notify([message, had, this.wasWriting()].filter(Boolean).join(" "));
     this.held = null;
@@ -498,10 +501,11 @@ export class Workspace {
       if (!this.task) void this.fetchWork();
       return;
     }
-    const refused = page.say("refused", { title: entry.title, message: reply.message });
+    const { comment } = entry.tail ?? entry.head;
+    const words = comment && page.say("had_written", { text: comment });
+    const refused = [page.say("refused", { title: entry.title, message: reply.message }), words].filter(Boolean).join(" ");
     if (entry.task !== this.task?.id) return page.notify(refused);
     if (reply.code === "task_released") {
-      page.notify(refused);
       this.onLost(entry.task, reply.message);
     } else if (GONE.has(reply.status)) {
       page.notify([refused, this.wasWriting()].filter(Boolean).join(" "));
