@@ -142,6 +142,7 @@ export class Editor {
     const says = now && now.text !== mode.began ? view.say("says_now", { text: now.text }) : "";
     Object.assign(mode, { isSaving: false, problem: [problem, says].filter(Boolean).join(" ") });
     if (now) mode.began = now.text;
+    if (!this.claim) this.current = this.claims[0]?.index ?? null;
     this.mode = mode;
     this.draw();
     this.focus();
@@ -166,7 +167,7 @@ export class Editor {
   edit() {
     if (!this.mayChange()) return;
     const { index, text } = this.claim;
-    this.enter({ ...textMode(text, (written) => ({ op: "edit", claim: index, text: written })), claim: index });
+    this.enter(Object.assign(textMode(text, (written) => ({ op: "edit", claim: index, text: written })), { claim: index }));
   }
 
   move() {

@@ -6,12 +6,13 @@
  * a moment keys do nothing, nor does a key that is still held down.
  */
 
-const UNSEEN_MS = 700;
+const UNSEEN_MS = 500;
 
 const writes = (element) => element?.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 const areHandsFree = () => !document.querySelector("dialog[open]") && !writes(document.activeElement);
 
 let line = Promise.resolve();
+let timer = 0;
 
 /** One dialog after the other. @param {() => Promise<unknown>} show */
 export function showUnasked(show) {
@@ -37,12 +38,21 @@ function handsFree() {
 
 /** Called when it is opened. @param {HTMLDialogElement} dialog  its heading has `autofocus` */
 export function guardUnasked(dialog) {
-  const since = performance.now();
-  const held = (event) => {
-    if (!event.repeat && performance.now() - since > UNSEEN_MS) return;
+  const seen = () => delete dialog.dataset.unseen;
+  clearTimeout(timer);
+  timer = setTimeout(seen, UNSEEN_MS);
+  dialog.dataset.unseen = "";
+  const hold = (event) => {
+    if (!event.repeat && dialog.dataset.unseen === undefined) return;
     event.preventDefault();
     event.stopPropagation();
   };
-  dialog.addEventListener("keydown", held, true);
-  dialog.addEventListener("close", () => dialog.removeEventListener("keydown", held, true), { once: true });
+  const ended = () => {
+    // The event of an earlier closing, told late: it is open again.
+    if (dialog.open) return;
+    dialog.removeEventListener("keydown", hold, true);
+    dialog.removeEventListener("close", ended);
+  };
+  dialog.addEventListener("keydown", hold, true);
+  dialog.addEventListener("close", ended);
 }
