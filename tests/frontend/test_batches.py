@@ -219,8 +219,10 @@ def test_ends_after_a_question_that_says_what_stops(
     assert f'href="{address}"' in page
     assert f'action="{address}"' not in page, "never without the question"
     asked = client.get(address).content.decode()
-    for said in ("6 tasks are not submitted (1 of them begun)", "2 submitted tasks count", "2 units are disputed"):
+    for said in ("6 tasks are not submitted", "1 is begun", "2 units are disputed"):
         assert said in asked
+    # Who had it taken from them already needs no warning.
+    assert ("2 submitted tasks count as they are" in asked) is (before == "open")
     batch.refresh_from_db()
     assert batch.status == before
     assert client.post(address).url == "/p/help/batches/1/"
