@@ -157,6 +157,39 @@ def free_samples(*, user: User, batches: Collection[int]) -> int:
         return int(cursor.fetchone()[0])
 
 
+# A sample waits in as many copies as people are to label it, and each of them takes one. What somebody had already is
+# taken off, so that a queue of a million is gone through once, and not once for each of its annotators.
+_TO_TAKE = """
+    WITH free AS (
+        SELECT DISTINCT f.sample_id, f.tag FROM annotate_task f
+         WHERE f.batch_id = %(batch)s AND f.annotator_id IS NULL AND f.status = 'pending'
+    ), waiting AS (
+        SELECT tag, count(*) AS n FROM free GROUP BY tag
+    ), had AS (
+        SELECT o.annotator_id, f.tag, count(DISTINCT f.sample_id) AS n
+          FROM annotate_task o JOIN free f ON f.sample_id = o.sample_id
+         WHERE o.batch_id = %(batch)s AND o.annotator_id IS NOT NULL
+         GROUP BY o.annotator_id, f.tag
+    )
+    SELECT p.user_id, sum(w.n - coalesce(had.n, 0))::bigint
+      FROM annotate_batch_annotators p
+      JOIN annotate_batch b ON b.id = p.batch_id
+      JOIN annotate_membership m ON m.project_id = b.project_id AND m.user_id = p.user_id AND m.is_active
+      JOIN waiting w ON w.tag = '' OR w.tag = ANY(m.tags)
+      LEFT JOIN had ON had.annotator_id = p.user_id AND had.tag = w.tag
+     WHERE p.batch_id = %(batch)s
+     GROUP BY p.user_id HAVING sum(w.n - coalesce(had.n, 0)) > 0
+"""
+
+
+def samples_to_take(batch: Batch) -> dict[int, int]:
+    """User id -> how many samples of the batch's queue that annotator could take if nobody else did: all are counted,
+    so this is for the worker. Who could take none is left out."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TO_TAKE, {"batch": batch.pk})
+        return dict(cursor.fetchall())
+
+
 def work_progress(*, user: User, project: Project, batch_number: int | None = None) -> dict[str, int]:
     """Counts of the user's tasks in open batches. What they could still take from a queue is left, too."""
     tasks = Task.objects.filter(annotator=user, batch__project=project, batch__status=BatchStatus.OPEN).exclude(
