@@ -8,11 +8,10 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
-from django.http import Http404
-from django.utils.translation import gettext as _
 
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Strategy, TaskStatus
+from annotate.permissions import no_such_task
 from annotate.unit_sql import indices_sql
 
 # Everything the workspace needs for one task, in one statement: the labelling loop passes here at every submit. Left
@@ -108,7 +107,7 @@ def own_task(*, user: User, task_id: int) -> dict[str, Any]:
     """One of the user's own tasks. Raises Http404 for anybody else's."""
     task = _payload(_OWN, annotator=user.pk, task=task_id)
     if task is None:
-        raise Http404(_("There is no such task for you."))
+        raise no_such_task(user, task_id)
     return task
 
 
