@@ -100,8 +100,8 @@ def send_task_returned(task_id: int) -> bool:
     def write() -> tuple[str, str]:
         subject = _("A task in “%(batch)s” came back to you") % {"batch": task.batch.name}
         # As the workspace says it (annotate.selectors.tasks): who asks has a name where the project shows names.
-        named = task.returned_by is not None and task.batch.project.show_names
-        who = task.returned_by.name if named else _("A reviewer")
+        by = task.returned_by if task.batch.project.show_names else None
+        who = by.name if by else _("A reviewer")
         said = _("%(who)s asks you to look at a task in “%(batch)s” of “%(project)s” again:\n\n%(message)s")
         values = {"who": who, "message": task.return_message, **_names(task.batch)}
         return subject, _text(task.batch, said % values)

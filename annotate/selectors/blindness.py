@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
@@ -35,7 +36,7 @@ def samples_still_to_label(user: User, sample_ids: Collection[int]) -> set[int]:
     """Those of the samples that `still_to_label` is true of. One query."""
     if not sample_ids:
         return set()
-    given = {
+    given: dict[str, Any] = {
         "samples": list(sample_ids),
         "user": user.pk,
         "open": [status.value for status in OPEN_TASK_STATUSES],

@@ -341,8 +341,8 @@ def test_whoever_is_out_is_told_so_and_a_stranger_is_not(world: World) -> None:
         ]
         return {(one.status_code, *one.json()["error"].values()) for one in replies}
 
-    before = stored()
     deactivate_member(actor=world.alice, project=world.project, user=world.ann)
+    before = stored()
     assert answers(client) == {(403, "not_a_member", "You are no longer a member of this project.")}
     assert {(status, code) for status, code, _message in answers(stranger)} == {(404, "not_found")}
     User.objects.filter(pk=world.ann.pk).update(is_active=False)

@@ -129,8 +129,11 @@ def test_a_membership_that_ends(desk: Desk, live_app: LiveApp, new_page: Callabl
     page.wait_for_selector('#save-state[data-shown="ended"]')
     assert "kept in this browser" in page.locator("#save-text").inner_text()
     assert page.locator("#work").is_hidden()
-    box.get_by_role("button", name="Ask the server again").click()
-    box.wait_for()
+    with (
+        page.expect_response(lambda reply: reply.url.endswith("/labels/")),
+        page.expect_response(lambda reply: reply.url.endswith("/work/")),
+    ):
+        box.get_by_role("button", name="Ask the server again").click()
     mine.update(is_active=True)
     before = len(sent)
     box.get_by_role("button", name="Ask the server again").click()
