@@ -19,6 +19,9 @@ import { sameSaid, saidOf } from "./history.js";
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
+// Nothing gets through, and everything is kept.
+const TROUBLES = new Set(["away", "logged-out", "ended"]);
+
 const idOf = (entry) => (entry.kind === "label" ? `label.${entry.task}.${entry.unit}.${entry.criterion}` : `finish.${entry.task}`);
 
 /** Two tabs that say the same don't disagree. */
@@ -37,7 +40,8 @@ export class Outbox {
   /** @type {Map<string, Entry>} */ #entries = new Map();
   /** @type {Map<string, Reply>} */ #conflicts = new Map();
   #inFlight = new Set();
-  /** @type {"away"|"logged-out"|null} */ #trouble = null;
+  /** @type {"away"|"logged-out"|"ended"|null} */ #trouble = null;
+  /** Why nobody may send anything from here any more, in the server's words. */ ended = "";
   #failures = 0;
   #timer = 0;
   /** True when this browser refuses to keep things: then, and only then, closing the page can lose something. */
@@ -59,8 +63,9 @@ export class Outbox {
     this.#load();
   }
 
-  /** @returns {"saved"|"saving"|"waiting"|"logged-out"|"conflict"} */
+  /** @returns {"saved"|"saving"|"waiting"|"logged-out"|"ended"|"conflict"} */
   get state() {
+    if (this.#trouble === "ended") return "ended";
     if (this.#conflicts.size) return "conflict";
     if (this.#trouble === "logged-out") return "logged-out";
     if (!this.#entries.size) return "saved";
@@ -136,7 +141,8 @@ export class Outbox {
 
   /** A reply to some other request told us how the server is. @param {Reply} reply */
   heard(reply) {
-    const trouble = reply.outcome === "away" || reply.outcome === "logged-out" ? reply.outcome : null;
+    const trouble = TROUBLES.has(reply.outcome) ? reply.outcome : null;
+    if (trouble === "ended") this.ended = reply.message;
     const changed = trouble !== this.#trouble;
     this.#trouble = trouble;
     if (trouble === null) this.#failures = 0;
@@ -179,7 +185,8 @@ export class Outbox {
   }
 
   #settle(entry, reply, kept) {
-    if (reply.outcome === "away" || reply.outcome === "logged-out") return this.#failed(entry, reply.outcome);
+    if (reply.outcome === "ended") this.ended = reply.message;
+    if (TROUBLES.has(reply.outcome)) return this.#failed(entry, reply.outcome);
     this.#trouble = null;
     this.#failures = 0;
     if (reply.outcome === "stale" && agree(entry.tail ?? entry.head, reply.data.current)) {
@@ -217,6 +224,8 @@ export class Outbox {
     this.#entries.delete(idOf(entry));
     this.#entries.set(idOf(entry), entry);
     this.on.changed();
+    // Time alone won't change that; asking again is the person's choice.
+    if (trouble === "ended") return;
     const wait = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures++);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.flush(), wait * (0.75 + Math.random() / 2));

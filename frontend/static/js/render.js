@@ -376,7 +376,7 @@ export function announce(text) {
   byId("announce").textContent = text;
 }
 
-/** @param {"task"|"loading"|"away"|"done"} stage */
+/** @param {"task"|"loading"|"away"|"ended"|"done"} stage */
 export function showStage(stage) {
   document.documentElement.dataset.stage = stage;
   byId("work").hidden = byId("progress").hidden = stage !== "task";

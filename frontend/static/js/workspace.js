@@ -5,6 +5,7 @@ import { actionsByKey } from "./actions.js";
 import { Finishes } from "./back.js";
 import { ActivityClock } from "./clock.js";
 import { askReason, askWhichVersion, prepareDialogs, showFeedback, showHelp } from "./dialogs.js";
+import { isEnded, showEnded } from "./ended.js";
 import * as form from "./form.js";
 import { startHeartbeat } from "./heartbeat.js";
 import { changedPart, History, saidOf } from "./history.js";
@@ -164,16 +165,23 @@ class Workspace {
   }
 
   workIsAway(reply) {
+    if (reply.outcome === "ended") return this.onOutboxChanged();
     if (this.task) return;
+    if (reply.outcome === "refused") return showEnded(reply.message);
     page.showStage("away");
-    if (reply.outcome === "refused") page.notify(reply.message);
-    else setTimeout(() => this.wake(), ASK_AGAIN_MS);
+    setTimeout(() => this.wake(), ASK_AGAIN_MS);
   }
 
   /** Anything left undone because the server was away? */
   wake() {
     this.outbox.flush();
     if (!this.task && document.documentElement.dataset.stage === "away" && !this.outbox.finishing.length) void this.fetchWork();
+  }
+
+  /** After the work here had ended: perhaps somebody let them in again. */
+  askAgain() {
+    this.outbox.flush();
+    void this.fetchWork();
   }
 
   /** Takes over what was saved elsewhere, except where a choice made here is still on its way. */
@@ -189,6 +197,12 @@ class Workspace {
       this.drawState(step);
     }
     this.drawStep();
+  }
+
+  async heartbeat(id) {
+    const reply = await this.api.heartbeat(id);
+    if (reply.outcome === "ended") this.outbox.heard(reply);
+    return reply;
   }
 
   // --- which step ---
@@ -421,6 +435,8 @@ class Workspace {
   onOutboxChanged() {
     const { state, finishing } = this.outbox;
     page.drawSaveState(state);
+    if (state === "ended") return showEnded(this.outbox.ended);
+    if (isEnded()) page.showStage(this.task ? "task" : "loading");
     if (!this.task && finishing.length) page.showStage(state === "saving" ? "loading" : "away");
   }
 
@@ -567,7 +583,7 @@ function bind(workspace) {
   startHeartbeat({
     task: () => workspace.task,
     active: () => workspace.clock.active,
-    send: (id) => workspace.api.heartbeat(id),
+    send: (id) => workspace.heartbeat(id),
     lost: (id, message) => workspace.onLost(id, message),
   });
 
@@ -602,7 +618,7 @@ function bind(workspace) {
   });
   const clicks = { next, previous, clear: () => workspace.clear(), submit: () => workspace.submit(), skip: () => workspace.skip(),
     flag: () => workspace.flag(), back: acts.back, "back-done": acts.back, "cant-tell": acts.cant_tell, view: acts.view,
-    undo: acts.undo, redo: acts.redo, "help-text": acts.help_text, help: showHelp, resolve: () => workspace.settleConflict(), "try-again": () => workspace.wake() };
+    undo: acts.undo, redo: acts.redo, "help-text": acts.help_text, help: showHelp, resolve: () => workspace.settleConflict(), "try-again": () => workspace.wake(), "ended-again": () => workspace.askAgain() };
   for (const [id, act] of Object.entries(clicks)) byId(id).addEventListener("click", () => void act());
 
   const wake = () => document.visibilityState === "visible" && workspace.wake();
