@@ -21,6 +21,9 @@ const LAST_RETRY_MS = 30_000;
 const ASIDE = "touchstone.unreadable.";
 const FINISHES = { submit: true, skip: true };
 
+// Nothing gets through, and everything is kept.
+const TROUBLES = new Set(["away", "logged-out", "ended"]);
+
 const idOf = (entry) => (entry.kind === "label" ? `label.${entry.task}.${entry.unit}.${entry.criterion}` : `finish.${entry.task}`);
 
 /** An entry as it was stored, or null: half written, edited by hand, or of another kind. @param {string} text @returns {Entry|null} */
@@ -50,7 +53,8 @@ export class Outbox {
   /** @type {Map<string, Entry>} */ #entries = new Map();
   /** @type {Map<string, Reply>} */ #conflicts = new Map();
   #inFlight = new Set();
-  /** @type {"away"|"logged-out"|null} */ #trouble = null;
+  /** @type {"away"|"logged-out"|"ended"|null} */ #trouble = null;
+  /** Why nobody may send anything from here any more, in the server's words. */ ended = "";
   #failures = 0;
   #timer = 0;
   /** What this browser refused to keep: then, and only then, closing the page can lose something. */ #unkept = new Set();
@@ -73,8 +77,9 @@ export class Outbox {
     this.#load();
   }
 
-  /** @returns {"saved"|"saving"|"waiting"|"logged-out"|"conflict"} */
+  /** @returns {"saved"|"saving"|"waiting"|"logged-out"|"ended"|"conflict"} */
   get state() {
+    if (this.#trouble === "ended") return "ended";
     if (this.#conflicts.size) return "conflict";
     if (this.#trouble === "logged-out") return "logged-out";
     if (!this.#entries.size) return "saved";
@@ -151,7 +156,8 @@ export class Outbox {
 
   /** A reply to some other request told us how the server is. @param {Reply} reply */
   heard(reply) {
-    const trouble = reply.outcome === "away" || reply.outcome === "logged-out" ? reply.outcome : null;
+    const trouble = TROUBLES.has(reply.outcome) ? reply.outcome : null;
+    if (trouble === "ended") this.ended = reply.message;
     const changed = trouble !== this.#trouble;
     this.#trouble = trouble;
     if (trouble === null) this.#failures = 0;
@@ -194,7 +200,8 @@ export class Outbox {
   }
 
   #settle(entry, reply, kept) {
-    if (reply.outcome === "away" || reply.outcome === "logged-out") return this.#failed(entry, reply.outcome);
+    if (reply.outcome === "ended") this.ended = reply.message;
+    if (TROUBLES.has(reply.outcome)) return this.#failed(entry, reply.outcome);
     this.#trouble = null;
     this.#failures = 0;
     if (reply.outcome === "stale" && agree(entry.tail ?? entry.head, reply.data.current)) {
@@ -232,6 +239,8 @@ export class Outbox {
     this.#entries.delete(idOf(entry));
     this.#entries.set(idOf(entry), entry);
     this.on.changed();
+    // Time alone won't change that; asking again is the person's choice.
+    if (trouble === "ended") return;
     const wait = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures++);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.flush(), wait * (0.75 + Math.random() / 2));

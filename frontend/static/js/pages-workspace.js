@@ -71,7 +71,7 @@ function bind(workspace) {
   startHeartbeat({
     tasks: () => [workspace.task, workspace.held?.task].filter(Boolean),
     active: () => workspace.clock.active,
-    send: (id) => workspace.api.heartbeat(id),
+    send: (id) => workspace.heartbeat(id),
     lost: (id, message) => workspace.onLost(id, message),
   });
 
@@ -104,7 +104,8 @@ function bind(workspace) {
   });
   const clicks = { next, previous, clear: () => workspace.clear(), submit: () => workspace.submit(), skip: () => workspace.skip(),
     flag: () => workspace.flag(), back: acts.back, "back-done": acts.back, "cant-tell": acts.cant_tell, view: acts.view,
-    undo: acts.undo, redo: acts.redo, "help-text": acts.help_text, help: showHelp, resolve: () => workspace.settleConflict(), "try-again": () => workspace.wake() };
+    undo: acts.undo, redo: acts.redo, "help-text": acts.help_text, help: showHelp, resolve: () => workspace.settleConflict(), "try-again": () => workspace.wake(),
+    "ended-again": () => workspace.askAgain() };
   for (const [id, act] of Object.entries(clicks)) byId(id).addEventListener("click", () => void act());
 
   const wake = () => document.visibilityState === "visible" && workspace.wake();

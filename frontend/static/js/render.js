@@ -344,12 +344,12 @@ export function drawSaveState(state, isKept) {
   const box = byId("save-state");
   if (box.dataset.state === state && box.dataset.kept === String(isKept)) return;
   Object.assign(box.dataset, { state, kept: isKept });
-  setText("away-kept", say(isKept ? "away_kept" : "away_unkept"));
-  const waits = state === "waiting" || state === "logged-out" || state === "saving";
+  for (const told of document.querySelectorAll("[data-kept-here]")) told.textContent = say(isKept ? "away_kept" : "away_unkept");
   clearTimeout(drawSaveState.later);
   // A save that takes the usual few milliseconds is not worth a flicker, nor a word from a screen reader.
   drawSaveState.later = setTimeout(() => {
-    setText("save-text", say(waits && !isKept ? `${state.replace("-", "_")}_unkept` : state.replace("-", "_")));
+    const name = state.replace("-", "_");
+    setText("save-text", say(isKept || state === "conflict" ? name : `${name}_unkept`));
     box.dataset.shown = state;
     byId("log-in").hidden = state !== "logged-out";
     byId("resolve").hidden = state !== "conflict";
@@ -372,7 +372,7 @@ export function notify(text, offer) {
   byId("notices").append(box);
 }
 
-/** @param {"task"|"loading"|"away"|"done"} stage */
+/** @param {"task"|"loading"|"away"|"ended"|"done"} stage */
 export function showStage(stage) {
   document.documentElement.dataset.stage = stage;
   byId("work").hidden = byId("progress").hidden = stage !== "task";

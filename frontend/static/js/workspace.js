@@ -5,6 +5,7 @@ import { Finishes } from "./back.js";
 import { ActivityClock } from "./clock.js";
 import { Comment } from "./comment.js";
 import { askReason, askWhichVersion, showFeedback } from "./dialogs.js";
+import { isEnded, showEnded } from "./ended.js";
 import * as form from "./form.js";
 import { changedPart, History, saidOf } from "./history.js";
 import { announce } from "./live.js";
@@ -174,16 +175,23 @@ export class Workspace {
   }
 
   workIsAway(reply) {
+    if (reply.outcome === "ended") return this.onOutboxChanged();
     if (this.task) return;
+    if (reply.outcome === "refused") return showEnded(reply.message);
     page.showStage("away");
-    if (reply.outcome === "refused") page.notify(reply.message);
-    else setTimeout(() => this.wake(), ASK_AGAIN_MS);
+    setTimeout(() => this.wake(), ASK_AGAIN_MS);
   }
 
   /** Anything left undone because the server was away? */
   wake() {
     this.outbox.flush();
     if (!this.task && document.documentElement.dataset.stage === "away" && !this.outbox.finishing.length) void this.fetchWork();
+  }
+
+  /** After the work here had ended: perhaps somebody let them in again. */
+  askAgain() {
+    this.outbox.flush();
+    void this.fetchWork();
   }
 
   /** Takes over what was saved elsewhere, except where a choice made here is still on its way. */
@@ -203,6 +211,12 @@ export class Workspace {
       this.drawState(step);
     }
     this.drawStep();
+  }
+
+  async heartbeat(id) {
+    const reply = await this.api.heartbeat(id);
+    if (reply.outcome === "ended") this.outbox.heard(reply);
+    return reply;
   }
 
   // --- which step ---
@@ -453,6 +467,8 @@ export class Workspace {
   onOutboxChanged() {
     const { state, finishing } = this.outbox;
     page.drawSaveState(state, this.outbox.isKept);
+    if (state === "ended") return showEnded(this.outbox.ended);
+    if (isEnded()) page.showStage(this.task ? "task" : "loading");
     if (!this.task && finishing.length) page.showStage(state === "saving" ? "loading" : "away");
   }
 

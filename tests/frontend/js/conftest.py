@@ -13,9 +13,8 @@ MODULES = Path(__file__).parents[3] / "frontend" / "static" / "js"
 HOME = "http://modules.test/"
 
 
-@pytest.fixture
-def modules(browser: Browser) -> Iterator[Page]:
-    """An empty page that may import our modules by name."""
+@pytest.fixture(scope="module")
+def _page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context()
     page = context.new_page()
 
@@ -27,6 +26,13 @@ def modules(browser: Browser) -> Iterator[Page]:
             route.fulfill(body="<!doctype html>", content_type="text/html")
 
     page.route(f"{HOME}**", answer)
-    page.goto(HOME)
     yield page
     context.close()
+
+
+@pytest.fixture
+def modules(_page: Page) -> Page:
+    """An empty page that may import our modules by name; nothing is stored in it."""
+    _page.goto(HOME)
+    _page.evaluate("localStorage.clear()")
+    return _page
