@@ -45,16 +45,15 @@ def test_a_comment_belongs_to_the_unit_it_was_begun_for(modules: Page) -> None:
     }
 
 
-def test_a_comment_is_saved_after_a_pause_and_on_leaving(modules: Page) -> None:
-    modules.clock.install()
-    modules.evaluate(COMMENT % 'window.saved = saved; field.focus(); type("a");')
-    modules.clock.run_for(600)
-    assert modules.evaluate("saved") == []
-    modules.clock.run_for(200)
-    assert modules.evaluate("saved") == [[1, "claim:0|support", "a"]]
-    modules.keyboard.type("b")
-    modules.keyboard.press("Tab")
-    assert modules.evaluate("saved.at(-1)") == [1, "claim:0|support", "ab"]
+def test_a_comment_is_saved_after_a_pause_and_on_leaving(stopped: Page) -> None:
+    stopped.evaluate(COMMENT % 'window.saved = saved; field.focus(); type("a");')
+    stopped.clock.run_for(600)
+    assert stopped.evaluate("saved") == []
+    stopped.clock.run_for(200)
+    assert stopped.evaluate("saved") == [[1, "claim:0|support", "a"]]
+    stopped.keyboard.type("b")
+    stopped.keyboard.press("Tab")
+    assert stopped.evaluate("saved.at(-1)") == [1, "claim:0|support", "ab"]
 
 
 def test_a_comment_on_a_task_that_is_gone_is_handed_back_and_lands_nowhere(modules: Page) -> None:
@@ -72,9 +71,8 @@ def test_a_comment_on_a_task_that_is_gone_is_handed_back_and_lands_nowhere(modul
     assert found == {"words": "I was writing", "again": "", "saved": [], "shown": ""}
 
 
-def test_both_tasks_that_are_held_are_kept(modules: Page) -> None:
-    modules.clock.install()
-    modules.evaluate(
+def test_both_tasks_that_are_held_are_kept(stopped: Page) -> None:
+    stopped.evaluate(
         """async () => {
           const { startHeartbeat } = await import("/heartbeat.js");
           window.sent = [];
@@ -92,12 +90,12 @@ def test_both_tasks_that_are_held_are_kept(modules: Page) -> None:
           });
         }"""
     )
-    modules.clock.run_for(61_000)
-    assert modules.evaluate("sent") == [1, 2, 4]
-    assert modules.evaluate("lost") == [[2, "Handed on."]]
-    modules.evaluate("window.there = false")
-    modules.clock.run_for(61_000)
-    assert modules.evaluate("sent.length") == 3, "nobody is there"
+    stopped.clock.run_for(61_000)
+    assert stopped.evaluate("sent") == [1, 2, 4]
+    assert stopped.evaluate("lost") == [[2, "Handed on."]]
+    stopped.evaluate("window.there = false")
+    stopped.clock.run_for(61_000)
+    assert stopped.evaluate("sent.length") == 3, "nobody is there"
 
 
 def test_two_quick_presses_take_back_once(modules: Page) -> None:

@@ -181,27 +181,25 @@ def test_a_dialog_that_nobody_asked_for_waits_for_free_hands(modules: Page) -> N
     assert modules.evaluate("shown") == ["one"], "one at a time"
 
 
-def test_keys_in_flight_do_not_decide_in_it(modules: Page) -> None:
-    modules.clock.install(time=0)
-    modules.clock.pause_at(1_000)
-    modules.evaluate(UNASKED % 'show("one");')
-    modules.wait_for_selector("#one[open]")
-    assert modules.evaluate("document.activeElement.tagName") == "H2"
+def test_keys_in_flight_do_not_decide_in_it(stopped: Page) -> None:
+    stopped.evaluate(UNASKED % 'show("one");')
+    stopped.wait_for_selector("#one[open]")
+    assert stopped.evaluate("document.activeElement.tagName") == "H2"
     for key in ("Enter", "1", " ", "Escape"):
-        modules.keyboard.press(key)
-    assert modules.locator("#one[open]").count() == 1
-    modules.clock.run_for(1_000)
-    modules.keyboard.press("Enter")
-    assert modules.locator("#one[open]").count() == 1, "no button has the focus"
-    modules.keyboard.press("Tab")
+        stopped.keyboard.press(key)
+    assert stopped.locator("#one[open]").count() == 1
+    stopped.clock.run_for(1_000)
+    stopped.keyboard.press("Enter")
+    assert stopped.locator("#one[open]").count() == 1, "no button has the focus"
+    stopped.keyboard.press("Tab")
     # A key that is held down since before is no press of its own.
-    modules.evaluate(
+    stopped.evaluate(
         """() => {
           const held = new KeyboardEvent("keydown", { key: "Enter", repeat: true, bubbles: true, cancelable: true });
           if (document.activeElement.dispatchEvent(held)) document.activeElement.click();
         }"""
     )
-    assert modules.locator("#one[open]").count() == 1
-    modules.keyboard.press("Enter")
-    modules.wait_for_selector("#one:not([open])", state="attached")
-    assert modules.evaluate("document.getElementById('one').returnValue") == "mine"
+    assert stopped.locator("#one[open]").count() == 1
+    stopped.keyboard.press("Enter")
+    stopped.wait_for_selector("#one:not([open])", state="attached")
+    assert stopped.evaluate("document.getElementById('one').returnValue") == "mine"
