@@ -96,6 +96,7 @@ PAGES = [
     ("alma", "/p/demo/batches/2/"),
     ("alma", "/p/demo/batches/2/delete/"),
     ("alma", "/p/demo/batches/1/extend/"),
+    ("alma", "/p/demo/batches/1/close/"),
     ("alma remy", "/p/demo/batches/1/tasks/"),
     ("remy", "/p/demo/batches/1/tasks/{task}/return/"),
     ("alma", "/p/demo/gold/"),
@@ -151,7 +152,6 @@ NO_PAGES = {
     "audit-csv": "a file",
     "token-new": "a form; see test_a_new_token",
     "token-revoke": "a form",
-    "batch-step": "a form",
     "batch-preview": "a part of the form for a batch",
     "batch-progress": "a part of the batch's page",
     "gold-remove": "a form",
@@ -511,7 +511,7 @@ def test_changed_elsewhere(labelling: Page) -> None:
 
     labelling.route("**/labels/", stale)
     labelling.keyboard.press("1")
-    labelling.wait_for_selector("#conflict-dialog[open]")
+    labelling.wait_for_selector("#conflict-dialog[open]:not([data-unseen])")
     assert not problems(labelling, "conflict dialog")
     labelling.keyboard.press("Escape")
     labelling.wait_for_selector("#resolve:not([hidden])")
