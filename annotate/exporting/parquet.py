@@ -31,6 +31,8 @@ _SCHEMA = pa.schema(
         ("votes", pa.list_(pa.struct([("rater", pa.string()), ("value", pa.string())]))),
         ("decided_by", pa.string()),
         ("reason", pa.string()),
+        ("approved_by", pa.string()),
+        ("approved_at", pa.timestamp("us", tz="UTC")),
         ("labels", pa.list_(pa.struct([("label", pa.int64()), ("revision", pa.int32())]))),
         ("updated_at", pa.timestamp("us", tz="UTC")),
         ("claims_source", pa.string()),

@@ -132,7 +132,7 @@ def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSam
     """Samples that have a verdict within the filters, in the order of their import."""
     verdicts = (
         filters.apply(project)
-        .select_related("criterion", "decided_by")
+        .select_related("criterion", "decided_by", "approved_by")
         .order_by("sample_id")
         .iterator(chunk_size=_CHUNK)
     )
@@ -170,6 +170,8 @@ COLUMNS = (
     "votes",
     "decided_by",
     "reason",
+    "approved_by",
+    "approved_at",
     "labels",
     "updated_at",
     "claims_source",
@@ -196,6 +198,8 @@ def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotato
         "votes": [{"rater": annotators.name(vote["rater"]), "value": vote["value"]} for vote in verdict.votes],
         "decided_by": verdict.decided_by.username if verdict.decided_by else None,
         "reason": verdict.reason,
+        "approved_by": verdict.approved_by.username if verdict.approved_by else None,
+        "approved_at": verdict.approved_at,
         "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in rests_on],
         "updated_at": verdict.updated_at,
         "claims_source": sample.claims_source if is_claim else None,

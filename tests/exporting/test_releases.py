@@ -103,6 +103,8 @@ def test_jsonl(project: Project) -> None:
         "votes": [{"rater": "=r", "value": "supported"}],
         "decided_by": "rev",
         "reason": "-because",
+        "approved_by": None,
+        "approved_at": None,
         "labels": [{"label": 11, "revision": 2}],
         "claims_source": "file",
         "claims_revision": 1,
