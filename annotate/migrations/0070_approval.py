@@ -33,7 +33,7 @@ END $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotate", "0061_events_of_old_verdicts")]
+    dependencies = [("annotate", "0063_database_defaults")]
 
     operations = [
         migrations.AddField("verdict", "approved_at", models.DateTimeField(blank=True, null=True)),
