@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotate.models import Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
-from annotate.models.verdict import DECIDED_METHODS
+from annotate.models.verdict import DECIDED_METHODS, RULED_METHODS
 from annotate.selectors.blindness import STILL_TO_LABEL
 from annotate.selectors.of_batch import OF_BATCH
 from annotate.selectors.versions import IS_LATEST
@@ -27,7 +27,10 @@ from annotate.selectors.versions import IS_LATEST
 ORDERS = ("matters", "sample")
 # disputed: enough labels, and no rule settles them. short: fewer labels than the sample was to get. reopened: decided,
 # and changed since. returned: sent back to an annotator, and so out of every other list until it is submitted again.
-STATES = ("disputed", "short", "reopened", "returned")
+# agreed: settled by the votes themselves and not approved yet; nothing has to be done about them, and a reviewer may
+# look at all of them or at a share drawn at random.
+AGREED = "agreed"
+STATES = ("disputed", "short", "reopened", "returned", AGREED)
 
 # A sample's place must not change while somebody decides its units one by one: it counts what a person has decided
 # already as well as what waits. For the same reason what was reopened is a list of its own in front.
@@ -45,6 +48,21 @@ _WAITING = """
          WHERE e.state <> 'settled' AND {is_latest} AND {{filters}}
     )
 """.format(decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST)
+
+# The draw hangs on nothing but the seed and the unit: who goes through it again meets the same ones.
+_TO_CHECK = """
+    WITH waiting AS (
+        SELECT e.id, e.sample_id, e.criterion_id, e.unit, e.state, e.batch_id, c.position, c.key, c.name,
+               0 AS disputes, 0 AS spread
+          FROM annotate_verdict e JOIN annotate_criterion c ON c.id = e.criterion_id
+         WHERE c.project_id = %(project)s AND e.state = 'settled' AND e.method IN ({ruled})
+           AND e.approved_by_id IS NULL AND {is_latest} AND {{filters}}
+    )
+""".format(ruled=", ".join(f"'{method.value}'" for method in RULED_METHODS), is_latest=IS_LATEST)
+_DRAWN = """
+    ('x' || substr(md5(%(seed)s || ':' || e.sample_id || ':' || e.unit || ':' || c.key), 1, 7))::bit(28)::int
+        < %(share)s * 268435456
+"""
 
 _WITHIN_SAMPLE = (
     "sample_id, position, key, criterion_id, coalesce(nullif(split_part(unit, ':', 2), ''), '0')::int, unit, id"
@@ -110,7 +128,8 @@ class Disputed:
 class Queue:
     """What waits for this reviewer, in order; a slice of it is a list of verdicts.
 
-    criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing.
+    criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing. annotator: a rater's name, only
+    what they voted on. Of `agreed`, share: only so many of them, drawn with the seed.
     """
 
     project: Project
@@ -119,6 +138,9 @@ class Queue:
     batch: int | None = None
     state: str = ""
     order: str = "matters"
+    annotator: str = ""
+    share: float = 1
+    seed: int = 0
 
     def count(self) -> int:
         return self._row("SELECT count(*) FROM waiting")[0]
@@ -206,21 +228,34 @@ class Queue:
             "running": [status.value for status in RUNNING_BATCH_STATUSES],
             "criterion": self.criterion,
             "batch": self.batch,
+            "annotator": self.annotator,
+            "share": self.share,
+            "seed": self.seed,
             **given,
         }
-        filters = [_NOT_BLIND, _STATE_FILTERS[self.state]]
+        filters = [_NOT_BLIND]
+        if self.state == AGREED:
+            filters += [_DRAWN] if self.share < 1 else []
+        else:
+            filters.append(_STATE_FILTERS[self.state])
+        if self.annotator:
+            filters.append(
+                "(SELECT v.votes FROM annotate_verdict v WHERE v.id = e.id)"
+                " @> jsonb_build_array(jsonb_build_object('rater', %(annotator)s::text))"
+            )
         if values["criterion"]:
             filters.append("c.key = %(criterion)s")
         if self.batch is not None:
             filters.append(OF_BATCH)
         with connection.cursor() as cursor:
-            cursor.execute(_WAITING.format(filters=" AND ".join(filters)) + sql, values)
+            source = _TO_CHECK if self.state == AGREED else _WAITING
+            cursor.execute(source.format(filters=" AND ".join(filters)) + sql, values)
             return cursor.fetchall()
 
 
 def one_verdict(project: Project, verdict_id: int) -> Verdict:
     verdict = (
-        Verdict.objects.select_related("criterion", "sample", "decided_by", "batch")
+        Verdict.objects.select_related("criterion", "sample", "decided_by", "approved_by", "batch")
         .filter(pk=verdict_id, criterion__project=project)
         .first()
     )
@@ -240,5 +275,6 @@ def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "confidence": verdict.confidence,
         "agreement": verdict.agreement,
+        "approved_at": verdict.approved_at,
         "revision": verdict.revision,
     }

@@ -36,6 +36,11 @@ def undecided_labels() -> QuerySet[Label]:
     return Label.objects.filter(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL).exclude(cant_tell="")
 
 
+def answering_labels() -> QuerySet[Label]:
+    """Both: every answer that somebody gave, a value or that they can't tell."""
+    return counting_labels() | undecided_labels()
+
+
 def latest_per_rater(labels: QuerySet[Label]) -> Iterable[Label]:
     """One label per (criterion, sample, unit, rater): the latest, when a person met the unit in two batches."""
     return labels.order_by("criterion_id", "sample_id", "unit", "rater_id", "-updated_at", "-id").distinct(

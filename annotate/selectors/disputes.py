@@ -254,6 +254,7 @@ def dispute_payload(project: Project, verdict: Verdict) -> dict[str, Any]:
         ],
         "decided_by": verdict.decided_by.name if verdict.decided_by else None,
         "decided_at": verdict.decided_at,
+        "approved_by": verdict.approved_by.name if verdict.approved_by else None,
         "history": [
             {
                 "revision": event.revision,

@@ -21,7 +21,7 @@ from judges.selectors.said import said_plot
 from judges.selectors.scores import scores_that_count
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
-FIGURES_VERSION = 4
+FIGURES_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)

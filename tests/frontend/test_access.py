@@ -107,6 +107,11 @@ def test_who_may_see_one_sample_and_one_dispute(disputes: list[Verdict], who_may
     assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/", "post") == {**STAFF, "reviewer": 422, "admin": 422}
 
 
+def test_who_may_approve(disputes: list[Verdict], who_may: WhoMay) -> None:
+    sent = who_may(f"/p/help/adjudicate/{disputes[0].pk}/approve/", "post", {"revision": "1"})
+    assert sent == {**STAFF, "reviewer": 302, "admin": 302}
+
+
 def test_who_may_return_a_task(disputes: list[Verdict], who_may: WhoMay) -> None:
     task = disputes[0].sample.tasks.first()
     assert task is not None

@@ -54,6 +54,7 @@ bindKeys({
   actions: {
     n: () => follow("next"),
     p: () => follow("prev"),
+    a: () => document.querySelector("form[data-approve]")?.requestSubmit(),
     e: toEvidence,
     b: () => toggle("send-back"),
     o: () => toggle("rest"),
