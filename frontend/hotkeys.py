@@ -1,11 +1,16 @@
-"""What people read about the workspace's keys (annotate.hotkeys)."""
+"""What people read about the keys of pages (annotate.hotkeys)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
+
+from annotate.hotkeys import DEFAULT_HOTKEYS, PAGE_ACTIONS
+from annotate.models import User
+from annotate.services.preferences import preferences_of
 
 ACTION_TEXTS = {
     "next_unit": gettext_noop("next claim, context, fact …"),
@@ -27,9 +32,63 @@ ACTION_TEXTS = {
     "flag": gettext_noop("tell the admin that something is wrong with the sample"),
     "back": gettext_noop("take the last submission back"),
     "keys": gettext_noop("list of keys"),
+    "start": gettext_noop("open the first unit of the queue"),
+    "approve": gettext_noop("approve it, and on to the next unit"),
+    "send_back": gettext_noop("send back to an annotator"),
+    "rest": gettext_noop("what was said about the rest of the sample"),
+    "split": gettext_noop("split the claim: ← → move the cut, Enter cuts"),
+    "merge": gettext_noop("merge it with the next one"),
+    "edit": gettext_noop("edit its words; Enter saves, Esc leaves"),
+    "bounds": gettext_noop("move its bounds in the answer"),
+    "add": gettext_noop("add what is selected as a claim, or choose a passage"),
+    "write": gettext_noop("while choosing a passage: write the claim instead"),
+    "drop": gettext_noop("drop the claim"),
+    "dropped": gettext_noop("to the dropped claims, to restore one"),
+}
+# What an action of several pages is on one of them.
+_HERE = {
+    ("dispute", "next_unit"): gettext_noop("next unit without deciding"),
+    ("dispute", "previous_unit"): gettext_noop("previous unit"),
+    ("dispute", "comment"): gettext_noop("write the reason; Esc leaves it"),
+    ("dispute", "evidence"): gettext_noop("to the next evidence in the contexts"),
+    ("claims", "next_unit"): gettext_noop("next claim"),
+    ("claims", "previous_unit"): gettext_noop("previous claim"),
+}
+_GROUPS = {
+    "workspace": gettext_noop("Labelling"),
+    "disputes": gettext_noop("Adjudicating"),
+    "dispute": gettext_noop("Adjudicating"),
+    "claims": gettext_noop("Editing claims"),
 }
 
 
-def key_rows(keys: Mapping[str, list[str]]) -> list[dict[str, object]]:
-    """Action, its keys, and what it does, in the order of the table."""
-    return [{"action": action, "keys": keys[action], "text": _(text)} for action, text in ACTION_TEXTS.items()]
+def key_rows(page: str, keys: Mapping[str, Sequence[str]]) -> list[dict[str, object]]:
+    """Action, its keys, and what it does on the page, in the order of the table; what has no key is left out."""
+    return [
+        {"action": action, "keys": listed, "text": _(_HERE.get((page, action), ACTION_TEXTS[action]))}
+        for action, listed in keys.items()
+        if listed
+    ]
+
+
+def grouped_actions() -> dict[str, list[str]]:
+    """The actions under the names of their pages; those of several pages come first."""
+    groups: dict[str, list[str]] = {_("On several pages"): []}
+    for page, actions in PAGE_ACTIONS.items():
+        for action in actions:
+            on_several = sum(action in others for others in PAGE_ACTIONS.values()) > 1
+            group = groups.setdefault(_("On several pages") if on_several else _(_GROUPS[page]), [])
+            if action not in group:
+                group.append(action)
+    return groups
+
+
+def action_texts() -> dict[str, str]:
+    return {action: _(ACTION_TEXTS[action]) for action in DEFAULT_HOTKEYS}
+
+
+def keys_context(user: User, page: str) -> dict[str, Any]:
+    """For a page's template: the keys in force (none when somebody does without single keys), and what they do."""
+    preferences = preferences_of(user)
+    keys = preferences.keys_on(page) if preferences.single_keys else {}
+    return {"keys": keys, "key_rows": key_rows(page, keys)}

@@ -47,6 +47,8 @@ _OPTIONS = {
     "gold_feedback",
     "lease_minutes",
     "consensus",
+    "settle_share",
+    "settle_votes",
 }
 
 

@@ -400,7 +400,17 @@ class BatchCreation(s.Serializer):
     repeat_share = s.FloatField(required=False, help_text="Own tasks a second time, per task of a person's own.")
     gold_feedback = s.BooleanField(required=False, help_text="Whether known answers are shown after submitting.")
     lease_minutes = s.IntegerField(required=False, help_text="How long a task taken from the queue is kept.")
-    consensus = s.ChoiceField(["majority", "unanimous"], required=False)
+    consensus = s.ChoiceField(
+        ["majority", "unanimous", "threshold"],
+        required=False,
+        help_text="What settles a unit: more than half of `overlap` votes, all of them, or a share of your own.",
+    )
+    settle_share = s.FloatField(
+        required=False, allow_null=True, help_text="With threshold: the share of the votes, more than 0.5, at most 1."
+    )
+    settle_votes = s.IntegerField(
+        required=False, allow_null=True, help_text="With threshold: the least number of votes. “Can't tell” is none."
+    )
 
 
 class BatchSelection(Selection):
@@ -419,7 +429,9 @@ class Batch(s.Serializer):
     repeat_share = s.FloatField()
     gold_feedback = s.BooleanField()
     lease_minutes = s.IntegerField()
-    consensus = s.CharField(help_text="majority or unanimous")
+    consensus = s.CharField(help_text="majority, unanimous or threshold")
+    settle_share = s.FloatField(allow_null=True, help_text="null: not with this rule")
+    settle_votes = s.IntegerField(allow_null=True, help_text="null: not with this rule")
     selection = BatchSelection()
     seed = s.IntegerField()
     due_date = s.DateField(allow_null=True)

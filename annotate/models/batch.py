@@ -38,6 +38,8 @@ class ConsensusRule(models.TextChoices):
     MAJORITY = "majority", _("Majority")
     # Only votes that all agree do; a reviewer sees the rest.
     UNANIMOUS = "unanimous", _("Unanimous")
+    # A share (Batch.settle_share) of at least so many votes (Batch.settle_votes) does; a reviewer sees the rest.
+    THRESHOLD = "threshold", _("Threshold")
 
 
 class Batch(models.Model):
@@ -66,6 +68,9 @@ class Batch(models.Model):
         default=ConsensusRule.MAJORITY,
         db_default=ConsensusRule.MAJORITY.value,
     )
+    # Of the rule of a threshold only. More than half, so that no two values can reach it.
+    settle_share = models.FloatField(null=True, blank=True)
+    settle_votes = models.PositiveSmallIntegerField(null=True, blank=True)
     # The version of a criterion whose labels this batch gives anew; None for any other batch.
     relabels = models.ForeignKey(
         "annotate.Criterion", on_delete=models.PROTECT, null=True, blank=True, related_name="relabelled_by"
@@ -102,6 +107,18 @@ class Batch(models.Model):
             ),
             models.CheckConstraint(condition=Q(strategy__in=Strategy.values), name="batch_strategy_known"),
             models.CheckConstraint(condition=Q(consensus__in=ConsensusRule.values), name="batch_consensus_known"),
+            models.CheckConstraint(
+                condition=Q(
+                    consensus=ConsensusRule.THRESHOLD,
+                    settle_share__isnull=False,
+                    settle_share__gt=0.5,
+                    settle_share__lte=1,
+                    settle_votes__isnull=False,
+                    settle_votes__gte=1,
+                )
+                | (~Q(consensus=ConsensusRule.THRESHOLD) & Q(settle_share__isnull=True, settle_votes__isnull=True)),
+                name="batch_threshold_of_more_than_half",
+            ),
             models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="batch_lease_at_least_a_minute"),
         ]
 

@@ -25,8 +25,9 @@ from annotate.selectors.versions import IS_LATEST
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
 # "sample": in the order of their import.
 ORDERS = ("matters", "sample")
-# disputed: enough labels, and no rule settles them. short: fewer labels than the sample was to get. reopened: decided,
-# and changed since. returned: sent back to an annotator, and so out of every other list until it is submitted again.
+# disputed: enough labels, and no rule settles them. short: fewer labels than the sample was to get, or
+# than its batch says that it takes (Batch.settle_votes). reopened: decided, and changed since. returned: sent back to
+# an annotator, and so out of every other list until it is submitted again.
 # agreed: settled by the votes themselves and not approved yet; nothing has to be done about them, and a reviewer may
 # look at all of them or at a share drawn at random.
 AGREED = "agreed"
@@ -81,7 +82,9 @@ _RETURNED = """
 _SHORT = """
     (e.state = 'disputed' AND
      (SELECT jsonb_array_length(v.votes) FROM annotate_verdict v WHERE v.id = e.id) <
-     (SELECT s.overlap FROM annotate_batchsample s WHERE s.batch_id = e.batch_id AND s.sample_id = e.sample_id))
+     (SELECT coalesce(b.settle_votes, s.overlap)
+        FROM annotate_batchsample s JOIN annotate_batch b ON b.id = s.batch_id
+       WHERE s.batch_id = e.batch_id AND s.sample_id = e.sample_id))
 """
 _STATE_FILTERS = {
     "": f"NOT {_RETURNED}",

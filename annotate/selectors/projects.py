@@ -155,6 +155,8 @@ def batch_as_dict(batch: Batch) -> dict[str, Any]:
         "gold_feedback": batch.gold_feedback,
         "lease_minutes": batch.lease_minutes,
         "consensus": batch.consensus,
+        "settle_share": batch.settle_share,
+        "settle_votes": batch.settle_votes,
         "selection": batch.selection,
         "seed": batch.seed,
         "due_date": batch.due_date.isoformat() if batch.due_date else None,

@@ -17,6 +17,7 @@ from annotate.models.batch import BatchStatus, ConsensusRule, Strategy
 from annotate.texts import is_storable
 
 MAX_LEASE_MINUTES = 24 * 60
+MAX_SETTLE_VOTES = 1000
 
 
 def check_name(name: Any) -> str:
@@ -84,8 +85,21 @@ def check_strategy(value: Any) -> str:
     return check_choice(value, Strategy.values, "strategy")
 
 
-def check_consensus(value: Any) -> str:
-    return check_choice(value, ConsensusRule.values, "consensus")
+def check_consensus(rule: Any, share: Any, votes: Any) -> dict[str, Any]:
+    """The rule that settles a unit; a share and a number of votes belong to a threshold, and to no other rule."""
+    rule = check_choice(rule, ConsensusRule.values, "consensus")
+    if rule != ConsensusRule.THRESHOLD:
+        if share is not None or votes is not None:
+            said = _("settle_share and settle_votes belong to the rule “threshold” only.")
+            raise Invalid("threshold_of_other_rule", said)
+        return {"consensus": rule}
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.5 < share <= 1:
+        said = _("The share of the votes that settles a unit: more than half of them, and at most all.")
+        raise Invalid("bad_settle_share", said)
+    if isinstance(votes, bool) or not isinstance(votes, int) or not 1 <= votes <= MAX_SETTLE_VOTES:
+        said = _("The least number of votes that settles a unit: a whole number from 1 to %(most)d.")
+        raise Invalid("bad_settle_votes", said % {"most": MAX_SETTLE_VOTES})
+    return {"consensus": rule, "settle_share": float(share), "settle_votes": votes}
 
 
 def check_lease(minutes: Any) -> int:

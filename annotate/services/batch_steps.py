@@ -17,6 +17,7 @@ from annotate.selectors.samples import samples_keyed
 from annotate.services import audit, notices
 from annotate.services.assignment import check_tags
 from annotate.services.batch_checks import active_members, check_people, found, locked
+from annotate.services.consensus import settle_unfinished
 from annotate.services.making_tasks import make_tasks
 from annotate.services.moving import lock_takers
 from annotate.unit_sql import UnitCount
@@ -79,11 +80,13 @@ def _switch(actor: User | None, batch: Batch, before: BatchStatus, after: BatchS
 
 
 def start_adjudication(*, batch: Batch, actor: User | None = None) -> Batch:
-    """No more labelling; what is disputed goes on to the reviewers. Tasks not finished stay as they are."""
+    """No more labelling; what is disputed goes on to the reviewers. Tasks not finished stay as they are; with a
+    threshold, what others said about their samples may be enough to settle them."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
         batch.status = BatchStatus.ADJUDICATING
         batch.save(update_fields=["status"])
+        settle_unfinished(batch=batch)
         _note(actor, batch, "adjudicating")
     return batch
 
@@ -91,9 +94,12 @@ def start_adjudication(*, batch: Batch, actor: User | None = None) -> Batch:
 def close_batch(*, batch: Batch, actor: User | None = None) -> Batch:
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING)
+        labelling_ends = batch.status != BatchStatus.ADJUDICATING
         batch.status = BatchStatus.CLOSED
         batch.closed_at = timezone.now()
         batch.save(update_fields=["status", "closed_at"])
+        if labelling_ends:
+            settle_unfinished(batch=batch)
         _note(actor, batch, "closed")
     return batch
 

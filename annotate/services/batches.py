@@ -79,6 +79,8 @@ def create_batch(
     gold_feedback: bool = False,
     lease_minutes: int = 30,
     consensus: str = ConsensusRule.MAJORITY,
+    settle_share: float | None = None,
+    settle_votes: int | None = None,
 ) -> Batch:
     """A draft; `open_batch` makes the tasks.
 
@@ -94,6 +96,7 @@ def create_batch(
     overlap_share: the share of samples, drawn by the seed, that `overlap` people label; one person labels the others.
     tag_key: a metadata key; a sample that has it goes only to people with its value among their tags.
     gold_share, repeat_share: tasks with known answers, and own tasks a second time, per task of an annotator's own.
+    settle_share, settle_votes: with the consensus "threshold", what share of at least how many votes settles a unit.
     """
     name = check_name(name)
     check_people(project, annotators, overlap)
@@ -107,7 +110,7 @@ def create_batch(
         "repeat_share": check_share(repeat_share, "repeat_share"),
         "gold_feedback": check_flag(gold_feedback, "gold_feedback"),
         "lease_minutes": check_lease(lease_minutes),
-        "consensus": check_consensus(consensus),
+        **check_consensus(consensus, settle_share, settle_votes),
     }
     if seed is not None:
         check_seed(seed)

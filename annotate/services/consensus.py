@@ -3,7 +3,10 @@
 The rule is one statement for one sample of a batch as for a million imported labels: per unit, unanimous votes or more
 than half of them settle it, or, in a batch that asks for it (Batch.consensus), only unanimous ones; otherwise, and with
 fewer votes than needed, it is disputed and waits for a reviewer.
-Saying "can't tell" is no vote, but brings the unit to the reviewer, even when nobody could tell.
+A batch may instead say how many votes it needs, and what share of them (Batch.settle_votes, Batch.settle_share): with
+three asked, two that agree can then be enough when the third person couldn't tell or never came.
+Saying "can't tell" is no vote, and brings the unit to the reviewer where votes are missing then, even when nobody could
+tell.
 """
 
 from __future__ import annotations
@@ -14,8 +17,8 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
-from annotate.models import Criterion, Project, User
-from annotate.models.batch import ConsensusRule
+from annotate.models import Batch, Criterion, Project, Sample, Task, User
+from annotate.models.batch import OPEN_TASK_STATUSES, ConsensusRule, Purpose
 from annotate.models.verdict import DECIDED_METHODS
 from annotate.selectors.counting import COUNTING, LATEST_FIRST, UNDECIDED
 from annotate.services.audit import note
@@ -30,7 +33,7 @@ _SETTLE = f"""
           FROM annotate_label l
           JOIN annotate_rater r ON r.id = l.rater_id
           LEFT JOIN annotate_task t ON t.id = l.task_id
-         WHERE l.criterion_id = ANY(%(criteria)s) AND (%(sample)s::bigint IS NULL OR l.sample_id = %(sample)s)
+         WHERE l.criterion_id = ANY(%(criteria)s) AND (%(samples)s::bigint[] IS NULL OR l.sample_id = ANY(%(samples)s))
            AND {COUNTING}
          ORDER BY {LATEST_FIRST}
     ), units AS (
@@ -41,7 +44,7 @@ _SETTLE = f"""
          UNION ALL
         SELECT DISTINCT l.criterion_id, l.sample_id, l.unit, 0, '[]'::jsonb
           FROM annotate_label l JOIN annotate_task t ON t.id = l.task_id
-         WHERE l.criterion_id = ANY(%(criteria)s) AND (%(sample)s::bigint IS NULL OR l.sample_id = %(sample)s)
+         WHERE l.criterion_id = ANY(%(criteria)s) AND (%(samples)s::bigint[] IS NULL OR l.sample_id = ANY(%(samples)s))
            AND {UNDECIDED}
            AND NOT EXISTS (SELECT FROM votes v WHERE v.criterion_id = l.criterion_id AND v.sample_id = l.sample_id
                                                  AND v.unit = l.unit)
@@ -49,7 +52,7 @@ _SETTLE = f"""
         -- Every vote was taken back: what rested on them can't stand.
         SELECT e.criterion_id, e.sample_id, e.unit, 0, '[]'::jsonb
           FROM annotate_verdict e
-         WHERE e.criterion_id = ANY(%(criteria)s) AND e.sample_id = %(sample)s::bigint AND e.votes <> '[]'
+         WHERE e.criterion_id = ANY(%(criteria)s) AND e.sample_id = ANY(%(samples)s::bigint[]) AND e.votes <> '[]'
            AND NOT EXISTS (SELECT FROM votes v WHERE v.criterion_id = e.criterion_id AND v.sample_id = e.sample_id
                                                  AND v.unit = e.unit)
     ), largest AS (
@@ -58,9 +61,13 @@ _SETTLE = f"""
          ORDER BY criterion_id, sample_id, unit, count(*) DESC
     ), ruled AS (
         SELECT u.*, g.value, g.agreeing::float / u.n AS share,
-               u.n >= %(needed)s AND coalesce(CASE (SELECT consensus FROM annotate_batch WHERE id = %(batch)s)
-                   WHEN %(unanimous)s THEN g.agreeing = u.n ELSE 2 * g.agreeing > u.n END, false) AS settled
+               coalesce(CASE b.consensus
+                   WHEN %(unanimous)s THEN u.n >= %(needed)s AND g.agreeing = u.n
+                   -- The share as a quotient: 11 of 20 is the same number as the 0.55 that somebody wrote.
+                   WHEN %(threshold)s THEN u.n >= b.settle_votes AND g.agreeing::float / u.n >= b.settle_share
+                   ELSE u.n >= %(needed)s AND 2 * g.agreeing > u.n END, false) AS settled
           FROM units u LEFT JOIN largest g USING (criterion_id, sample_id, unit)
+          LEFT JOIN annotate_batch b ON b.id = %(batch)s
          WHERE u.n >= %(needed)s OR NOT %(only_complete)s
     )
     INSERT INTO annotate_verdict AS v
@@ -102,7 +109,23 @@ def settle_sample(*, sample_id: int, criterion_ids: Sequence[int], needed: int, 
 
     The caller's transaction holds the lock on the sample.
     """
-    return _settle(criterion_ids, sample_id=sample_id, needed=needed, batch_id=batch_id, only_complete=False)
+    return _settle(criterion_ids, samples=[sample_id], needed=needed, batch_id=batch_id, only_complete=False)
+
+
+def settle_unfinished(*, batch: Batch) -> int:
+    """When labelling ends in a batch with a threshold, the people who came may be enough: writes the verdicts of
+    samples that others had still to label. Returns how many changed.
+
+    The caller's transaction has ended labelling and holds the lock on the batch.
+    """
+    if batch.consensus != ConsensusRule.THRESHOLD:
+        return 0
+    left = Task.objects.filter(batch=batch, purpose=Purpose.LABEL, status__in=OPEN_TASK_STATUSES)
+    samples = Sample.objects.select_for_update(no_key=True).filter(pk__in=left.values("sample_id")).order_by("id")
+    # Whoever submitted meanwhile is waited for here; whoever comes later finds that labelling has ended.
+    locked = list(samples.values_list("id", flat=True))
+    criteria = list(batch.criteria.values_list("id", flat=True))
+    return _settle(criteria, samples=locked, needed=batch.overlap, batch_id=batch.pk, only_complete=False)
 
 
 def settle_imported(*, project: Project, criterion: Criterion, needed: int, actor: User | None = None) -> int:
@@ -120,7 +143,7 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
         # As whoever submits does, or the votes of just now would be written over with those of just before.
         with connection.cursor() as cursor:
             cursor.execute(_LOCK_SAMPLES, [criterion.pk])
-        written = _settle([criterion.pk], sample_id=None, needed=needed, batch_id=None, only_complete=True)
+        written = _settle([criterion.pk], samples=None, needed=needed, batch_id=None, only_complete=True)
         note(
             actor=actor,
             action="verdicts.settled",
@@ -134,18 +157,24 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
 
 
 def _settle(
-    criterion_ids: Sequence[int], *, sample_id: int | None, needed: int, batch_id: int | None, only_complete: bool
+    criterion_ids: Sequence[int],
+    *,
+    samples: Sequence[int] | None,
+    needed: int,
+    batch_id: int | None,
+    only_complete: bool,
 ) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             _SETTLE,
             {
                 "criteria": list(criterion_ids),
-                "sample": sample_id,
+                "samples": samples,
                 "needed": needed,
                 "batch": batch_id,
                 "only_complete": only_complete,
                 "unanimous": ConsensusRule.UNANIMOUS.value,
+                "threshold": ConsensusRule.THRESHOLD.value,
                 "decided": [method.value for method in DECIDED_METHODS],
             },
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
-from annotate.hotkeys import DEFAULT_HOTKEYS, OPTION_KEYS
+from annotate.hotkeys import ACTIONS_BESIDE_OPTIONS, DEFAULT_HOTKEYS, OPTION_KEYS, collision, keys_on
 from annotate.models import Criterion, User
 from annotate.models.batch import RUNNING_BATCH_STATUSES
 
@@ -32,10 +31,9 @@ class Preferences:
     view: str = "one"
     markers: bool = False
 
-    @property
-    def keys(self) -> dict[str, list[str]]:
-        """Action -> the keys that do it."""
-        return keys_with(self.hotkeys)
+    def keys_on(self, page: str) -> dict[str, list[str]]:
+        """Of a page (annotate.hotkeys.PAGE_ACTIONS): action -> the keys that do it."""
+        return keys_on(page, self.hotkeys)
 
 
 def preferences_of(user: User) -> Preferences:
@@ -52,14 +50,11 @@ def as_dict(preferences: Preferences) -> dict[str, Any]:
     }
 
 
-def keys_with(hotkeys: Mapping[str, str]) -> dict[str, list[str]]:
-    return {name: [hotkeys[name]] if name in hotkeys else list(usual) for name, usual in DEFAULT_HOTKEYS.items()}
-
-
 def change_preferences(*, user: User, changes: Any) -> Preferences:
     """Changes those that are named and leaves the others; null brings back what is usual. `hotkeys` is replaced whole.
 
-    Raises Invalid for what is unknown and for keys that collide: with each other, with the digits, with options.
+    Raises Invalid for what is unknown and for keys that collide: with each other on one page, with the digits, with
+    options.
     """
     if not isinstance(changes, dict):
         raise Invalid("bad_preferences", _("preferences: write an object."))
@@ -86,18 +81,13 @@ def _check_hotkeys(hotkeys: Any, user: User) -> dict[str, str]:
     if unknown:
         raise Invalid("unknown_action", _("There is no action “%(name)s”.") % {"name": unknown[0][:80]})
     chosen = {name: _check_key(key) for name, key in hotkeys.items()}
-    actions: dict[str, str] = {}
-    for name, keys in keys_with(chosen).items():
-        for key in keys:
-            if key in actions:
-                raise Invalid(
-                    "hotkey_taken",
-                    _("The key “%(key)s” can't do two things; it is taken.") % {"key": key},
-                    key=key,
-                    actions=[actions[key], name],
-                )
-            actions[key] = name
-    option = option_with_key(user, chosen.values()) if chosen else None
+    taken = collision(chosen)
+    if taken is not None:
+        key, actions = taken
+        said = _("The key “%(key)s” can't do two things; it is taken.")
+        raise Invalid("hotkey_taken", said % {"key": key}, key=key, actions=actions)
+    beside = {key for name, key in chosen.items() if name in ACTIONS_BESIDE_OPTIONS}
+    option = option_with_key(user, beside) if beside else None
     if option is not None:
         key, criterion = option
         raise Invalid(

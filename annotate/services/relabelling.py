@@ -153,6 +153,9 @@ def _lock_samples(cursor: Any, old: Criterion) -> None:
     )
 
 
+# The rule of the batch that asked for the labels before.
+_CONSENSUS = ("consensus", "settle_share", "settle_votes")
+
 _LOOK = f"CREATE TEMPORARY TABLE relabel_latest ON COMMIT DROP AS {LATEST}"
 # Who is asked about which sample: a member for themselves, and a stand-in where they said nothing of their own.
 _ASKED = """
@@ -230,7 +233,7 @@ def _open(
         due_date=due_date,
         created_by=actor,
         opened_at=timezone.now(),
-        **({"consensus": before.consensus} if before else {}),
+        **({name: getattr(before, name) for name in _CONSENSUS} if before else {}),
     )
     BatchCriterion.objects.create(batch=batch, criterion=new, position=0)
     cursor.execute(_SAMPLES, {"batch": batch.pk, "old": old.pk})

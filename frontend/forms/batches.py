@@ -11,7 +11,7 @@ from annotate.models import Criterion, Project, User
 from annotate.models.batch import ConsensusRule, Strategy
 from annotate.selectors.metadata import KnownKey, known_metadata
 from annotate.selectors.projects import current_criteria
-from annotate.services.batch_checks import MAX_LEASE_MINUTES
+from annotate.services.batch_checks import MAX_LEASE_MINUTES, MAX_SETTLE_VOTES
 from annotate.services.batches import MAX_SEED, earliest_due_date
 from frontend.forms.people import offer_members
 
@@ -128,6 +128,26 @@ class BatchForm(WhoLabelsForm):
         choices=(
             (ConsensusRule.MAJORITY, _("More than half of its labels agree")),
             (ConsensusRule.UNANIMOUS, _("All of its labels agree; a reviewer sees the rest")),
+            (ConsensusRule.THRESHOLD, _("As many of its labels agree as said here; a reviewer sees the rest")),
+        ),
+    )
+    settle_percent = forms.IntegerField(
+        label=_("How many agree, in percent"),
+        min_value=51,
+        max_value=100,
+        initial=80,
+        required=False,
+        help_text=_("For the last rule only."),
+    )
+    settle_votes = forms.IntegerField(
+        label=_("Of at least how many labels"),
+        min_value=1,
+        max_value=MAX_SETTLE_VOTES,
+        initial=2,
+        required=False,
+        help_text=_(
+            "For the last rule only. “Can’t tell” doesn’t count as a label. A unit with fewer goes to a reviewer, "
+            "also one that only one person is asked about."
         ),
     )
 
@@ -156,12 +176,20 @@ class BatchForm(WhoLabelsForm):
 
     def opens_options(self) -> bool:
         return self._differs(
-            "due_date", "strategy", "lease_minutes", "overlap_percent", "consensus", "tag_key", "gold_percent",
-            "gold_feedback", "repeat_percent",
+            "due_date", "strategy", "lease_minutes", "overlap_percent", "consensus", "settle_percent", "settle_votes",
+            "tag_key", "gold_percent", "gold_feedback", "repeat_percent",
         )  # fmt: skip
 
     def _differs(self, *names: str) -> bool:
         return self.is_bound and any(name in self.errors or name in self.changed_data for name in names)
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or self.cleaned_data
+        if given.get("consensus") == ConsensusRule.THRESHOLD:
+            for name in ("settle_percent", "settle_votes"):
+                if given.get(name) is None and name not in self.errors:
+                    self.add_error(name, gettext("This rule needs it."))
+        return given
 
     def options(self) -> dict[str, Any]:
         """What services.batches.create_batch takes beside the samples."""
@@ -169,9 +197,12 @@ class BatchForm(WhoLabelsForm):
         plain = ("name", "criteria", "annotators", "overlap", "due_date")
         chosen = ("strategy", "lease_minutes", "tag_key", "gold_feedback", "consensus")
         shares = {name: given[f"{name}_percent"] / 100 for name in ("overlap", "gold", "repeat")}
-        return {name: given[name] for name in (*plain, *chosen)} | {
+        options = {name: given[name] for name in (*plain, *chosen)} | {
             f"{name}_share": share for name, share in shares.items()
         }
+        if given["consensus"] == ConsensusRule.THRESHOLD:
+            options |= {"settle_share": given["settle_percent"] / 100, "settle_votes": given["settle_votes"]}
+        return options
 
     def selection(self) -> dict[str, Any]:
         """The choice of samples as services.batches takes it; it checks it too."""

@@ -9,7 +9,7 @@ from annotate.errors import Refusal
 from annotate.hotkeys import DEFAULT_HOTKEYS
 from annotate.models import User
 from annotate.services.preferences import Preferences, change_preferences
-from frontend.hotkeys import key_rows
+from frontend.hotkeys import action_texts, grouped_actions
 
 
 class KeysForm(forms.Form):
@@ -29,10 +29,10 @@ class KeysForm(forms.Form):
     def __init__(self, preferences: Preferences, data: Any = None) -> None:
         chosen = {f"key_{action}": key for action, key in preferences.hotkeys.items()}
         super().__init__(data, initial={"single_keys": preferences.single_keys, "view": preferences.view, **chosen})
-        self.texts = {row["action"]: row["text"] for row in key_rows(preferences.keys)}
+        texts = action_texts()
         for action, usual in DEFAULT_HOTKEYS.items():
             self.fields[f"key_{action}"] = forms.CharField(
-                label=str(self.texts[action]),
+                label=texts[action],
                 required=False,
                 max_length=1,
                 strip=False,
@@ -42,8 +42,8 @@ class KeysForm(forms.Form):
             )
 
     @property
-    def key_fields(self) -> list[forms.BoundField]:
-        return [self[f"key_{action}"] for action in DEFAULT_HOTKEYS]
+    def key_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        return [(name, [self[f"key_{action}"] for action in actions]) for name, actions in grouped_actions().items()]
 
     def save(self, user: User) -> bool:
         """Whether it was taken; if not, the fields that are in the way say so."""

@@ -15,6 +15,7 @@ from annotate.models.batch import BatchStatus
 from annotate.selectors.adjudication import AGREED, Queue
 from annotate.services.adjudication import show_names
 from annotate.units import unit_number, unit_text, unit_title
+from frontend.hotkeys import keys_context
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.narrowing import names_key, narrowing, order_names, sees_names, state_names
 from frontend.views.words import word
@@ -55,6 +56,7 @@ def disputes(page: ProjectPage) -> HttpResponse:
         "to_check": narrowed.state == AGREED,
         "approved": _approved(page) if narrowed.state == AGREED else 0,
         "raters": _raters(page) if sees_names(page) else [],
+        **keys_context(page.user, "disputes"),
     }
     return page.render("frontend/disputes.html", context)
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed
+from django.template.defaultfilters import floatformat
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -130,9 +131,12 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
         shown |= board_of(found)
     body = render_to_string("frontend/partials/batch_board.html", shown)
     seen = hashlib.sha256(body.encode()).hexdigest()[:16]
-    percents = {
+    percents: dict[str, Any] = {
         f"{name}_percent": round(100 * getattr(found, f"{name}_share")) for name in ("overlap", "gold", "repeat")
     }
+    if found.settle_share is not None:
+        # Other than the form, the API takes any share: 66.6 % stays that.
+        percents["settle_percent"] = floatformat(100 * found.settle_share, -2)
     return {**shown, **percents, "body": body, "seen": seen, "samples": found.batch_samples.count()}
 
 

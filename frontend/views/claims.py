@@ -17,6 +17,7 @@ from annotate.models import Batch
 from annotate.selectors.claims import Walk, batch_claims, claims_as_dict, walk_through
 from annotate.selectors.projects import one_batch, one_sample
 from annotate.units import unit_count
+from frontend.hotkeys import keys_context
 from frontend.views.base import ProjectPage, project_view
 
 PAGE_SIZE = 50
@@ -31,7 +32,9 @@ def claims(page: ProjectPage, sample_id: int) -> HttpResponse:
     number = _number(page.request.GET.get("batch"))
     batch = one_batch(page.project, number) if number is not None else None
     walk = walk_through(batch, sample.pk) if batch else None
+    shortcuts = keys_context(page.user, "claims")
     data = {
+        "keys": shortcuts["keys"],
         "user_id": page.user.pk,
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
         "api": f"/api/projects/{page.project.slug}/samples/{sample.pk}/claims/",
@@ -45,6 +48,7 @@ def claims(page: ProjectPage, sample_id: int) -> HttpResponse:
         "data": data,
         "login_url": reverse("login"),
         **_around(page, batch, walk),
+        **shortcuts,
     }
     return page.render("frontend/claims.html", context)
 

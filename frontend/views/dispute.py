@@ -28,6 +28,7 @@ from annotate.selectors.disputes import (
 from annotate.services.adjudication import approve, decide, send_back
 from annotate.units import unit_number, unit_text, unit_title
 from frontend.forms.adjudication import DecisionForm, ReturnForm
+from frontend.hotkeys import keys_context
 from frontend.views import samples_read
 from frontend.views.answers import answer_pieces
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
@@ -216,6 +217,7 @@ def _show(
         "may_name": page.may("adjudication.names") and not page.project.show_names,
         "here": page.url("dispute", verdict.pk) + around.query,
         "outdated": outdated,
+        **keys_context(page.user, "dispute"),
         "may_approve": verdict.state == VerdictState.SETTLED
         and verdict.method in RULED_METHODS
         and verdict.approved_at is None,

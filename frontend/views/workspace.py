@@ -44,7 +44,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
         "done_url": page.url("label-done"),
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
         "preferences": as_dict(preferences),
-        "keys": preferences.keys,
+        "keys": preferences.keys_on("workspace"),
         "batch": number,
         "task": task,
         "next": next_task(**work, exclude=[task["id"]]) if task else None,
@@ -53,8 +53,8 @@ def workspace(page: ProjectPage) -> HttpResponse:
     context = {
         "workspace": data,
         "guidelines": render_markdown(page.project.guidelines),
-        "keys": preferences.keys,
-        "key_rows": key_rows(preferences.keys),
+        "keys": preferences.keys_on("workspace"),
+        "key_rows": key_rows("workspace", preferences.keys_on("workspace")),
         "reasons": _reasons(),
     }
     return page.render("frontend/workspace.html", context)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotate.errors import Invalid
-from annotate.hotkeys import DEFAULT_HOTKEYS, OPTION_KEYS, RESERVED_HOTKEYS
+from annotate.hotkeys import DEFAULT_HOTKEYS, OPTION_KEYS, PAGE_ACTIONS, RESERVED_HOTKEYS, collision, keys_on
 from annotate.models import User
 from annotate.services.criteria import add_criteria
 from annotate.services.preferences import as_dict, change_preferences, preferences_of
@@ -15,9 +15,14 @@ USUAL = {"hotkeys": {}, "single_keys": True, "view": "one", "markers": False}
 
 
 def test_the_usual_keys_do_not_collide() -> None:
-    every = [key for keys in DEFAULT_HOTKEYS.values() for key in keys]
-    assert len(every) == len(set(every)) == len(RESERVED_HOTKEYS)
-    assert not OPTION_KEYS & RESERVED_HOTKEYS
+    assert collision({}) is None
+    assert {action for actions in PAGE_ACTIONS.values() for action in actions} == set(DEFAULT_HOTKEYS)
+    for page, actions in PAGE_ACTIONS.items():
+        assert keys_on(page, {}) == {action: list(DEFAULT_HOTKEYS[action]) for action in actions}
+    every = {key for keys in DEFAULT_HOTKEYS.values() for key in keys}
+    assert not OPTION_KEYS & every
+    # Those of the pages with options, and no more.
+    assert RESERVED_HOTKEYS == every - {"m", "w", "d", "r"}
 
 
 def test_what_is_named_changes_and_null_brings_back_the_usual(world: World) -> None:
@@ -30,7 +35,9 @@ def test_what_is_named_changes_and_null_brings_back_the_usual(world: World) -> N
         "view": "all",
         "markers": False,
     }
-    assert (changed.keys["skip"], changed.keys["undo"], changed.keys["next_unit"]) == (["w"], ["q"], ["n", "j"])
+    keys = changed.keys_on("workspace")
+    assert (keys["skip"], keys["undo"], keys["next_unit"]) == (["w"], ["q"], ["n", "j"])
+    assert changed.keys_on("claims")["undo"] == ["q"], "what pages share has one key"
     assert as_dict(preferences_of(User.objects.get(pk=world.ann.pk))) == as_dict(changed)
     nothing = change_preferences(user=world.ann, changes=dict.fromkeys(USUAL))
     assert as_dict(nothing) == USUAL
@@ -38,8 +45,22 @@ def test_what_is_named_changes_and_null_brings_back_the_usual(world: World) -> N
 
 
 def test_two_actions_may_change_places(world: World) -> None:
-    keys = change_preferences(user=world.ann, changes={"hotkeys": {"skip": "u", "clear": "s"}}).keys
+    keys = change_preferences(user=world.ann, changes={"hotkeys": {"skip": "u", "clear": "s"}}).keys_on("workspace")
     assert (keys["skip"], keys["clear"]) == (["u"], ["s"])
+
+
+def test_a_key_may_do_another_thing_on_another_page(world: World) -> None:
+    changed = change_preferences(user=world.ann, changes={"hotkeys": {"approve": "s", "split": "f"}})
+    assert (changed.keys_on("dispute")["approve"], changed.keys_on("claims")["split"]) == (["s"], ["f"])
+    assert (changed.keys_on("workspace")["skip"], changed.keys_on("workspace")["flag"]) == (["s"], ["f"])
+
+
+def test_a_key_chosen_before_another_action_had_it(world: World) -> None:
+    """Somebody's own key goes before what came to their pages later; it is refused when they choose anew."""
+    world.ann.preferences = {"hotkeys": {"undo": "m"}}
+    assert preferences_of(world.ann).keys_on("claims") | {"undo": ["m"], "merge": []} == preferences_of(
+        world.ann
+    ).keys_on("claims")
 
 
 def test_the_usual_key_is_nothing_to_remember(world: World) -> None:
@@ -59,6 +80,8 @@ def test_the_usual_key_is_nothing_to_remember(world: World) -> None:
           for key in ("", "ww", " ", "\t", "\0", None, 3, ["w"], "İ", "\u200b")),
         *(({"hotkeys": {"skip": key}}, "hotkey_of_option") for key in sorted(OPTION_KEYS)),
         ({"hotkeys": {"skip": "n"}}, "hotkey_taken"), ({"hotkeys": {"skip": "J"}}, "hotkey_taken"),
+        ({"hotkeys": {"undo": "m"}}, "hotkey_taken"), ({"hotkeys": {"approve": "o"}}, "hotkey_taken"),
+        ({"hotkeys": {"next_unit": "d"}}, "hotkey_taken"), ({"hotkeys": {"start": "3"}}, "hotkey_of_option"),
         ({"hotkeys": {"skip": "w", "undo": "w"}}, "hotkey_taken"), ({"hotkeys": {"skip": "u"}}, "hotkey_taken"),
         ({"single_keys": "no"}, "bad_preference"), ({"markers": 1}, "bad_preference"),
         ({"view": "two"}, "bad_preference"), ({"view": []}, "bad_preference"),
@@ -80,6 +103,9 @@ def test_a_key_of_an_option_stays_the_options(world: World) -> None:
     with pytest.raises(Invalid, match="chooses an option of “Fine\\?”") as refused:
         change_preferences(user=world.ann, changes={"hotkeys": {"skip": "w"}})
     assert (refused.value.code, refused.value.details) == ("hotkey_of_option", {"key": "w"})
+    # No option is chosen where claims are edited.
+    assert change_preferences(user=world.ann, changes={"hotkeys": {"write": "w"}}).hotkeys == {}
+    assert change_preferences(user=world.ann, changes={"hotkeys": {"split": "w", "write": "q"}}).hotkeys["split"] == "w"
     # Charlie never meets that criterion.
     assert change_preferences(user=world.charlie, changes={"hotkeys": {"skip": "w"}}).hotkeys == {"skip": "w"}
 

@@ -411,7 +411,13 @@ def test_a_share_is_labelled_twice(world: World) -> None:
     ("given", "code"),
     [({"strategy": "best"}, "bad_strategy"), ({"overlap_share": 1.1}, "bad_share"), ({"gold_share": -0.1}, "bad_share"),
      ({"repeat_share": True}, "bad_share"), ({"gold_feedback": 1}, "bad_flag"), ({"lease_minutes": 0}, "bad_lease"),
-     ({"lease_minutes": 1441}, "bad_lease"), ({"consensus": None}, "bad_consensus")],
+     ({"lease_minutes": 1441}, "bad_lease"), ({"consensus": None}, "bad_consensus"),
+     *(({"consensus": "threshold", "settle_share": share, "settle_votes": 2}, "bad_settle_share")
+       for share in (None, 0.5, 1.01, 80, "0.8", True, float("nan"))),
+     *(({"consensus": "threshold", "settle_share": 0.8, "settle_votes": votes}, "bad_settle_votes")
+       for votes in (None, 0, 1001, 1.5, "2", True)),
+     ({"settle_share": 0.8}, "threshold_of_other_rule"),
+     ({"consensus": "unanimous", "settle_votes": 2}, "threshold_of_other_rule")],
 )  # fmt: skip
 def test_an_option_that_makes_no_sense(world: World, given: dict[str, Any], code: str) -> None:
     make_sample(world.project)

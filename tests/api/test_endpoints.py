@@ -237,13 +237,19 @@ def test_a_batch_over_http(world: World) -> None:
         "selection": {"method": "filter", "filter": {"lang": "zh"}},
         "due_date": "2999-12-31",
     }
-    made = ask(client, "POST", "/api/projects/desk/batches/", body)
+    rule = {"consensus": "threshold", "settle_share": 0.66, "settle_votes": 2}
+    made = ask(client, "POST", "/api/projects/desk/batches/", body | rule)
     assert (made.status_code, made.json()["status"], made.json()["samples"]) == (201, "draft", 1)
+    assert made.json().items() >= rule.items()
     for bad in (
         {"seed": "x"}, {"seed": 2**80}, {"due_date": "tomorrow"}, {"due_date": 5},
         {"due_date": "2026-01-31"}, {"criteria": ["none"]}, {"criteria": "grade"},
         {"annotators": ["nobody"]}, {"annotators": [5]}, {"overlap": "2"}, {"selection": []}, {"name": 5},
         {"selection": {"method": "all", "_connector": "OR"}}, {"annotators": ["charlie", "ann"]},
+        {"settle_share": 0.8}, {"consensus": "threshold"},
+        {"consensus": "threshold", "settle_share": 0.5, "settle_votes": 2},
+        {"consensus": "threshold", "settle_share": 80, "settle_votes": 2},
+        {"consensus": "threshold", "settle_share": 0.8, "settle_votes": 0},
     ):  # fmt: skip
         reply = ask(client, "POST", "/api/projects/desk/batches/", {**body, **bad})
         assert reply.status_code == 422, (bad, reply.content)

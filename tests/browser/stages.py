@@ -6,7 +6,7 @@ from typing import Any
 
 from annotate.models import Batch, Project, Sample, Task, User, Verdict
 from annotate.models.batch import ConsensusRule, Purpose
-from annotate.services.adjudication import decide
+from annotate.services.adjudication import approve, decide
 from annotate.services.batches import close_batch, create_batch, open_batch, pause_batch, start_adjudication
 from annotate.services.gold import set_gold
 from annotate.services.labelling import submit_task
@@ -95,6 +95,12 @@ class Stages:
         closed = self._batch("closed", self.ana, self.ben)
         self.names["settled"] = self._decided(closed).pk
         close_batch(batch=closed, actor=self.alma)
+        # What the labels settled by themselves: one of them a reviewer looked at.
+        agreed = Verdict.objects.filter(state="settled", unit="claim:1").order_by("pk")
+        self.names["agreed"] = agreed[0].pk
+        looked_at = agreed[1]
+        self.names["approved"] = looked_at.pk
+        approve(reviewer=self.remy, project=self.project, verdict_id=looked_at.pk, expected_revision=looked_at.revision)
 
     def _units(self) -> None:
         changed = self._batch("changed", self.ana, self.ben)

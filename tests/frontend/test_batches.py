@@ -59,6 +59,34 @@ def test_all_options_reach_the_batch(alice: User, sent: dict[str, Any], as_user:
         assert said in text
 
 
+def test_a_threshold_of_ones_own(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+    client = as_user(alice)
+    rule = {"consensus": "threshold", "settle_percent": 66, "settle_votes": 2}
+    for change, field in (
+        ({"settle_percent": 50}, "settle_percent"), ({"settle_percent": 101}, "settle_percent"),
+        ({"settle_percent": ""}, "settle_percent"), ({"settle_votes": 0}, "settle_votes"),
+        ({"settle_votes": ""}, "settle_votes"),
+    ):  # fmt: skip
+        reply = client.post("/p/help/batches/new/", sent | rule | change)
+        assert (reply.status_code, list(reply.context["form"].errors)) == (422, [field])
+        assert reply.context["form"].opens_options(), "what is wrong is seen"
+    assert client.post("/p/help/batches/new/", sent | rule).status_code == 302
+    batch = Batch.objects.get()
+    assert (batch.consensus, batch.settle_share, batch.settle_votes) == ("threshold", 0.66, 2)
+    assert "at least 66 % of at least 2 labels agree" in client.get("/p/help/batches/1/").content.decode()
+    client.post("/p/help/batches/1/open/")
+    assert "where enough agree" in client.get("/p/help/batches/1/close/").content.decode()
+
+
+def test_what_belongs_to_a_threshold_is_ignored_with_another_rule(
+    alice: User, sent: dict[str, Any], as_user: AsUser
+) -> None:
+    reply = as_user(alice).post("/p/help/batches/new/", sent | {"settle_percent": 90, "settle_votes": ""})
+    assert reply.status_code == 302
+    batch = Batch.objects.get()
+    assert (batch.consensus, batch.settle_share, batch.settle_votes) == ("majority", None, None)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

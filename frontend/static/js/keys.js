@@ -54,6 +54,16 @@ export function meant(event) {
   return [...new Set(meanings.filter(Boolean))];
 }
 
+/**
+ * What each key does. The keys are the server's (annotate/hotkeys.py), which also knows those that a person chose.
+ * @param {Record<string, string[]>} keys  action -> its keys @param {Record<string, () => void>} acts  action -> what it does
+ * @returns {Record<string, () => void>} by key
+ */
+export function actsByKey(keys, acts) {
+  const known = Object.entries(keys).filter(([action]) => acts[action]);
+  return Object.fromEntries(known.flatMap(([action, listed]) => listed.map((key) => [key, acts[action]])));
+}
+
 const isInput = (target) => target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 // Like a native radio button: Enter belongs to the form, Space chooses.
 const pressesItself = (target) => target.matches("button:not([role=radio]), a[href], summary");

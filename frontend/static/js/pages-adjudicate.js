@@ -1,6 +1,6 @@
 /** Keys on the adjudication page. Without this module the page is a plain form. */
 
-import { bindKeys, optionKeys } from "./keys.js";
+import { actsByKey, bindKeys, optionKeys, shortcutsOn } from "./keys.js";
 
 const form = document.querySelector("form[data-adjudicate]");
 const reason = form.elements.namedItem("reason");
@@ -11,9 +11,10 @@ const marks = [...document.querySelectorAll("[data-evidence]")];
 
 radios.forEach((radio, i) => {
   const mark = radio.closest("label").querySelector("kbd");
-  mark.textContent = keys[i];
-  mark.hidden = !keys[i];
-  if (keys[i]) radio.setAttribute("aria-keyshortcuts", keys[i]);
+  const shown = shortcutsOn() ? keys[i] : "";
+  mark.textContent = shown;
+  mark.hidden = !shown;
+  if (shown) radio.setAttribute("aria-keyshortcuts", keys[i]);
 });
 for (const extra of document.querySelectorAll("[data-help], [data-hint]")) extra.hidden = false;
 
@@ -51,15 +52,16 @@ bindKeys({
     const at = keys.indexOf(key);
     return at < 0 ? undefined : () => choose(radios[at]);
   },
-  actions: {
-    n: () => follow("next"),
-    p: () => follow("prev"),
-    a: () => document.querySelector("form[data-approve]")?.requestSubmit(),
-    e: toEvidence,
-    b: () => toggle("send-back"),
-    o: () => toggle("rest"),
-    "?": showHelp,
-  },
+  actions: actsByKey(JSON.parse(document.getElementById("page-keys").textContent), {
+    next_unit: () => follow("next"),
+    previous_unit: () => follow("prev"),
+    approve: () => document.querySelector("form[data-approve]")?.requestSubmit(),
+    comment: () => reason.focus(),
+    evidence: toEvidence,
+    send_back: () => toggle("send-back"),
+    rest: () => toggle("rest"),
+    keys: showHelp,
+  }),
 });
 
 for (const area of document.querySelectorAll("textarea")) {

@@ -2,7 +2,7 @@
 
 import { Editor } from "./claims-editor.js";
 import * as view from "./claims-view.js";
-import { bindKeys, shortcutsOn } from "./keys.js";
+import { actsByKey, bindKeys, meant, shortcutsOn } from "./keys.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -20,12 +20,16 @@ function bind(editor) {
       editor.act(() => ({ op: "restore", claim }));
     },
   };
+  const { keys } = editor.data;
   bindKeys({
     option: () => undefined,
     actions: {
-      j: () => editor.step(1), ArrowDown: () => editor.step(1), k: () => editor.step(-1), ArrowUp: () => editor.step(-1),
-      s: acts.split, m: acts.merge, e: acts.edit, b: acts.move, d: acts.drop, a: acts.add, r: acts.dropped,
-      z: acts.undo, y: acts.redo, Enter: acts.done, "?": acts.help,
+      ArrowDown: () => editor.step(1), ArrowUp: () => editor.step(-1), Enter: acts.done,
+      ...actsByKey(keys, {
+        ...acts, bounds: acts.move, keys: acts.help, next_unit: () => editor.step(1), previous_unit: () => editor.step(-1),
+        // Only while a passage is being chosen; see below.
+        write: undefined,
+      }),
     },
   });
   // Before the keys above: while something is being chosen, keys choose.
@@ -37,7 +41,7 @@ function bind(editor) {
       key === "Escape" ? acts.cancel
       : key === "Enter" && !event.shiftKey && !onButton ? acts.confirm
       : editor.mode.keys[key] ? () => editor.pressed(key)
-      : editor.mode.kind === "add" && key === "w" && shortcutsOn() ? acts.write
+      : editor.mode.kind === "add" && shortcutsOn() && keys.write?.some((one) => meant(event).includes(one)) ? acts.write
       : null;
     if (!act && (event.target.matches("textarea") || key === "Tab" || onButton)) return event.stopPropagation();
     event.stopPropagation();
