@@ -74,9 +74,9 @@ class RefusedError(Error):
     looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
     key = s.CharField(required=False, help_text="Which key is taken.")
     actions = s.ListField(child=s.CharField(), required=False, help_text="Which actions would share it.")
-    batches = BatchInTheWay(many=True, required=False, help_text="The batches that are in the way.")
+    batches = BatchInTheWay(many=True, required=False, help_text="The batches that are in the way; for admins.")
     unit = s.CharField(required=False, help_text="The unit that has something in the way.")
-    carries = s.DictField(child=s.IntegerField(), required=False, help_text="What it is, and how many.")
+    carries = s.DictField(child=s.IntegerField(), required=False, help_text="What it is, and how many; for admins.")
     problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 
