@@ -74,6 +74,7 @@ class Gold(s.Serializer):
     sample_id = s.CharField()
     unit = s.CharField()
     criterion = s.CharField()
+    version = s.IntegerField(help_text="Of the criterion.")
     value = Value()
     reason = s.CharField()
 

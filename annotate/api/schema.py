@@ -692,6 +692,11 @@ class PersonTouched(s.Serializer):
     can_redo = s.BooleanField(help_text="Is a member who can be asked again.")
 
 
+class GoldTouched(s.Serializer):
+    kept = s.IntegerField()
+    to_set_again = s.IntegerField(help_text="Listed by GET gold/?to_set_again=true.")
+
+
 class Impact(s.Serializer):
     change = s.DictField()
     labels = s.IntegerField()
@@ -701,6 +706,7 @@ class Impact(s.Serializer):
     batches = BatchTouched(many=True)
     people = PersonTouched(many=True)
     open_tasks = s.IntegerField(help_text="Tasks that still ask the old version.")
+    known_answers = GoldTouched()
 
 
 class Relabelled(s.Serializer):
@@ -710,6 +716,8 @@ class Relabelled(s.Serializer):
     verdicts = s.IntegerField()
     asked = s.IntegerField()
     left = s.IntegerField(help_text="Touched labels that nobody is asked for.")
+    waiting = s.IntegerField(help_text="Units that reviewers decide, since nobody is asked about them.")
+    known_answers = s.IntegerField(help_text="Those that hold for the new version.")
     batch = s.IntegerField(allow_null=True, help_text="null: there was nothing to ask.")
 
 

@@ -43,7 +43,9 @@ _WAITING = """
           FROM ever e JOIN annotate_criterion c ON c.id = e.criterion_id
          WHERE e.state <> 'settled' AND {is_latest} AND {{filters}}
     )
-""".format(decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST)
+""".format(
+    decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST.format(verdict="e")
+)
 
 _WITHIN_SAMPLE = (
     "sample_id, position, key, criterion_id, coalesce(nullif(split_part(unit, ':', 2), ''), '0')::int, unit, id"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Collection, Mapping, Sequence
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,7 +13,7 @@ from annotate.errors import Conflict
 from annotate.models import Batch, User
 from annotate.models.batch import BatchStatus
 from annotate.models.label import Label
-from annotate.selectors.gold import gold_samples
+from annotate.selectors.gold import gold_for, gold_samples
 from annotate.selectors.samples import samples_keyed
 from annotate.services import audit, notices
 from annotate.services.assignment import check_tags
@@ -35,11 +36,8 @@ def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
         check_tags(batch, tags_of)
         samples = list(batch.batch_samples.order_by("position"))
         _check_has_units(batch, [row.sample_id for row in samples])
-        if batch.gold_share and not gold_samples(batch):
-            raise Conflict(
-                "no_gold",
-                _("No sample has a known answer to what this batch asks; give some, or set the share of gold to 0."),
-            )
+        if batch.gold_share:
+            _check_gold(batch, tags_of)
         make_tasks(batch, samples, tags_of)
         batch.status = BatchStatus.OPEN
         batch.opened_at = timezone.now()
@@ -57,6 +55,23 @@ def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
             said = _("“%(key)s” asks about each %(kind)s, but no sample of this batch has one.")
             given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
             raise Conflict("nothing_to_ask", said % given)
+
+
+def _check_gold(batch: Batch, tags_of: Mapping[int, Collection[str]]) -> None:
+    if not gold_samples(batch):
+        raise Conflict(
+            "no_gold",
+            _("No sample has a known answer to what this batch asks; give some, or set the share of gold to 0."),
+        )
+    rng = random.Random(batch.seed)
+    if not any(gold_for(batch, person, tags=tags, besides=(), rng=rng) for person, tags in tags_of.items()):
+        raise Conflict(
+            "no_gold",
+            _(
+                "Nobody in this batch can be measured by the known answers: they have labelled those samples, have "
+                "seen the answers, or lack the expertise. Give other answers, or set the share of gold to 0."
+            ),
+        )
 
 
 def pause_batch(*, actor: User | None, batch: Batch) -> Batch:

@@ -164,7 +164,8 @@ def test_a_submission_at_the_moment_of_closing_is_counted_or_refused() -> None:
         task = task_of(batch, world.ben)
         label_all(task)
         submitted, closed = at_once(
-            lambda task=task: submit_task(actor=world.ben, task_id=task.pk), lambda batch=batch: close_batch(batch=batch)
+            lambda task=task: submit_task(actor=world.ben, task_id=task.pk),
+            lambda batch=batch: close_batch(batch=batch),
         )
         assert not isinstance(closed, Exception), closed
         assert grade_of(sample) == (("disputed", None, 1) if isinstance(submitted, Conflict) else ("settled", 4, 2))
