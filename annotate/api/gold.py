@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,9 +20,12 @@ from annotate.services.gold import gold_from_verdicts, import_gold, remove_gold
 
 class GoldView(ProjectAPIView):
     actions = {"GET": "gold.read", "POST": "gold.change"}
-    params = Pages.params
+    params = Pages.params | {"to_set_again"}
 
-    @shape.describes(shapes.GoldPage, params=shape.PAGE)
+    @shape.describes(
+        shapes.GoldPage,
+        params=[*shape.PAGE, OpenApiParameter("to_set_again", description="true: those that a change touched.")],
+    )
     def get(self, request: Request, slug: str) -> Response:
         """The known answers, by sample.
 
