@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from annotate.errors import Conflict
 from annotate.models import AuditEntry, Batch, Membership, Sample, Task, Verdict
@@ -129,6 +130,24 @@ def test_open_tasks_of_who_left_meanwhile_are_handed_on(world: World) -> None:
     assert open_tasks.count() == 6 - moved.given_up
     entry = AuditEntry.objects.get(action="tasks.handed_on")
     assert (entry.actor, entry.subject, entry.details["tasks"]) == (world.alice, "ben", held)
+
+
+def test_the_page_and_the_api_say_what_was_handed_on(world: World, client: Client) -> None:
+    make_samples(world.project, 2)
+    batch = world.batch(criteria=["grade"], annotators=[world.ann, world.ben], overlap=1)
+    client.force_login(world.alice)
+    for user, other in ((world.ben, world.ann), (world.ann, world.ben)):
+        close_batch(batch=batch)
+        Membership.objects.filter(user=user).update(is_active=False)
+        Membership.objects.filter(user=other).update(is_active=True)
+        held = batch.tasks.filter(annotator=user).count()
+        if user == world.ben:
+            shown = client.post("/p/desk/batches/1/reopen/", follow=True).content.decode()
+            assert "1 open task of people who have left goes to others." in shown
+        else:
+            reply = client.post("/api/projects/desk/batches/1/reopen/", content_type="application/json").json()
+            assert (reply["status"], reply["handed_on"], reply["given_up"]) == ("open", 2, 0)
+            assert held == 2
 
 
 def test_a_sample_that_nobody_else_can_label_is_worked_out(world: World) -> None:
