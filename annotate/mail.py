@@ -14,7 +14,7 @@ from smtplib import SMTPException
 from django.conf import settings
 from django.core.cache import cache
 from django.core.mail import EmailMessage
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 from django.utils import formats, timezone, translation
 from django.utils.translation import gettext as _
@@ -22,6 +22,7 @@ from django.utils.translation import ngettext
 
 from annotate.models import Batch, Invite, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.selectors.tasks import samples_to_take
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +99,9 @@ def send_task_returned(task_id: int) -> bool:
 
     def write() -> tuple[str, str]:
         subject = _("A task in “%(batch)s” came back to you") % {"batch": task.batch.name}
-        who = task.returned_by.name if task.returned_by else _("A reviewer")
+        # As the workspace says it (annotate.selectors.tasks): who asks has a name where the project shows names.
+        by = task.returned_by if task.batch.project.show_names else None
+        who = by.name if by else _("A reviewer")
         said = _("%(who)s asks you to look at a task in “%(batch)s” of “%(project)s” again:\n\n%(message)s")
         values = {"who": who, "message": task.return_message, **_names(task.batch)}
         return subject, _text(task.batch, said % values)
@@ -145,13 +148,12 @@ def _reachable(batch: Batch) -> QuerySet[User]:
 
 
 def _waiting(batch: Batch) -> dict[User, int]:
-    """Who has how many tasks to do in the batch; what waits in its queue waits for all of its annotators."""
-    is_open = Q(status__in=OPEN_TASK_STATUSES)
-    own = dict(batch.tasks.filter(is_open, annotator__isnull=False).values_list("annotator_id").annotate(n=Count("id")))
-    queued = batch.tasks.filter(is_open, annotator__isnull=True).count()
-    takers = set(batch.annotators.values_list("id", flat=True)) if queued else set()
-    people = _reachable(batch).filter(pk__in=own.keys() | takers).order_by("pk")
-    return {user: own.get(user.pk, 0) + (queued if user.pk in takers else 0) for user in people}
+    """Who has how many tasks to do in the batch: their own, and what they could still take from its queue."""
+    held = batch.tasks.filter(status__in=OPEN_TASK_STATUSES, annotator__isnull=False)
+    own = dict(held.values_list("annotator_id").annotate(n=Count("id")))
+    queued = samples_to_take(batch)
+    people = _reachable(batch).filter(pk__in=own.keys() | queued.keys()).order_by("pk")
+    return {user: own.get(user.pk, 0) + queued.get(user.pk, 0) for user in people}
 
 
 def _names(batch: Batch) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -49,6 +50,15 @@ ROLES_FOR: dict[str, frozenset[str]] = {
 }
 
 
+class MembershipEnded(PermissionDenied):
+    """Somebody who was a member: they know the project, and are told that it is over, unlike a stranger."""
+
+    code = "not_a_member"
+
+    def __init__(self) -> None:
+        super().__init__(_("You are no longer a member of this project."))
+
+
 def role_of(user: User, project: Project) -> str | None:
     """The user's role in the project, or None for strangers. A superuser is an admin of every project."""
     if user.is_superuser:
@@ -71,13 +81,27 @@ def may(role: str | None, action: str) -> bool:
 def project_for(user: User, slug: str, action: str) -> tuple[Project, str]:
     """The project and the user's role in it, if they may.
 
-    Raises Http404 for strangers, in the same words as for a project that does not exist, and PermissionDenied for
-    members whose role is not enough.
+    Raises Http404 for strangers, in the same words as for a project that does not exist, PermissionDenied for members
+    whose role is not enough, and MembershipEnded for those who are members no more.
     """
     project = Project.objects.filter(slug=slug).first()
     role = role_of(user, project) if project else None
+    if project is not None and role is None and _ended(user).filter(project=project).exists():
+        raise MembershipEnded
     if project is None or role is None:
         raise Http404(_("There is no such project, or you are not a member of it."))
     if not may(role, action):
         raise PermissionDenied(_("Your role in this project does not allow this."))
     return project, role
+
+
+def no_such_task(user: User, task_id: int) -> Exception:
+    """Why the user finds no task of theirs there: another person's task does not exist for them, and neither does any
+    of a project that they are out of."""
+    if _ended(user).filter(project__batches__tasks=task_id).exists():
+        return MembershipEnded()
+    return Http404(_("There is no such task for you."))
+
+
+def _ended(user: User) -> QuerySet[Membership]:
+    return Membership.objects.filter(user=user, is_active=False)

@@ -156,13 +156,20 @@ def _label(row: Happening, of_unit: bool) -> str:
         text = _("brought in the label of %(rater)s on %(what)s")
     else:
         text = _("labelled %(what)s")
-    if row.details["revision"] > 1:
+    if row.details["revision"] > 1 and not _is_held_back(row.details):
         return (text + ": %(before)s → %(value)s") % said
     return (text + ": %(value)s") % said
 
 
+def _is_held_back(details: Mapping[str, Any]) -> bool:
+    """What was said is not told to this reader; why, stands beside it."""
+    return bool(details.get("held_back"))
+
+
 def _value(details: Mapping[str, Any]) -> str:
-    return _("can't tell") if details["cant_tell"] else _shown(details["value"])
+    if _is_held_back(details):
+        return _("(held back)")
+    return _("can't tell") if details.get("cant_tell") else _shown(details["value"])
 
 
 def _shown(value: Any) -> str:
@@ -170,7 +177,7 @@ def _shown(value: Any) -> str:
 
 
 def _verdict(row: Happening, of_unit: bool) -> str:
-    said = {**_about(row, of_unit), "value": _shown(row.details["value"])}
+    said = {**_about(row, of_unit), "value": _value(row.details)}
     if row.action == "verdict.disputed":
         text = _("left %(what)s to the reviewers: %(votes)s labels don't settle it")
     elif row.action == "verdict.reopened":
@@ -192,6 +199,8 @@ def _claims(row: Happening) -> str:
 
 def _noted(row: Happening) -> str:
     parts = {name: _named(name, value) for name, value in row.details.items()}
+    if _is_held_back(row.details):
+        parts["value"] = _value(row.details)
     try:
         return _(NOTED[row.action]) % {**parts, "subject": row.subject}
     except KeyError:

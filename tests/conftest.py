@@ -420,7 +420,7 @@ class _Faults:
 
 
 @contextmanager
-def _pages(browser: "Browser", app: LiveApp) -> "Iterator[Callable[..., Page]]":
+def pages_of(browser: "Browser", app: LiveApp) -> "Iterator[Callable[..., Page]]":
     faults = _Faults()
     contexts: list[BrowserContext] = []
 
@@ -444,7 +444,7 @@ def _pages(browser: "Browser", app: LiveApp) -> "Iterator[Callable[..., Page]]":
 @pytest.fixture
 def new_page(browser: "Browser", live_app: LiveApp) -> "Iterator[Callable[..., Page]]":
     """`new_page(user=None, **context_options)`: a page of a fresh browser context, logged in if a user is given."""
-    with _pages(browser, live_app) as make:
+    with pages_of(browser, live_app) as make:
         yield make
 
 
@@ -454,14 +454,34 @@ def page(new_page: "Callable[..., Page]") -> "Page":
     return new_page()
 
 
-# One world for a module whose tests only look
+# One world for a module
+
+
+@pytest.fixture(scope="module")
+def module_transaction(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """A transaction around those of a module's tests, for a world that takes long to make: what a module's fixture
+    writes is there for each test, and gone after the module; what a test writes is gone after the test.
+
+    The objects stay the same, though: hand each test a deep copy of them. Not for tests with `transactional_db`.
+    """
+    from django.db import transaction
+
+    with django_db_blocker.unblock():
+        around = transaction.atomic()
+        around.__enter__()
+        try:
+            yield
+        finally:
+            transaction.set_rollback(True)
+            around.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="module")
 def standing_app(
     browser: "Browser", _web_process: LiveApp, _collected_static: None, django_db_blocker: Any
 ) -> Iterator[LiveApp]:
-    """Like `live_app`, for all tests of a module: what its own module fixture makes stays until the module ends.
+    """Like `live_app`, for all tests of a module that only look: what its own module fixture makes stays until the
+    module ends.
 
     Its tests are marked `django_db`, or pytest-django makes no database; but it would take back what they wrote, and
     the application doesn't see it, so they only look.
@@ -479,5 +499,5 @@ def standing_app(
 @pytest.fixture
 def new_standing_page(browser: "Browser", standing_app: LiveApp) -> "Iterator[Callable[..., Page]]":
     """`new_page` on the `standing_app`."""
-    with _pages(browser, standing_app) as make:
+    with pages_of(browser, standing_app) as make:
         yield make

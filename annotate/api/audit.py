@@ -37,10 +37,14 @@ class AuditView(ProjectAPIView):
         """Who did what when: every label, verdict, membership, batch, import, export and look; the latest first.
 
         Nothing in it is ever changed or taken out. `actor` is null for what a rule did, and for the command line.
+        Of a sample that you still have to label, it does not tell what others said: values and comments are empty, and
+        `held_back` in `details` says why.
         """
         asked = read_filter(self.project, **{name: text_parameter(request, name) for name in PARAMETERS})
         size = whole_number(request.query_params.get("limit", PAGE_SIZE), "limit", low=1, high=MAX_ROWS)
-        page = trail(project=self.project, asked=asked, after=text_parameter(request, "cursor"), size=size)
+        page = trail(
+            project=self.project, reader=self.user, asked=asked, after=text_parameter(request, "cursor"), size=size
+        )
         return Response({"results": [happening_as_dict(row) for row in page.rows], "next": page.next})
 
 

@@ -2,9 +2,19 @@
 
 from typing import Any
 
+from django.contrib.auth import SESSION_KEY
+from django.utils.translation import gettext as _
 from rest_framework import authentication
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
+
+from annotate.models import User
+
+
+def _of_deactivated_account(request: Request) -> bool:
+    """Whoever was at work when it happened is told: logging in, as after a session that ran out, won't help."""
+    user_id = request._request.session.get(SESSION_KEY)  # noqa: SLF001
+    return user_id is not None and User.objects.filter(pk=user_id, is_active=False).exists()
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
@@ -12,6 +22,8 @@ class SessionAuthentication(authentication.SessionAuthentication):
         """None, so 401, also when the page that asks was opened by somebody else: after Ben logged in, Ana's open tab
         must keep her choices for her instead of sending them as his."""
         found = super().authenticate(request)
+        if found is None and _of_deactivated_account(request):
+            raise AuthenticationFailed(_("Your account was deactivated."), code="account_deactivated")
         expected = request.headers.get("X-Expected-User")
         if found is not None and expected is not None and expected != str(found[0].pk):
             return None

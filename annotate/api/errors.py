@@ -19,7 +19,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, Http404):
         return _reply(404, "not_found", str(error) or "There is no such thing here.")
     if isinstance(error, PermissionDenied):
-        return _reply(403, "forbidden", str(error) or "You may not do this.")
+        return _reply(403, getattr(error, "code", "forbidden"), str(error) or "You may not do this.")
     response = drf_exception_handler(error, context)
     if response is None or not isinstance(error, exceptions.APIException):
         return response

@@ -15,6 +15,7 @@ from annotate.errors import Invalid
 from annotate.models import Batch, Criterion, Project, Sample, Verdict
 from annotate.models.project import UnitKind
 from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.selectors.of_batch import of_batch
 from annotate.selectors.versions import latest_of_unit
 from annotate.units import unit_sort_key, unit_text
 
@@ -77,7 +78,7 @@ class Filters:
         if self.criteria is not None:
             verdicts = verdicts.filter(criterion__key__in=self.criteria)
         if self.batch is not None:
-            verdicts = verdicts.filter(batch__number=self.batch)
+            verdicts = of_batch(verdicts, Batch.objects.get(project=project, number=self.batch))
         if self.methods is not None:
             verdicts = verdicts.filter(method__in=self.methods)
         return verdicts

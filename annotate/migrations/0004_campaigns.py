@@ -119,28 +119,31 @@ class Migration(migrations.Migration):
             model_name="batch",
             name="consensus",
             field=models.CharField(
-                choices=[("majority", "Majority"), ("unanimous", "Unanimous")], default="majority", max_length=10
+                choices=[("majority", "Majority"), ("unanimous", "Unanimous")],
+                default="majority",
+                max_length=10,
+                db_default="majority",
             ),
         ),
         migrations.AddField(
             model_name="batch",
             name="gold_feedback",
-            field=models.BooleanField(default=False),
+            field=models.BooleanField(default=False, db_default=False),
         ),
         migrations.AddField(
             model_name="batch",
             name="gold_share",
-            field=models.FloatField(default=0),
+            field=models.FloatField(default=0, db_default=0),
         ),
         migrations.AddField(
             model_name="batch",
             name="lease_minutes",
-            field=models.PositiveSmallIntegerField(default=30),
+            field=models.PositiveSmallIntegerField(default=30, db_default=30),
         ),
         migrations.AddField(
             model_name="batch",
             name="overlap_share",
-            field=models.FloatField(default=1),
+            field=models.FloatField(default=1, db_default=1),
         ),
         migrations.AddField(
             model_name="batch",
@@ -156,29 +159,32 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="batch",
             name="repeat_share",
-            field=models.FloatField(default=0),
+            field=models.FloatField(default=0, db_default=0),
         ),
         migrations.AddField(
             model_name="batch",
             name="strategy",
             field=models.CharField(
-                choices=[("balanced", "Balanced"), ("pull", "Pull queue")], default="balanced", max_length=10
+                choices=[("balanced", "Balanced"), ("pull", "Pull queue")],
+                default="balanced",
+                max_length=10,
+                db_default="balanced",
             ),
         ),
         migrations.AddField(
             model_name="batch",
             name="tag_key",
-            field=models.CharField(blank=True, max_length=200),
+            field=models.CharField(blank=True, max_length=200, default="", db_default=""),
         ),
         migrations.AddField(
             model_name="batchsample",
             name="overlap",
-            field=models.PositiveSmallIntegerField(default=1),
+            field=models.PositiveSmallIntegerField(default=1, db_default=1),
         ),
         migrations.AddField(
             model_name="batchsample",
             name="tag",
-            field=models.TextField(blank=True),
+            field=models.TextField(blank=True, default="", db_default=""),
         ),
         migrations.AddField(
             model_name="criterion",
@@ -247,13 +253,16 @@ class Migration(migrations.Migration):
             model_name="task",
             name="purpose",
             field=models.CharField(
-                choices=[("label", "Label"), ("gold", "Gold"), ("repeat", "Repeat")], default="label", max_length=6
+                choices=[("label", "Label"), ("gold", "Gold"), ("repeat", "Repeat")],
+                default="label",
+                max_length=6,
+                db_default="label",
             ),
         ),
         migrations.AddField(
             model_name="task",
             name="return_message",
-            field=models.TextField(blank=True),
+            field=models.TextField(blank=True, default="", db_default=""),
         ),
         migrations.AddField(
             model_name="task",
@@ -269,7 +278,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="task",
             name="tag",
-            field=models.TextField(blank=True),
+            field=models.TextField(blank=True, default="", db_default=""),
         ),
         migrations.AddField(
             model_name="user",

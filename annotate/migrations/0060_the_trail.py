@@ -79,13 +79,6 @@ class Migration(migrations.Migration):
                 "annotate.label", on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
             ),
         ),
-        migrations.AddIndex("labelevent", models.Index(fields=["-created_at", "-id"], name="label_event_by_time")),
-        migrations.AddIndex("verdictevent", models.Index(fields=["-created_at", "-id"], name="verdict_event_by_time")),
-        migrations.RemoveIndex("auditentry", "audit_by_project"),
-        migrations.AddIndex(
-            "auditentry",
-            models.Index(fields=["project", "-created_at", "-id"], name="audit_by_project_and_time"),
-        ),
         migrations.RunSQL(_LOG, _NO_LOG),
         migrations.RunSQL(_REFUSE, "DROP FUNCTION annotate_refuse_rewriting();"),
         *[migrations.RunSQL(there, back) for there, back in _TRIGGERS],

@@ -49,16 +49,23 @@ class Batch(models.Model):
     status = models.CharField(max_length=12, choices=BatchStatus, default=BatchStatus.DRAFT)
     overlap = models.PositiveSmallIntegerField(default=2)
     # The share of samples, drawn at random, that `overlap` people label; one person labels each of the others.
-    overlap_share = models.FloatField(default=1)
-    strategy = models.CharField(max_length=10, choices=Strategy, default=Strategy.BALANCED)
-    tag_key = models.CharField(max_length=200, blank=True)
-    lease_minutes = models.PositiveSmallIntegerField(default=30)
+    overlap_share = models.FloatField(default=1, db_default=1)
+    strategy = models.CharField(
+        max_length=10, choices=Strategy, default=Strategy.BALANCED, db_default=Strategy.BALANCED.value
+    )
+    tag_key = models.CharField(max_length=200, blank=True, default="", db_default="")
+    lease_minutes = models.PositiveSmallIntegerField(default=30, db_default=30)
     # Tasks with known answers, and tasks that come a second time, per task of an annotator's own.
-    gold_share = models.FloatField(default=0)
-    repeat_share = models.FloatField(default=0)
+    gold_share = models.FloatField(default=0, db_default=0)
+    repeat_share = models.FloatField(default=0, db_default=0)
     # Whether the annotator learns the known answer once a gold task is submitted.
-    gold_feedback = models.BooleanField(default=False)
-    consensus = models.CharField(max_length=10, choices=ConsensusRule, default=ConsensusRule.MAJORITY)
+    gold_feedback = models.BooleanField(default=False, db_default=False)
+    consensus = models.CharField(
+        max_length=10,
+        choices=ConsensusRule,
+        default=ConsensusRule.MAJORITY,
+        db_default=ConsensusRule.MAJORITY.value,
+    )
     # The version of a criterion whose labels this batch gives anew; None for any other batch.
     relabels = models.ForeignKey(
         "annotate.Criterion", on_delete=models.PROTECT, null=True, blank=True, related_name="relabelled_by"
@@ -111,9 +118,9 @@ class BatchSample(models.Model):
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="+")
     position = models.PositiveIntegerField()
     # How many people label this sample.
-    overlap = models.PositiveSmallIntegerField(default=1)
+    overlap = models.PositiveSmallIntegerField(default=1, db_default=1)
     # The expertise it needs, from its metadata; "": any.
-    tag = models.TextField(blank=True)
+    tag = models.TextField(blank=True, default="", db_default="")
     # Of a draw whose chances are known: this sample's own, and the stratum that it was drawn from, from 1. None: chosen
     # in any other way, so that it stands for no other sample.
     probability = models.FloatField(null=True, blank=True)
@@ -187,16 +194,16 @@ class Task(models.Model):
     annotator = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="tasks", null=True, blank=True, db_index=False
     )
-    purpose = models.CharField(max_length=6, choices=Purpose, default=Purpose.LABEL)
+    purpose = models.CharField(max_length=6, choices=Purpose, default=Purpose.LABEL, db_default=Purpose.LABEL.value)
     # As BatchSample.tag; here because the queue is searched by it.
-    tag = models.TextField(blank=True)
+    tag = models.TextField(blank=True, default="", db_default="")
     # Of a task taken from the pull queue: from then on somebody else may have it.
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     position = models.PositiveIntegerField()
     status = models.CharField(max_length=12, choices=TaskStatus, default=TaskStatus.PENDING)
     skip_reason = models.TextField(blank=True)
     # What the reviewer asks for; stays until the next submission.
-    return_message = models.TextField(blank=True)
+    return_message = models.TextField(blank=True, default="", db_default="")
     returned_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
     )

@@ -41,6 +41,8 @@ class Verdict(models.Model):
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts")
     unit = models.CharField(max_length=20)
     criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="verdicts")
+    # The batch that last brought votes, and whose rule and overlap they were held against; None: none did. Which
+    # verdicts are a batch's is another question (selectors.of_batch).
     batch = models.ForeignKey("annotate.Batch", on_delete=models.PROTECT, related_name="verdicts", null=True)
     state = models.CharField(max_length=10, choices=VerdictState)
     value = models.JSONField(null=True, blank=True)

@@ -19,6 +19,7 @@ from annotate.models import Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.verdict import DECIDED_METHODS
 from annotate.selectors.blindness import STILL_TO_LABEL
+from annotate.selectors.of_batch import OF_BATCH
 from annotate.selectors.versions import IS_LATEST
 
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
@@ -219,9 +220,7 @@ class Queue:
         if values["criterion"]:
             filters.append("c.key = %(criterion)s")
         if self.batch is not None:
-            filters.append(
-                "e.batch_id = (SELECT id FROM annotate_batch WHERE project_id = %(project)s AND number = %(batch)s)"
-            )
+            filters.append(OF_BATCH)
         with connection.cursor() as cursor:
             cursor.execute(_WAITING.format(filters=" AND ".join(filters)) + sql, values)
             return cursor.fetchall()

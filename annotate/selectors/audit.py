@@ -3,13 +3,16 @@
 Four logs, one order: labels, verdicts and claims have logs of their own, and everything else is in AuditEntry. Each is
 read along its index for as many rows as a page has, and the pages follow each other by (moment, log, id), so that the
 thousandth page costs what the first one does.
+
+What others said about a sample that the reader still has to label is held back (selectors.blindness), with the reason
+in its place; that they said something, and all the rest of the trail, is not.
 """
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +22,7 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Project, Sample, User, VerdictEvent
+from annotate.selectors.blindness import samples_still_to_label, why_held_back
 
 PAGE_SIZE = 50
 _CHUNK = 500
@@ -43,7 +47,9 @@ class TrailFilter:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One row of the trail. actor None: by rule, or the command line. details: by log (`_label`, `_verdict`, …)."""
+    """One row of the trail. actor None: by rule, or the command line. details: by log (`_label`, `_verdict`, …).
+
+    held_back in them: why what was said is not told to this reader."""
 
     at: datetime
     log: str
@@ -84,19 +90,21 @@ _ENTRIES = (
 )
 
 
-def trail(*, project: Project, asked: TrailFilter, after: str | None = None, size: int = PAGE_SIZE) -> TrailPage:
+def trail(
+    *, project: Project, reader: User, asked: TrailFilter, after: str | None = None, size: int = PAGE_SIZE
+) -> TrailPage:
     """A page of the trail. `after`: the `next` of the page before. Raises Invalid for a cursor that is none."""
     keys = _keys(project, asked, _read_cursor(after) if after else None, size + 1)
     shown = keys[:size]
-    return TrailPage(_happenings(shown), _cursor(shown[-1]) if len(keys) > size else None)
+    return TrailPage(_happenings(shown, project, reader), _cursor(shown[-1]) if len(keys) > size else None)
 
 
-def whole_trail(*, project: Project, asked: TrailFilter) -> Iterator[Happening]:
+def whole_trail(*, project: Project, reader: User, asked: TrailFilter) -> Iterator[Happening]:
     """All of it, a piece at a time."""
     last: _Key | None = None
     while True:
         keys = _keys(project, asked, last, _CHUNK)
-        yield from _happenings(keys)
+        yield from _happenings(keys, project, reader)
         if len(keys) < _CHUNK:
             return
         last = keys[-1]
@@ -166,8 +174,8 @@ def _selects(log: str, asked: TrailFilter, last: _Key | None) -> list[str]:
     ]
 
 
-def _happenings(keys: list[_Key]) -> list[Happening]:
-    """The rows of the keys, in their order; one query for each log that has any."""
+def _happenings(keys: list[_Key], project: Project, reader: User) -> list[Happening]:
+    """The rows of the keys, in their order; one query for each log that has any, and two for what is held back."""
     wanted: dict[int, list[int]] = {rank: [] for rank in _RANKS.values()}
     for _at, rank, pk in keys:
         wanted[rank].append(pk)
@@ -176,7 +184,41 @@ def _happenings(keys: list[_Key]) -> list[Happening]:
         ids = wanted[_RANKS[log]]
         if ids:
             found |= {(_RANKS[log], row.id): row for row in read(ids)}
-    return [found[rank, pk] for _at, rank, pk in keys]
+    return _without_what_is_held_back([found[rank, pk] for _at, rank, pk in keys], project, reader)
+
+
+# What tells what somebody said, by log, and what stands in its place. Of all else that is noted, known answers do.
+_TELLING: dict[str, dict[str, Any]] = {
+    LABELS: {"value": None, "before": None, "cant_tell": "", "comment": ""},
+    VERDICTS: {"value": None, "reason": ""},
+    "entry": {"value": None},
+}
+_KNOWN_ANSWERS = ("gold.set", "gold.removed")
+
+
+def _without_what_is_held_back(rows: list[Happening], project: Project, reader: User) -> list[Happening]:
+    names = [_sample_of(row) if _tells(row, reader) else "" for row in rows]
+    samples = Sample.objects.filter(project=project, external_id__in=set(names) - {""})
+    ids = dict(samples.values_list("external_id", "id"))
+    blind = samples_still_to_label(reader, ids.values())
+    return [_held_back(row) if ids.get(name) in blind else row for row, name in zip(rows, names, strict=True)]
+
+
+def _tells(row: Happening, reader: User) -> bool:
+    """Whether the row tells what somebody other than the reader said."""
+    if row.log == CLAIMS or (row.log == "entry" and row.action not in _KNOWN_ANSWERS):
+        return False
+    # Who brings in somebody else's label says nothing of their own.
+    return row.actor != reader or not row.details.get("own", True)
+
+
+def _sample_of(row: Happening) -> str:
+    """Its own id. Of a known answer it stands before the unit (services.gold)."""
+    return row.subject.rpartition(": ")[0] if row.log == "entry" else row.subject
+
+
+def _held_back(row: Happening) -> Happening:
+    return replace(row, details={**row.details, **_TELLING[row.log], "held_back": why_held_back()})
 
 
 def _entries(ids: list[int]) -> list[Happening]:

@@ -14,7 +14,7 @@ from annotate.models import BatchCriterion, Label, Project, Sample, User, Verdic
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, TaskStatus
 from annotate.models.verdict import VerdictState
 from annotate.selectors.adjudication import verdict_as_dict
-from annotate.selectors.blindness import still_to_label
+from annotate.selectors.blindness import still_to_label, why_held_back
 from annotate.selectors.counting import counting_labels, latest_per_rater, undecided_labels
 from annotate.units import unit_sort_key, unit_text
 
@@ -231,10 +231,7 @@ def require_unblind(user: User, sample: Sample) -> None:
     Raises Conflict.
     """
     if still_to_label(user, sample):
-        raise Conflict(
-            "still_to_label",
-            _("You still have this sample to label. What others said about it is shown once you have submitted it."),
-        )
+        raise Conflict("still_to_label", why_held_back())
 
 
 def dispute_payload(project: Project, verdict: Verdict) -> dict[str, Any]:

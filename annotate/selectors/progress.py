@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import Count, Q
 
-from annotate.models import Batch, BatchCriterion, BatchSample, Flag, Label, Project, Task, User, Verdict
+from annotate.models import Batch, BatchSample, Flag, Label, Project, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
 from annotate.selectors.counting import is_carried
+from annotate.selectors.of_batch import of_batch
 from annotate.unit_sql import count_sql
 
 
@@ -85,6 +86,45 @@ def free_tasks(batch: Batch) -> int:
 
 
 @dataclass(frozen=True)
+class Unfinished:
+    """What is not through in a batch, for whoever is about to end it."""
+
+    # Nobody has begun them; those of a queue that nobody took are among them.
+    waiting: int
+    begun: int
+    submitted: int
+    disputed: int
+    # Samples that some have labelled and others have not: they go to the reviewers with the labels that there are.
+    half_labelled: int
+
+    @property
+    def tasks(self) -> int:
+        return self.waiting + self.begun
+
+
+def unfinished(batch: Batch) -> Unfinished:
+    tasks = Task.objects.filter(batch=batch).aggregate(
+        waiting=Count("id", filter=Q(status=TaskStatus.PENDING)),
+        begun=Count("id", filter=Q(status__in=[TaskStatus.IN_PROGRESS, TaskStatus.RETURNED])),
+        submitted=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+    )
+    half = (
+        Task.objects.filter(batch=batch, purpose=Purpose.LABEL)
+        .order_by()
+        .values("sample")
+        .annotate(
+            done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+            open=Count("id", filter=Q(status__in=OPEN_TASK_STATUSES)),
+        )
+    )
+    return Unfinished(
+        **tasks,
+        disputed=sum(row.disputed for row in batch_criteria(batch)),
+        half_labelled=half.filter(done__gt=0, open__gt=0).count(),
+    )
+
+
+@dataclass(frozen=True)
 class OpenWork:
     """What somebody still has to do in a batch."""
 
@@ -156,15 +196,7 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         .values_list("criterion_id")
         .annotate(given=Count("id", filter=Q(value__isnull=False)), cant_tell=Count("id", filter=~Q(cant_tell="")))
     }
-    # By sample, not by Verdict.batch: a sample can be in several batches, and its unit has one verdict.
-    verdicts = (
-        Verdict.objects.filter(
-            sample__in=BatchSample.objects.filter(batch=batch).values("sample"),
-            criterion__in=BatchCriterion.objects.filter(batch=batch).values("criterion"),
-        )
-        .values_list("criterion_id")
-        .annotate(n=Count("id"))
-    )
+    verdicts = of_batch(Verdict.objects.all(), batch).values_list("criterion_id").annotate(n=Count("id"))
     settled = dict(verdicts.filter(state=VerdictState.SETTLED))
     disputed = dict(verdicts.exclude(state=VerdictState.SETTLED))
     return [

@@ -8,11 +8,10 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
-from django.http import Http404
-from django.utils.translation import gettext as _
 
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Strategy, TaskStatus
+from annotate.permissions import no_such_task
 from annotate.unit_sql import indices_sql
 
 # Everything the workspace needs for one task, in one statement: the labelling loop passes here at every submit. Left
@@ -108,7 +107,7 @@ def own_task(*, user: User, task_id: int) -> dict[str, Any]:
     """One of the user's own tasks. Raises Http404 for anybody else's."""
     task = _payload(_OWN, annotator=user.pk, task=task_id)
     if task is None:
-        raise Http404(_("There is no such task for you."))
+        raise no_such_task(user, task_id)
     return task
 
 
@@ -155,6 +154,39 @@ def free_samples(*, user: User, batches: Collection[int]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_FREE, {"user": user.pk, "batches": list(batches), "most": MOST_COUNTED})
         return int(cursor.fetchone()[0])
+
+
+# A sample waits in as many copies as people are to label it, and each of them takes one. What somebody had already is
+# taken off, so that a queue of a million is gone through once, and not once for each of its annotators.
+_TO_TAKE = """
+    WITH free AS (
+        SELECT DISTINCT f.sample_id, f.tag FROM annotate_task f
+         WHERE f.batch_id = %(batch)s AND f.annotator_id IS NULL AND f.status = 'pending'
+    ), waiting AS (
+        SELECT tag, count(*) AS n FROM free GROUP BY tag
+    ), had AS (
+        SELECT o.annotator_id, f.tag, count(DISTINCT f.sample_id) AS n
+          FROM annotate_task o JOIN free f ON f.sample_id = o.sample_id
+         WHERE o.batch_id = %(batch)s AND o.annotator_id IS NOT NULL
+         GROUP BY o.annotator_id, f.tag
+    )
+    SELECT p.user_id, sum(w.n - coalesce(had.n, 0))::bigint
+      FROM annotate_batch_annotators p
+      JOIN annotate_batch b ON b.id = p.batch_id
+      JOIN annotate_membership m ON m.project_id = b.project_id AND m.user_id = p.user_id AND m.is_active
+      JOIN waiting w ON w.tag = '' OR w.tag = ANY(m.tags)
+      LEFT JOIN had ON had.annotator_id = p.user_id AND had.tag = w.tag
+     WHERE p.batch_id = %(batch)s
+     GROUP BY p.user_id HAVING sum(w.n - coalesce(had.n, 0)) > 0
+"""
+
+
+def samples_to_take(batch: Batch) -> dict[int, int]:
+    """User id -> how many samples of the batch's queue that annotator could take if nobody else did: all are counted,
+    so this is for the worker. Who could take none is left out."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TO_TAKE, {"batch": batch.pk})
+        return dict(cursor.fetchall())
 
 
 def work_progress(*, user: User, project: Project, batch_number: int | None = None) -> dict[str, int]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict
-from annotate.models import Batch, User
+from annotate.models import Batch, User, Verdict
 from annotate.models.batch import BatchStatus
 from annotate.models.label import Label
 from annotate.selectors.gold import gold_for, gold_samples
@@ -19,7 +19,7 @@ from annotate.services import audit, notices
 from annotate.services.assignment import check_tags
 from annotate.services.batch_checks import active_members, check_people, found, locked
 from annotate.services.making_tasks import make_tasks
-from annotate.services.moving import at_work, lock_samples, settle_batch
+from annotate.services.moving import at_work, lock_samples, lock_takers, settle_batch
 from annotate.services.tasks import HandedOn, hand_on_of_the_gone
 from annotate.unit_sql import UnitCount
 from annotate.units import LISTED_KINDS
@@ -144,6 +144,8 @@ def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
     """Only a batch that carries no labels can go; a draft always can."""
     with transaction.atomic():
         batch = found(Batch.objects.select_for_update(no_key=True), batch)
+        # Before the tasks, as everybody who takes one (services.queue); the rows go with the batch.
+        lock_takers(batch.pk)
         # Whoever is about to save a label finds the task gone afterwards, or is counted here.
         list(batch.tasks.select_for_update().order_by("id").values_list("id", flat=True))
         labels = Label.objects.filter(task__batch=batch).count()
@@ -151,6 +153,8 @@ def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
             said = _("Batch %(number)d carries %(labels)d labels and can't be deleted; close it instead.")
             raise Conflict("has_labels", said % {"number": batch.number, "labels": labels}, labels=labels)
         batch.tasks.all().delete()
+        # Made from labels of elsewhere when its people had skipped: no vote of theirs is in them.
+        Verdict.objects.filter(batch=batch).update(batch=None)
         batch.delete()
         _note(actor, batch, "deleted")
 

@@ -86,7 +86,8 @@ _SETTLE = f"""
                              THEN (SELECT avg((vote -> 'value' = v.value)::int)
                                      FROM jsonb_array_elements(excluded.votes) AS vote)
                              ELSE excluded.confidence END,
-           votes = excluded.votes, agreement = excluded.agreement, revision = v.revision + 1, updated_at = now()
+           batch_id = coalesce(excluded.batch_id, v.batch_id), votes = excluded.votes, agreement = excluded.agreement,
+           revision = v.revision + 1, updated_at = now()
      WHERE v.votes IS DISTINCT FROM excluded.votes
 """
 

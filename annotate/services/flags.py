@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from annotate.errors import Conflict, Invalid
 from annotate.models import Flag, Project, Task, User
 from annotate.models.batch import BatchStatus
-from annotate.permissions import may, role_of
+from annotate.permissions import may, no_such_task, role_of
 from annotate.services.audit import note
 from annotate.services.labelling import MAX_COMMENT
 from annotate.texts import is_storable
@@ -34,7 +34,7 @@ def raise_flag(*, actor: User, task_id: int, reason: Any) -> Flag:
             .first()
         )
         if task is None or not may(role_of(actor, task.batch.project), "flags.raise"):
-            raise Http404(_("There is no such task for you."))
+            raise no_such_task(actor, task_id)
         same = Flag.objects.filter(task=task, raised_by=actor, reason=words, resolved_at=None).first()
         return same or Flag.objects.create(
             project=task.batch.project, sample_id=task.sample_id, task=task, reason=words, raised_by=actor

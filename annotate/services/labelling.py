@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotate.errors import Conflict, Invalid, Stale
 from annotate.models import LabelEvent, User
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.permissions import no_such_task
 from annotate.scales import normalise
 from annotate.services.consensus import settle_samples
 from annotate.services.loop_rows import AskedCriterion, TaskRow, finish_task, read_task, write_label
@@ -85,7 +85,7 @@ def save_label(
             annotator_id=actor.pk, task_id=task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence)
         )
         if task is None:
-            raise _not_yours()
+            raise no_such_task(actor, task_id)
         criterion = _asked_criterion(task, unit, key)
         value = None if said.value is None else normalise(criterion, said.value)
         _require_one_answer(criterion, value, cant_tell)
@@ -221,13 +221,8 @@ def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int,
 def own_row(actor: User, task_id: int, *, with_given: bool = False) -> TaskRow:
     task = read_task(annotator_id=actor.pk, task_id=task_id, with_given=with_given)
     if task is None:
-        raise _not_yours()
+        raise no_such_task(actor, task_id)
     return task
-
-
-def _not_yours() -> Http404:
-    """Another person's task does not exist for this one."""
-    return Http404(_("There is no such task for you."))
 
 
 def _key_reused() -> Invalid:

@@ -77,7 +77,7 @@ def reassign_tasks(*, actor: User, project: Project, task_ids: Collection[int], 
         raise Invalid("bad_tasks", _("tasks: from 1 to %(most)d tasks.") % {"most": MAX_AT_ONCE})
     try:
         with transaction.atomic():
-            _lock_batches(project, Batch.objects.filter(project=project, tasks__in=task_ids))
+            _lock_batches(project, Task.objects.filter(batch__project=project, pk__in=task_ids))
             return [_reassign(actor, project, _locked_task(project, pk), to) for pk in sorted(set(task_ids))]
     except IntegrityError:
         raise _has_it_already(to) from None
@@ -136,7 +136,7 @@ def hand_on_tasks(*, actor: User | None, project: Project, user: User, to: Seque
             batch__status__in=RUNNING_BATCH_STATUSES,
             status__in=OPEN_TASK_STATUSES,
         )
-        _lock_batches(project, Batch.objects.filter(pk__in=tasks.values("batch")))
+        _lock_batches(project, tasks)
         return _hand_on(actor, project, tasks, user, to).taken
 
 
@@ -177,8 +177,9 @@ def _hand_on(
     return HandedOn(len(held), handed, given_up)
 
 
-def _lock_batches(project: Project, batches: Collection[Batch]) -> None:
-    keys = sorted(batch.pk for batch in batches)
+def _lock_batches(project: Project, tasks: QuerySet[Task]) -> None:
+    """The batches of the tasks, each once, and then the places of their annotators."""
+    keys = sorted(set(tasks.order_by().values_list("batch_id", flat=True)))
     list(Batch.objects.select_for_update(no_key=True).filter(project=project, pk__in=keys).order_by("id"))
     for key in keys:
         lock_takers(key)

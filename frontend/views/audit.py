@@ -31,6 +31,7 @@ def audit(page: ProjectPage) -> HttpResponse:
         try:
             found = trail(
                 project=page.project,
+                reader=page.user,
                 asked=read_filter(page.project, **asked),
                 after=page.request.GET.get("cursor"),
             )
@@ -82,9 +83,10 @@ class _Echo:
 def _lines(page: ProjectPage, asked: TrailFilter) -> Iterator[str]:
     writer = csv.writer(_Echo())
     yield writer.writerow(_COLUMNS)
-    for row in whole_trail(project=page.project, asked=asked):
+    for row in whole_trail(project=page.project, reader=page.user, asked=asked):
         actor = row.actor.username if row.actor else ""
-        cells = [row.at.isoformat(), actor, row.action, row.subject, sentence(row)]
+        what = " ".join(filter(None, [sentence(row), row.details.get("held_back", "")]))
+        cells = [row.at.isoformat(), actor, row.action, row.subject, what]
         yield writer.writerow([guard(cell) for cell in cells])
 
 
@@ -97,6 +99,7 @@ def _shown(page: ProjectPage, rows: list[Happening]) -> list[dict[str, Any]]:
             "who": who(row),
             "by_nobody": row.actor is None,
             "what": sentence(row),
+            "held_back": row.details.get("held_back", ""),
             "note": row.details.get("comment") or row.details.get("reason") or "",
             "sample": samples.get(row.details.get("sample", "")),
         }

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -18,7 +18,7 @@ from annotate.models import Batch
 from annotate.models.batch import BatchStatus, TaskStatus
 from annotate.models.project import UnitKind
 from annotate.selectors.gold import known_answers
-from annotate.selectors.progress import batch_criteria, batch_skips, open_flags
+from annotate.selectors.progress import batch_criteria, batch_skips, open_flags, unfinished
 from annotate.selectors.projects import one_batch
 from annotate.services.batches import (
     close_batch,
@@ -44,6 +44,11 @@ STEPS: dict[str, tuple[Callable[..., Batch | HandedOn], Any]] = {
     "resume": (resume_batch, gettext_lazy("Batch %(n)d goes on.")),
     "close": (close_batch, gettext_lazy("Batch %(n)d is closed.")),
     "reopen": (reopen_batch, gettext_lazy("Batch %(n)d is open again.")),
+}
+# Steps that end what people are at: GET asks first, and says what stops.
+ENDINGS = {
+    "adjudicate": {BatchStatus.OPEN, BatchStatus.PAUSED},
+    "close": {BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING},
 }
 DONE = Q(tasks__status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
 
@@ -132,12 +137,15 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
     return {**shown, **percents, "body": body, "seen": seen, "samples": found.batch_samples.count()}
 
 
-@project_view("batches", post="batches.change")
+@project_view("batches", get="batches.change", post="batches.change")
 def step(page: ProjectPage, number: int, step: str) -> HttpResponse:
+    """POST does it; GET asks, where it ends something."""
     if step not in STEPS:
         raise Http404
     act, done = STEPS[step]
     found = one_batch(page.project, number)
+    if page.request.method != "POST":
+        return _asked(page, found, step)
     try:
         outcome = act(batch=found, actor=page.user)
     except Refusal as refusal:
@@ -169,6 +177,16 @@ def _moved(tasks: HandedOn) -> list[str]:
             % {"n": tasks.given_up}
         )
     return said
+
+
+def _asked(page: ProjectPage, batch: Batch, step: str) -> HttpResponse:
+    if step not in ENDINGS:
+        return HttpResponseNotAllowed(["POST"])
+    # Done by somebody else meanwhile: the batch's page says how it stands.
+    if batch.status not in ENDINGS[step]:
+        return page.redirect("batch", batch.number)
+    context = {"batch": batch, "step": step, "left": unfinished(batch)}
+    return page.render("frontend/batch_end.html", context)
 
 
 @project_view("batches", get="batches.change", post="batches.change")

@@ -10,14 +10,15 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from annotate.errors import Conflict, Invalid
-from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Release, Verdict, VerdictEvent
+from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Release, Sample, User, Verdict, VerdictEvent
 from annotate.selectors.audit import TrailFilter, kinds_of, trail, unit_history, whole_trail
 from annotate.selectors.audit_filter import read_filter
 from annotate.services.adjudication import decide
 from annotate.services.batches import close_batch, delete_batch
 from annotate.services.consensus import settle_imported
 from annotate.services.criteria import add_criteria
-from annotate.services.labelling import LabelInput, save_label
+from annotate.services.gold import set_gold
+from annotate.services.labelling import LabelInput, save_label, submit_task
 from annotate.services.projects import change_project, remove_member, set_member
 from annotate.services.tokens import make_token, revoke_token
 from tests.annotate.factories import TRISTATE, World, finish, make_sample, make_samples, say
@@ -168,8 +169,58 @@ def test_what_was_said_and_sent_out_does_not_vanish(disputed: World, table: str)
 # Read
 
 
+def value_tellers(world: World, reader: User) -> list[tuple[Any, ...]]:
+    rows = trail(project=world.project, reader=reader, asked=TrailFilter(), size=1000).rows
+    told = ("value", "before", "cant_tell", "comment", "reason")
+    return sorted(
+        (row.action, row.actor.username if row.actor else "", row.subject, bool(row.details.get("held_back")),
+         [row.details[name] for name in told if row.details.get(name) not in (None, "")])
+        for row in rows
+        if row.action in ("label.saved", "verdict.disputed", "verdict.settled", "gold.set")
+    )  # fmt: skip
+
+
+def test_what_others_said_of_a_sample_that_one_still_has_to_label_is_held_back(disputed: World) -> None:
+    """Whatever one's role; what one said oneself, other samples, and that something was said, are told."""
+    make_sample(disputed.project, 2)
+    support = disputed.criteria("support")[0]
+    verdict = Verdict.objects.get(unit="claim:0")
+    decide(
+        reviewer=disputed.rita, project=disputed.project, verdict_id=verdict.pk, value="no", reason="Says no.",
+        expected_revision=1,
+    )  # fmt: skip
+    for number, sample in enumerate(disputed.project.samples.order_by("id")):
+        set_gold(
+            actor=(disputed.alice, disputed.rita)[number], project=disputed.project, sample=sample, unit="claim:1",
+            criterion=support, value="yes",
+        )  # fmt: skip
+    set_gold(
+        actor=disputed.rita, project=disputed.project, sample=Sample.objects.get(external_id="s1"), unit="claim:0",
+        criterion=support, value="no",
+    )  # fmt: skip
+    everything = value_tellers(disputed, disputed.alice)
+    assert not any(held for _, _, _, held, _ in everything)
+    batch = disputed.batch(
+        criteria=["support"], annotators=[disputed.alice], overlap=1,
+        selection={"method": "list", "samples": ["s1"]},
+    )  # fmt: skip
+    task = batch.tasks.get()
+    say(disputed.alice, task, "claim:0", "support", "yes")
+    held = value_tellers(disputed, disputed.alice)
+    assert [row[:3] for row in held] == sorted([row[:3] for row in everything] + [("label.saved", "alice", "s1")])
+    assert [row for row in held if not row[3]] == [
+        ("gold.set", "alice", "s1: claim:1", False, ["yes"]),
+        ("gold.set", "rita", "s2: claim:1", False, ["yes"]),
+        ("label.saved", "alice", "s1", False, ["yes"]),
+    ]
+    assert {tuple(told) for _, _, _, is_held, told in held if is_held} == {()}
+    say(disputed.alice, task, "claim:1", "support", "yes")
+    submit_task(actor=disputed.alice, task_id=task.pk)
+    assert not any(is_held for _, _, _, is_held, _ in value_tellers(disputed, disputed.alice))
+
+
 def test_the_trail_has_labels_verdicts_and_entries_latest_first(disputed: World) -> None:
-    rows = trail(project=disputed.project, asked=TrailFilter(), size=1000).rows
+    rows = trail(project=disputed.project, reader=disputed.alice, asked=TrailFilter(), size=1000).rows
     assert [row.at for row in rows] == sorted((row.at for row in rows), reverse=True)
     actions = {row.action for row in rows}
     assert {"label.saved", "verdict.disputed", "batch.opened", "member.added", "project.created"} <= actions
@@ -181,17 +232,19 @@ def test_a_changed_label_shows_what_it_was(world: World) -> None:
     task = world.batch(criteria=["grade"], annotators=[world.ann], overlap=1).tasks.get()
     say(world.ann, task, "answer", "grade", 2)
     say(world.ann, task, "answer", "grade", 5, seen=1)
-    row = trail(project=world.project, asked=TrailFilter(kind="label")).rows[0]
+    row = trail(project=world.project, reader=world.alice, asked=TrailFilter(kind="label")).rows[0]
     assert (row.details["before"], row.details["value"]) == (2, 5)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 def test_pages_follow_each_other_without_a_hole(disputed: World, size: int) -> None:
     """Also where many rows are of one moment: everything here is one transaction."""
-    whole = [(row.log, row.id) for row in whole_trail(project=disputed.project, asked=TrailFilter())]
+    whole = [
+        (row.log, row.id) for row in whole_trail(project=disputed.project, reader=disputed.alice, asked=TrailFilter())
+    ]
     seen, after = [], None
     while True:
-        page = trail(project=disputed.project, asked=TrailFilter(), after=after, size=size)
+        page = trail(project=disputed.project, reader=disputed.alice, asked=TrailFilter(), after=after, size=size)
         seen += [(row.log, row.id) for row in page.rows]
         after = page.next
         if after is None:
@@ -201,7 +254,7 @@ def test_pages_follow_each_other_without_a_hole(disputed: World, size: int) -> N
 
 
 def test_the_trail_is_of_one_project(disputed: World) -> None:
-    rows = list(whole_trail(project=disputed.other, asked=TrailFilter()))
+    rows = list(whole_trail(project=disputed.other, reader=disputed.alice, asked=TrailFilter()))
     assert {row.log for row in rows} == {"entry"}
     assert {row.subject for row in rows} == {"Next door", "grade", "dora"}
 
@@ -209,8 +262,10 @@ def test_the_trail_is_of_one_project(disputed: World) -> None:
 def test_tokens_are_in_the_trail_of_the_projects_of_their_owner(world: World) -> None:
     make_token(actor=world.ann)
     asked = TrailFilter(kind="token")
-    assert [row.action for row in trail(project=world.project, asked=asked).rows] == ["token.created"]
-    assert trail(project=world.other, asked=asked).rows == []
+    assert [row.action for row in trail(project=world.project, reader=world.alice, asked=asked).rows] == [
+        "token.created"
+    ]
+    assert trail(project=world.other, reader=world.alice, asked=asked).rows == []
     assert "token" in kinds_of(world.project)
     assert "token" not in kinds_of(world.other)
 
@@ -219,7 +274,7 @@ def test_the_trail_can_be_filtered(disputed: World) -> None:
     project, make = disputed.project, disputed.project.samples.get()
 
     def found(**asked: Any) -> list[Any]:
-        return list(whole_trail(project=project, asked=read_filter(project, **asked)))
+        return list(whole_trail(project=project, reader=disputed.alice, asked=read_filter(project, **asked)))
 
     assert {row.actor for row in found(person="ben")} == {disputed.ben}
     assert {row.log for row in found(kind="verdict")} == {"verdict"}
@@ -249,13 +304,13 @@ def test_a_filter_that_makes_no_sense_is_refused(world: World, asked: dict[str, 
 @pytest.mark.parametrize("cursor", ["x", "é", "bm90aGluZw", "MjAyNnwxfDE", "MjAyNi0xMS0yMVQwMDowMDowMCswMDowMHw5fDE"])
 def test_a_cursor_that_is_none_is_refused(world: World, cursor: str) -> None:
     with pytest.raises(Invalid, match="cursor"):
-        trail(project=world.project, asked=TrailFilter(), after=cursor)
+        trail(project=world.project, reader=world.alice, asked=TrailFilter(), after=cursor)
 
 
 def test_a_page_of_the_trail_costs_the_same_however_long_it_is(disputed: World) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as asked:
-            trail(project=disputed.project, asked=TrailFilter(), size=1000)
+            trail(project=disputed.project, reader=disputed.alice, asked=TrailFilter(), size=1000)
         return len(asked)
 
     before = queries()

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.errors import Conflict, Invalid
-from annotate.models import Batch, Sample, Task, User
+from annotate.models import Batch, Sample, Task, User, Verdict
 from annotate.services.assignment import Seats, assign
 from annotate.services.batches import (
     choose_samples,
@@ -25,8 +25,10 @@ from annotate.services.batches import (
     reopen_batch,
     start_adjudication,
 )
+from annotate.services.labelling import skip_task
 from annotate.services.projects import remove_member
 from tests.annotate.factories import World, at_once, finish, make_sample, make_samples, make_world, say
+from tests.annotate.test_consensus import imported
 
 # Choosing
 
@@ -361,6 +363,18 @@ def test_a_batch_with_labels_can_not_be_deleted(world: World) -> None:
         delete_batch(batch=batch)
     assert refused.value.details == {"labels": 3}
     assert batch.tasks.count() == 2
+
+
+def test_a_batch_whose_people_all_skipped_leaves_the_verdicts_from_elsewhere(world: World) -> None:
+    sample = make_sample(world.project)
+    imported(world, sample, "answer", world.criteria("grade")[0], 4, 4)
+    batch = world.batch(annotators=[world.ann], overlap=1)
+    skip_task(actor=world.ann, task_id=batch.tasks.get().pk, reason="Unclear.")
+    verdict = Verdict.objects.get()
+    assert verdict.batch == batch
+    delete_batch(batch=batch)
+    verdict.refresh_from_db()
+    assert (verdict.batch, verdict.value) == (None, 4)
 
 
 @pytest.mark.parametrize("status", ROAD)

@@ -49,8 +49,10 @@ def task(world: World) -> Task:
     return world.batch(annotators=[world.ann], overlap=1).tasks.get()
 
 
-def while_holding(hold: Callable[[], Any], call: Callable[[], Any]) -> Any:
-    """Runs `call` so that it waits for a lock that `hold` takes, and gets it when `hold`'s transaction commits."""
+def while_holding(hold: Callable[[], Any], call: Callable[[], Any], then: Callable[[], Any] | None = None) -> Any:
+    """Runs `call` so that it waits for a lock that `hold` takes, and gets it when `hold`'s transaction commits.
+
+    then: what that transaction goes on to do while `call` waits."""
     results: list[Any] = []
 
     def run() -> None:
@@ -61,6 +63,8 @@ def while_holding(hold: Callable[[], Any], call: Callable[[], Any]) -> Any:
         hold()
         thread.start()
         _wait_until_somebody_waits()
+        if then is not None:
+            then()
     thread.join(30)
     return results[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,12 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from annotate.mail import send_batch_opened, send_reminders, send_task_returned
-from annotate.models import Batch, User
+from annotate.models import Batch, Project, Sample, User
 from annotate.services.batches import open_batch
-from annotate.services.members import deactivate_member
+from annotate.services.members import change_tags, deactivate_member
 from annotate.services.tasks import return_task
 from annotate.tasks import mail_batch_opened
-from tests.annotate.factories import World, finish, make_samples, make_world
+from tests.annotate.factories import World, finish, make_samples, make_world, must_take
 
 if TYPE_CHECKING:
     from tests.conftest import Worker
@@ -79,6 +80,37 @@ def test_what_waits_in_a_queue_waits_for_all_its_annotators(world: World, batch:
         "ann@example.org": True,
         "ben@example.org": True,
     }
+
+
+def test_of_a_queue_one_is_told_what_one_could_take(world: World) -> None:
+    """Each sample waits in as many copies as people are to label it; one takes one of them, if one knows enough."""
+    for sample in make_samples(world.project, 4):
+        Sample.objects.filter(pk=sample.pk).update(metadata={"topic": "law"} if sample.external_id == "s1" else {})
+    give_addresses(world.ann, world.ben)
+    change_tags(actor=world.alice, project=world.project, user=world.ann, tags=["law"])
+    change_tags(actor=world.alice, project=world.project, user=world.chen, tags=["law"])
+    batch = world.batch(strategy="pull", overlap=2, tag_key="topic")
+    finish(must_take(world.ann, batch))
+    must_take(world.ben, batch)
+    send_batch_opened(batch.pk)
+    told = {sent.to[0]: re.search(r"\d+ tasks? waits? for you", sent.body) for sent in mail.outbox}
+    assert {address: found and found[0] for address, found in told.items()} == {
+        "ann@example.org": "3 tasks wait for you",  # four, one of them done
+        "ben@example.org": "3 tasks wait for you",  # three without expertise, one of them in hand
+    }
+
+
+@pytest.mark.parametrize(("shown", "who"), [(False, "A reviewer"), (True, "rita")])
+def test_who_sent_a_task_back_is_named_where_the_project_shows_names(
+    world: World, batch: Batch, shown: bool, who: str
+) -> None:
+    Project.objects.filter(pk=world.project.pk).update(show_names=shown)
+    task = batch.tasks.filter(annotator=world.ann)[0]
+    finish(task)
+    return_task(actor=world.rita, project=world.project, task_id=task.pk, message="Look again.")
+    assert send_task_returned(task.pk)
+    assert mail.outbox[-1].body.startswith(f"{who} asks you to look at a task")
+    assert ("rita" in mail.outbox[-1].body) is shown
 
 
 def test_who_left_gets_none(world: World, batch: Batch) -> None:

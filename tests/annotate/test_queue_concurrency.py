@@ -9,8 +9,9 @@ import pytest
 from django.http import Http404
 
 from annotate.errors import Conflict, Stale
-from annotate.models import Label, LabelEvent, Sample, Task, User
-from annotate.services.batches import pause_batch
+from annotate.models import Batch, Label, LabelEvent, Sample, Task, User
+from annotate.services import queue
+from annotate.services.batches import delete_batch, pause_batch
 from annotate.services.labelling import Finished, skip_task, submit_task
 from annotate.services.projects import set_member
 from annotate.services.queue import take_following
@@ -81,6 +82,28 @@ def test_thirty_people_drain_two_thousand_samples_at_overlap_three(world: World)
     assert len({(sample, person) for sample, person, _status in rows}) == 6000
     # Nobody was left out: all were at it to the end.
     assert min(results) > 0
+
+
+def test_a_batch_is_deleted_while_somebody_takes_a_task(world: World) -> None:
+    """Who takes has their place locked first, then a task; who deletes does it in that order, too: no ring of waits."""
+    make_samples(world.project, 2)
+    batch = world.batch(strategy="pull", overlap=1)
+    task = must_take(world.ann, batch)
+    taken: list[int | None] = []
+
+    def asks_again() -> None:
+        place = queue._place(world.ann, batch.pk)
+        assert place is not None
+        taken.append(queue._held(place, ()))
+
+    result = while_holding(
+        lambda: queue._place(world.ann, batch.pk),
+        lambda: delete_batch(batch=batch, actor=world.alice),
+        then=asks_again,
+    )
+    assert (result, taken) == (None, [task.pk])
+    assert not Batch.objects.filter(pk=batch.pk).exists()
+    assert take(world.ann, batch) is None
 
 
 def live(batch: Any) -> Counter[int]:

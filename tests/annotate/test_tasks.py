@@ -7,7 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.http import Http404
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotate.errors import Conflict, Invalid
@@ -179,9 +181,12 @@ def test_to_whom_nothing_can_go(world: World, batch: Batch) -> None:
 
 def test_several_at_once_all_or_none(world: World, batch: Batch) -> None:
     tasks = list(batch.tasks.filter(annotator=world.ann))
-    moved = reassign_tasks(
-        actor=world.alice, project=world.project, task_ids=[task.pk for task in tasks], to=world.chen
-    )
+    with CaptureQueriesContext(connection) as asked:
+        moved = reassign_tasks(
+            actor=world.alice, project=world.project, task_ids=[task.pk for task in tasks], to=world.chen
+        )
+    places = [query for query in asked if "annotate_batch_annotators" in query["sql"] and "FOR UPDATE" in query["sql"]]
+    assert len(places) == 1 + len(tasks) > 2, "the batch's places once, not once for each task, and then for each task"
     assert {task.annotator for task in moved} == {world.chen}
     first, second = batch.tasks.filter(annotator=world.ben).select_related("sample", "batch", "annotator")
     finish(second)

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.db import transaction
 from django.urls import get_resolver
 from rest_framework.test import APIClient
 
@@ -19,17 +17,10 @@ from tests.annotate.factories import World, finish, make_sample, make_world
 
 
 @pytest.fixture(scope="module")
-def _filled(django_db_setup: None, django_db_blocker: Any) -> Iterator[Both]:
-    """Made once a module, in a transaction around those of the tests: there are many tests, and they are quick."""
+def _filled(module_transaction: None) -> Both:
+    """Made once a module: there are many tests, and they are quick."""
     get_resolver()  # loaded before queries are counted anywhere
-    with django_db_blocker.unblock():
-        around = transaction.atomic()
-        around.__enter__()
-        try:
-            yield _both()
-        finally:
-            transaction.set_rollback(True)
-            around.__exit__(None, None, None)
+    return _both()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotate.models import Label
 from tests.api.conftest import Both, client_of
 
 
@@ -35,3 +36,16 @@ def test_the_trail_can_be_asked_for_a_part(both: Both) -> None:
     for bad in ({"person": "nobody"}, {"sample": "s99"}, {"since": "x"}, {"cursor": "x"}, {"limit": "0"}):
         reply = client.get("/api/projects/desk/audit/", bad)
         assert reply.status_code == 422, reply.content
+
+
+def test_what_one_still_has_to_label_is_held_back_with_the_reason(both: Both) -> None:
+    world = both.world
+    labelled = Label.objects.filter(criterion__project=world.project).exclude(task=None).select_related("sample")
+    names = sorted({label.sample.external_id for label in labelled})
+    world.batch(annotators=[world.alice], overlap=1, selection={"method": "list", "samples": names})
+    rows = client_of(world.alice).get("/api/projects/desk/audit/", {"limit": 1000, "kind": "label"}).json()["results"]
+    assert {row["details"]["sample"] for row in rows} == set(names)
+    for row in rows:
+        told = row["details"]
+        assert "still have this sample to label" in told["held_back"]
+        assert [told[name] for name in ("value", "before", "cant_tell", "comment")] == [None, None, "", ""]

@@ -6,6 +6,7 @@ that occur nowhere else.
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import Any
 
@@ -17,7 +18,7 @@ from annotate.services.batches import close_batch, reopen_batch
 from annotate.services.criteria import add_criteria
 from annotate.services.labelling import skip_task, submit_task
 from judges.models import Judge, JudgeVersion, Run, Score
-from tests.annotate.factories import World, label_all, make_sample, say
+from tests.annotate.factories import World, label_all, make_sample, make_world, say
 from tests.api.conftest import client_of
 from tests.api.routes import API, PAGES, Route
 from tests.api.test_access import PUBLIC, ask
@@ -30,8 +31,14 @@ MARKS = re.compile("|".join([MARKER, *(re.escape(str(number)) for number in NUMB
 
 
 @pytest.fixture
-def told(world: World) -> World:
+def told(_told: World, db: None) -> World:
+    return copy.deepcopy(_told)
+
+
+@pytest.fixture(scope="module")
+def _told(module_transaction: None) -> World:
     """Ann has open tasks, one half done and one submitted; Ben and Chen have said a lot; two judges have scored all."""
+    world = make_world()
     add_criteria(
         project=world.project,
         specs=[{"key": "measure", "unit": "answer", "scale": "interval", "prompt": "A number", "required": False}],

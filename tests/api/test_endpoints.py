@@ -15,6 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from annotate.models import Project, User
+from annotate.services.members import deactivate_member
 from annotate.services.projects import create_project
 from tests.annotate.factories import World, make_sample, make_samples, stored
 from tests.api.conftest import client_of
@@ -321,3 +322,30 @@ def test_the_seed_of_a_batch_draws_its_samples(world: World) -> None:
 
 def test_without_a_login_a_token_is_asked_for(world: World) -> None:
     assert client_of(None).get("/api/projects/")["WWW-Authenticate"] == "Token"
+
+
+def test_whoever_is_out_is_told_so_and_a_stranger_is_not(world: World) -> None:
+    """So that the workspace can tell an end from a task that is merely somebody else's, or a session that ran out."""
+    make_sample(world.project)
+    task = world.batch(criteria=["grade"], annotators=[world.ann], overlap=1).tasks.get()
+    client, stranger = client_of(world.ann), client_of(world.charlie)
+
+    def answers(who: Any) -> set[tuple[int, str, str]]:
+        replies = [
+            ask(who, "POST", "/api/projects/desk/work/", {}),
+            ask(who, "GET", f"/api/tasks/{task.pk}/"),
+            put_label(who, task.pk, 4),
+            ask(who, "POST", f"/api/tasks/{task.pk}/submit/", {}),
+            ask(who, "POST", f"/api/tasks/{task.pk}/heartbeat/", {}),
+            ask(who, "POST", f"/api/tasks/{task.pk}/flag/", {"reason": "Odd."}),
+        ]
+        return {(one.status_code, *one.json()["error"].values()) for one in replies}
+
+    deactivate_member(actor=world.alice, project=world.project, user=world.ann)
+    before = stored()
+    assert answers(client) == {(403, "not_a_member", "You are no longer a member of this project.")}
+    assert {(status, code) for status, code, _message in answers(stranger)} == {(404, "not_found")}
+    User.objects.filter(pk=world.ann.pk).update(is_active=False)
+    assert answers(client) == {(401, "account_deactivated", "Your account was deactivated.")}
+    assert {code for _status, code, _message in answers(client_of(None))} == {"not_authenticated"}
+    assert stored() == before

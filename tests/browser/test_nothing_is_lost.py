@@ -9,7 +9,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
 
-from annotate.models import Label, LabelEvent, Task
+from annotate.models import Label, LabelEvent, Membership, Task
 from tests.browser.conftest import Desk, wait_for_next_task
 from tests.browser.test_deciding import SAVED, open_workspace, press, said, task_of, wait_saved
 
@@ -112,3 +112,33 @@ def test_a_dead_server(desk: Desk, live_app: LiveApp, new_page: Callable[..., Pa
     assert said(task) == {"claim:0": UNSURE, "claim:1": (None, "The text is broken")}
     assert page.locator("#steps").inner_text().count("Can't tell") == 2
     assert LabelEvent.objects.count() == 2
+
+
+def test_a_membership_that_ends(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
+    """No waiting for a server that will never answer otherwise: it is said, and what was chosen stays until one may."""
+    page = open_workspace(new_page(desk.ana), live_app)
+    task = task_of(page)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "PUT" else None)
+    mine = Membership.objects.filter(project=desk.project, user=desk.ana)
+    mine.update(is_active=False)
+    press(page, "1")
+    box = page.locator('[data-stage-box="ended"]')
+    box.wait_for()
+    assert "You are no longer a member of this project." in box.inner_text()
+    page.wait_for_selector('#save-state[data-shown="ended"]')
+    assert "kept in this browser" in page.locator("#save-text").inner_text()
+    assert page.locator("#work").is_hidden()
+    with (
+        page.expect_response(lambda reply: reply.url.endswith("/labels/")),
+        page.expect_response(lambda reply: reply.url.endswith("/work/")),
+    ):
+        box.get_by_role("button", name="Ask the server again").click()
+    mine.update(is_active=True)
+    before = len(sent)
+    box.get_by_role("button", name="Ask the server again").click()
+    wait_saved(page)
+    assert page.locator("#work").is_visible()
+    assert said(task) == {"claim:0": ("supported", "")}
+    # Once when it was chosen, and once each time that somebody asked.
+    assert (before, len(sent)) == (2, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -17,39 +18,62 @@ from tests.frontend.building import label_task, make_samples, make_user
 GUIDELINES = "# Rules\n\nRead **all** contexts.\n\n<script>alert(1)</script>\n"
 
 
-@pytest.fixture
-def alice(db: None) -> User:
-    return make_user("Alice", is_staff=True)
+@dataclass
+class Staff:
+    alice: User
+    rita: User
+    ben: User
+    bea: User
+
+
+def make_staff() -> Staff:
+    return Staff(*(make_user(name, is_staff=name == "Alice") for name in ("Alice", "Rita", "Ben", "Bea")))
+
+
+def make_help_desk(staff: Staff) -> Project:
+    spec = {"name": "Help desk", "guidelines": GUIDELINES, "criteria": ["support", "relevance"]}
+    project = create_project(slug="help", spec=spec, created_by=staff.alice)
+    for user, role in ((staff.rita, "reviewer"), (staff.ben, "annotator"), (staff.bea, "annotator")):
+        set_member(project=project, user=user, role=role)
+    return project
+
+
+# A module that builds much on these two makes it once, with `module_transaction`, and gives each test a copy.
 
 
 @pytest.fixture
-def rita(db: None) -> User:
-    return make_user("Rita")
+def staff(db: None) -> Staff:
+    return make_staff()
 
 
 @pytest.fixture
-def ben(db: None) -> User:
-    return make_user("Ben")
+def project(staff: Staff) -> Project:
+    return make_help_desk(staff)
 
 
 @pytest.fixture
-def bea(db: None) -> User:
-    return make_user("Bea")
+def alice(staff: Staff) -> User:
+    return staff.alice
+
+
+@pytest.fixture
+def rita(staff: Staff) -> User:
+    return staff.rita
+
+
+@pytest.fixture
+def ben(staff: Staff) -> User:
+    return staff.ben
+
+
+@pytest.fixture
+def bea(staff: Staff) -> User:
+    return staff.bea
 
 
 @pytest.fixture
 def charlie(db: None) -> User:
     return make_user("Charlie")
-
-
-@pytest.fixture
-def project(alice: User, rita: User, ben: User, bea: User) -> Project:
-    spec = {"name": "Help desk", "guidelines": GUIDELINES, "criteria": ["support", "relevance"]}
-    made = create_project(slug="help", spec=spec, created_by=alice)
-    set_member(project=made, user=rita, role="reviewer")
-    set_member(project=made, user=ben, role="annotator")
-    set_member(project=made, user=bea, role="annotator")
-    return made
 
 
 @pytest.fixture

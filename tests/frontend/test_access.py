@@ -47,6 +47,8 @@ READ = {
     "export/": ADMIN,
     "batches/new/": ADMIN,
     "batches/1/delete/": ADMIN,
+    "batches/1/close/": ADMIN,
+    "batches/1/adjudicate/": ADMIN,
     "criteria/new/": ADMIN,
     "criteria/add/": ADMIN,
     "criteria/edit/support/": ADMIN,

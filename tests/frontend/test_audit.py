@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Project, Sample, User, Verdict
 from annotate.services.adjudication import decide
 from annotate.services.audit import note
+from annotate.services.batches import create_batch, open_batch
 from annotate.services.claims import edit_claims
 from annotate.services.projects import set_member
 from frontend.trail import NOTED
@@ -161,3 +162,26 @@ def test_who_has_yet_to_label_sees_no_history(
     set_member(project=project, user=ben, role="reviewer")
     task = batch.tasks.filter(annotator=ben, status="pending").first()
     assert as_user(ben).get(f"/p/help/samples/{task.sample_id}/").context["history"] == []
+
+
+def test_what_one_still_has_to_label_is_held_back_with_the_reason(
+    decided: Verdict, project: Project, alice: User, as_user: AsUser
+) -> None:
+    client = as_user(alice)
+    own = create_batch(
+        project=project, name="Alice's", criteria=list(project.criteria.filter(key="support")), annotators=[alice],
+        overlap=1, selection={"method": "list", "samples": ["s0"]},
+    )  # fmt: skip
+    open_batch(batch=own)
+    reply = client.get("/p/help/audit/")
+    told = sentences(reply)
+    assert "Rita decided claim 2 of s0 on Support: (held back)" in told
+    assert "Ben labelled claim 1 of s0 on Support: (held back)" in told
+    assert "The rule left claim 1 of s0 on Support to the reviewers: 2 labels don't settle it" in told
+    page = reply.content.decode()
+    why = "You still have this sample to label."
+    assert why in page
+    rows = b"".join(client.get("/p/help/audit/trail.csv").streaming_content).decode()
+    assert why in rows
+    for text in (page, rows):
+        assert not re.search("supported|contradicted|Page 2", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from urllib.parse import urlencode
 
@@ -26,21 +27,27 @@ LOOK, CERTIFY = f"{URL}look/", f"{URL}certify/"
 NAMED = {"judge": "a & b", "measures": "grade"}
 
 
-@pytest.fixture
-def roles() -> dict[str, User]:
-    return {name: make_user(name.capitalize()) for name in ("admin", "reviewer", "annotator", "stranger")}
-
-
-@pytest.fixture
-def grade(roles: dict[str, User]) -> Criterion:
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> tuple[dict[str, User], Criterion]:
     """With a report, in which a judge has a name that an address has to escape."""
+    roles = {name: make_user(name.capitalize()) for name in ("admin", "reviewer", "annotator", "stranger")}
     project, samples = graded_project(count=80)
     for name in ("admin", "reviewer", "annotator"):
         set_member(project=project, user=roles[name], role=name)
     add_judge(project, NAMED["judge"], samples, scores_like(samples), dimension="grade")
     criterion: Criterion = project.criteria.get(key="grade")
     freeze_report(criterion=criterion)
-    return criterion
+    return roles, criterion
+
+
+@pytest.fixture
+def roles(_world: tuple[dict[str, User], Criterion], db: None) -> dict[str, User]:
+    return copy.deepcopy(_world[0])
+
+
+@pytest.fixture
+def grade(_world: tuple[dict[str, User], Criterion], db: None) -> Criterion:
+    return copy.deepcopy(_world[1])
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from html import unescape
@@ -17,6 +18,7 @@ from annotate.services.projects import set_member
 from judges.models import Score
 from judges.selectors.compare_page import outcome
 from judges.services.reports import freeze_report
+from tests.frontend.conftest import Staff, make_staff
 from tests.judges.building import add_judge, graded_project, scores_like
 
 AsUser = Callable[[User], Client]
@@ -24,16 +26,27 @@ URL = "/p/desk/reports/grade/compare/"
 
 
 @pytest.fixture
-def desk(rita: User) -> Project:
+def staff(_world: tuple[Staff, Project], db: None) -> Staff:
+    return copy.deepcopy(_world[0])
+
+
+@pytest.fixture
+def desk(_world: tuple[Staff, Project], db: None) -> Project:
+    return copy.deepcopy(_world[1])
+
+
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> tuple[Staff, Project]:
     """80 graded answers; “new” is wrong on every seventh and was on every third, “rough” is on every second."""
+    people = make_staff()
     project, samples = graded_project(count=80)
-    set_member(project=project, user=rita, role="reviewer")
+    set_member(project=project, user=people.rita, role="reviewer")
     add_judge(project, "new", samples, scores_like(samples, wrong_every=3), dimension="grade", label="1")
     add_judge(project, "new", samples, scores_like(samples, wrong_every=7), dimension="grade", label="2")
     add_judge(project, "rough <b>", samples, scores_like(samples, wrong_every=2), dimension="grade")
     Score.objects.filter(version__label="2").update(rationale="Because it says so.")
     freeze_report(criterion=project.criteria.get(key="grade"))
-    return project
+    return people, project
 
 
 def text_of(page: Any) -> str:
@@ -121,11 +134,11 @@ def test_a_judge_that_is_not_there(rita: User, desk: Project, as_user: AsUser) -
 
 
 def test_nothing_to_compare(rita: User, as_user: AsUser) -> None:
-    project, samples = graded_project()
+    project, samples = graded_project("one")
     set_member(project=project, user=rita, role="reviewer")
     add_judge(project, "alone", samples, scores_like(samples), dimension="grade")
     freeze_report(criterion=project.criteria.get(key="grade"))
-    page = as_user(rita).get(URL)
+    page = as_user(rita).get(URL.replace("desk", "one"))
     assert "A comparison takes two judges" in page.content.decode()
     assert "<select" not in page.content.decode()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from judges.services.next_samples import About
 from judges.services.outcome_queue import Shares, outcome_queue
 from judges.services.reports import freeze_report
 from tests.frontend.building import make_samples
+from tests.frontend.conftest import Staff, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels
 
 AsUser = Callable[[User], Client]
@@ -29,15 +31,36 @@ def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks.freeze_report, "delay", lambda *_: None)
 
 
-@pytest.fixture
-def samples(project: Project) -> dict[str, Sample]:
-    return {sample.external_id: sample for sample in make_samples(project, 120)}
+World = tuple[Staff, Project, dict[str, Sample], Criterion]
 
 
 @pytest.fixture
-def relevance(project: Project, samples: dict[str, Sample]) -> Criterion:
+def staff(_world: World, db: None) -> Staff:
+    return copy.deepcopy(_world[0])
+
+
+@pytest.fixture
+def project(_world: World, db: None) -> Project:
+    return copy.deepcopy(_world[1])
+
+
+@pytest.fixture
+def samples(_world: World, db: None) -> dict[str, Sample]:
+    return copy.deepcopy(_world[2])
+
+
+@pytest.fixture
+def relevance(_world: World, db: None) -> Criterion:
+    return copy.deepcopy(_world[3])
+
+
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     """Of 120 samples with one context 40 are labelled. Of the others "scorer" fails 20, has no score for 10, and passes
     50; "labeller", which answers with options, fails 40."""
+    staff = make_staff()
+    project = make_help_desk(staff)
+    samples = {sample.external_id: sample for sample in make_samples(project, 120)}
     criterion = one_criterion(project, "relevance")
     names = list(samples)
     add_labels(
@@ -52,7 +75,7 @@ def relevance(project: Project, samples: dict[str, Sample]) -> Criterion:
     said = [(name, "context:0", str(at % 4)) for at, name in enumerate(names)]
     add_judge(project, "labeller", samples, said, dimension="relevance")
     freeze_report(criterion=criterion)
-    return criterion
+    return staff, project, samples, criterion
 
 
 def shown(client: Client, **given: Any) -> dict[str, Any]:

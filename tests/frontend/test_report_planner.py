@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from annotate.services.batches import close_batch, open_batch
 from judges import tasks
 from judges.services.reports import freeze_report
 from tests.frontend.building import label_task, make_samples
+from tests.frontend.conftest import Staff, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels
 
 AsUser = Callable[[User], Client]
@@ -27,9 +29,29 @@ def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks.freeze_report, "delay", lambda *_: None)
 
 
+World = tuple[Staff, Project, Criterion]
+
+
 @pytest.fixture
-def relevance(project: Project) -> Criterion:
+def staff(_world: World, db: None) -> Staff:
+    return copy.deepcopy(_world[0])
+
+
+@pytest.fixture
+def project(_world: World, db: None) -> Project:
+    return copy.deepcopy(_world[1])
+
+
+@pytest.fixture
+def relevance(_world: World, db: None) -> Criterion:
+    return copy.deepcopy(_world[2])
+
+
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     """120 samples with one context each, of which 40 are labelled by two people and all are scored by a judge."""
+    staff = make_staff()
+    project = make_help_desk(staff)
     samples = {sample.external_id: sample for sample in make_samples(project, 120)}
     criterion = one_criterion(project, "relevance")
     names = list(samples)
@@ -42,7 +64,7 @@ def relevance(project: Project) -> Criterion:
     scores = [(name, "context:0", (place % 4) / 4 + (place % 7 == 0) * 0.5) for place, name in enumerate(names)]
     add_judge(project, "scorer", samples, scores, dimension="relevance")
     freeze_report(criterion=criterion)
-    return criterion
+    return staff, project, criterion
 
 
 def seen(client: Client, **given: Any) -> dict[str, Any]:

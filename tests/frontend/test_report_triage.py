@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from annotate.services.projects import set_member
 from judges.models import Judge, Look
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
+from tests.frontend.conftest import Staff, make_staff
 from tests.judges.building import GRADES, add_judge, add_samples, graded_project, scores_like
 
 AsUser = Callable[[User], Client]
@@ -22,9 +24,21 @@ SCORES = {1: 0.05, 2: 0.1, 3: 0.48, 4: 0.52, 5: 0.95}
 
 
 @pytest.fixture
-def desk(alice: User, rita: User, ben: User, bea: User) -> Project:
+def staff(_world: tuple[Staff, Project], db: None) -> Staff:
+    return copy.deepcopy(_world[0])
+
+
+@pytest.fixture
+def desk(_world: tuple[Staff, Project], db: None) -> Project:
+    return copy.deepcopy(_world[1])
+
+
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> tuple[Staff, Project]:
+    people = make_staff()
     project, samples = graded_project(count=320)
-    for user, role in ((alice, "admin"), (rita, "reviewer"), (ben, "annotator"), (bea, "annotator")):
+    roles = ((people.alice, "admin"), (people.rita, "reviewer"), (people.ben, "annotator"), (people.bea, "annotator"))
+    for user, role in roles:
         set_member(project=project, user=user, role=role)
     scores = []
     for place, name in enumerate(samples):
@@ -34,7 +48,7 @@ def desk(alice: User, rita: User, ben: User, bea: User) -> Project:
     add_judge(project, "careful", samples, scores, dimension="grade")
     add_judge(project, "other", samples, scores_like(samples), dimension="grade")
     freeze_report(criterion=project.criteria.get(key="grade"))
-    return project
+    return people, project
 
 
 @pytest.fixture
@@ -175,11 +189,11 @@ def test_looks_that_certified_nothing(alice: User, desk: Project, region: dict[s
 
 
 def test_a_judge_that_answers_with_labels(alice: User, as_user: AsUser) -> None:
-    project, samples = graded_project()
+    project, samples = graded_project("words")
     set_member(project=project, user=alice, role="admin")
     rows = [(name, "answer", str(GRADES[place % len(GRADES)])) for place, name in enumerate(samples)]
     add_judge(project, "words", samples, rows, dimension="grade")
     freeze_report(criterion=project.criteria.get(key="grade"))
-    client = as_user(alice)
-    assert "No curve: a judge that answers with labels" in client.get(URL).content.decode()
-    assert client.get(URL, {"judge": "nobody"}).status_code == 404
+    client, url = as_user(alice), URL.replace("desk", "words")
+    assert "No curve: a judge that answers with labels" in client.get(url).content.decode()
+    assert client.get(url, {"judge": "nobody"}).status_code == 404

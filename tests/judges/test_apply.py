@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
 from io import StringIO
@@ -31,9 +32,14 @@ from tests.judges.test_looks import GRADES, noisy_project
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project() -> Project:
+@pytest.fixture(scope="module")
+def _project(module_transaction: None) -> Project:
     return noisy_project(count=240, noise=0.3)
+
+
+@pytest.fixture
+def project(_project: Project, db: None) -> Project:
+    return copy.deepcopy(_project)
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 /**
  * The requests of the workspace. Every one resolves; `outcome` says what the reply means:
  *   ok · stale (412, both versions) · refused (the server will not take this, ever) ·
- *   logged-out · away (no reply, or none from the application: try again later).
+ *   ended (no account or no membership any more) · logged-out · away (no reply, or none from the application: try again later).
  *
- * @typedef {{outcome: "ok"|"stale"|"refused"|"logged-out"|"away", status: number, data: any, code: string, message: string}} Reply
+ * @typedef {{outcome: "ok"|"stale"|"refused"|"ended"|"logged-out"|"away", status: number, data: any, code: string, message: string}} Reply
  */
 
+// Codes of the server's that logging in again, or waiting, won't change.
+const ENDED = new Set(["account_deactivated", "not_a_member"]);
 const PATIENCE_MS = 20_000;
 // Browsers let a request outlive its page ("keepalive") only up to 64 kB for all of them together.
 const KEEPALIVE_MAX = 8_000;
@@ -89,6 +91,7 @@ function read(response, data) {
 
 function outcome(response, data, code) {
   const { status } = response;
+  if (ENDED.has(code)) return "ended";
   if (response.type === "opaqueredirect" || status === 401 || code === "csrf") return "logged-out";
   if (data === null || status >= 500 || status === 408 || status === 429) return "away";
   if (response.ok) return "ok";

@@ -18,8 +18,24 @@ import { sameSaid, saidOf } from "./history.js";
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
+const ASIDE = "touchstone.unreadable.";
+const FINISHES = { submit: true, skip: true };
+
+// Nothing gets through, and everything is kept.
+const TROUBLES = new Set(["away", "logged-out", "ended"]);
 
 const idOf = (entry) => (entry.kind === "label" ? `label.${entry.task}.${entry.unit}.${entry.criterion}` : `finish.${entry.task}`);
+
+/** An entry as it was stored, or null: half written, edited by hand, or of another kind. @param {string} text @returns {Entry|null} */
+function parsed(text) {
+  try {
+    const entry = JSON.parse(text);
+    const whole = entry.kind === "label" ? typeof entry.head.key === "string" : entry.kind === "finish" && entry.action in FINISHES;
+    return whole && Number.isInteger(entry.task) ? entry : null;
+  } catch {
+    return null;
+  }
+}
 
 /** Two tabs that say the same don't disagree. */
 const agree = (mine, theirs) => theirs !== null && sameSaid(saidOf(mine), saidOf(theirs));
@@ -37,11 +53,12 @@ export class Outbox {
   /** @type {Map<string, Entry>} */ #entries = new Map();
   /** @type {Map<string, Reply>} */ #conflicts = new Map();
   #inFlight = new Set();
-  /** @type {"away"|"logged-out"|null} */ #trouble = null;
+  /** @type {"away"|"logged-out"|"ended"|null} */ #trouble = null;
+  /** Why nobody may send anything from here any more, in the server's words. */ ended = "";
   #failures = 0;
   #timer = 0;
-  /** True when this browser refuses to keep things: then, and only then, closing the page can lose something. */
-  storageFailed = false;
+  /** What this browser refused to keep: then, and only then, closing the page can lose something. */ #unkept = new Set();
+  /** What was kept but can't be read any more. It is never sent, and put aside under these names. @type {string[]} */ broken = [];
 
   /**
    * @param {object} wiring
@@ -52,6 +69,7 @@ export class Outbox {
    *   finished(entry: FinishEntry, reply: Reply): void, refused(entry: Entry, reply: Reply): void}} wiring.on
    */
   constructor({ userId, api, exclude, on }) {
+    this.userId = userId;
     this.prefix = `touchstone.outbox.${userId}.`;
     this.api = api;
     this.exclude = exclude;
@@ -59,16 +77,18 @@ export class Outbox {
     this.#load();
   }
 
-  /** @returns {"saved"|"saving"|"waiting"|"logged-out"|"conflict"} */
+  /** @returns {"saved"|"saving"|"waiting"|"logged-out"|"ended"|"conflict"} */
   get state() {
+    if (this.#trouble === "ended") return "ended";
     if (this.#conflicts.size) return "conflict";
     if (this.#trouble === "logged-out") return "logged-out";
     if (!this.#entries.size) return "saved";
     return this.#trouble === "away" ? "waiting" : "saving";
   }
 
-  get size() {
-    return this.#entries.size;
+  /** Whether everything that waits would be there again after the page was closed. */
+  get isKept() {
+    return ![...this.#entries.keys()].some((id) => this.#unkept.has(id));
   }
 
   /** Labels of a task that the server may not know yet. @param {number} task @returns {LabelEntry[]} */
@@ -136,7 +156,8 @@ export class Outbox {
 
   /** A reply to some other request told us how the server is. @param {Reply} reply */
   heard(reply) {
-    const trouble = reply.outcome === "away" || reply.outcome === "logged-out" ? reply.outcome : null;
+    const trouble = TROUBLES.has(reply.outcome) ? reply.outcome : null;
+    if (trouble === "ended") this.ended = reply.message;
     const changed = trouble !== this.#trouble;
     this.#trouble = trouble;
     if (trouble === null) this.#failures = 0;
@@ -179,7 +200,8 @@ export class Outbox {
   }
 
   #settle(entry, reply, kept) {
-    if (reply.outcome === "away" || reply.outcome === "logged-out") return this.#failed(entry, reply.outcome);
+    if (reply.outcome === "ended") this.ended = reply.message;
+    if (TROUBLES.has(reply.outcome)) return this.#failed(entry, reply.outcome);
     this.#trouble = null;
     this.#failures = 0;
     if (reply.outcome === "stale" && agree(entry.tail ?? entry.head, reply.data.current)) {
@@ -217,38 +239,61 @@ export class Outbox {
     this.#entries.delete(idOf(entry));
     this.#entries.set(idOf(entry), entry);
     this.on.changed();
+    // Time alone won't change that; asking again is the person's choice.
+    if (trouble === "ended") return;
     const wait = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures++);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.flush(), wait * (0.75 + Math.random() / 2));
   }
 
   #keep(entry) {
-    this.#entries.set(idOf(entry), entry);
+    const id = idOf(entry);
+    this.#entries.set(id, entry);
     try {
-      localStorage.setItem(this.prefix + idOf(entry), JSON.stringify(entry));
+      localStorage.setItem(this.prefix + id, JSON.stringify(entry));
+      this.#unkept.delete(id);
     } catch {
-      this.storageFailed = true;
+      this.#unkept.add(id);
     }
   }
 
   /** @param {string} [kept] what was stored when it was sent: another tab may have stored something newer since */
   #drop(entry, kept) {
-    this.#entries.delete(idOf(entry));
+    const id = idOf(entry);
+    this.#entries.delete(id);
+    this.#unkept.delete(id);
     try {
-      const name = this.prefix + idOf(entry);
+      const name = this.prefix + id;
       if (kept === undefined || localStorage.getItem(name) === kept) localStorage.removeItem(name);
     } catch {
-      this.storageFailed = true;
+      // A browser that lets nobody in kept nothing either.
     }
   }
 
   #load() {
+    let names;
     try {
-      const names = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix));
-      const entries = names.map((name) => JSON.parse(localStorage.getItem(name)));
-      for (const entry of entries.sort((a, b) => a.at - b.at)) this.#entries.set(idOf(entry), entry);
+      names = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix));
     } catch {
-      this.storageFailed = true;
+      return;
     }
+    const entries = names.map((name) => this.#read(name)).filter((entry) => entry !== null);
+    for (const entry of entries.sort((a, b) => a.at - b.at)) this.#entries.set(idOf(entry), entry);
+  }
+
+  /** One that can't be read must not keep the others from being sent. @param {string} name @returns {Entry|null} */
+  #read(name) {
+    const text = localStorage.getItem(name);
+    const entry = parsed(text);
+    if (entry !== null && this.prefix + idOf(entry) === name) return entry;
+    const aside = name.replace(this.prefix, `${ASIDE}${this.userId}.`);
+    try {
+      localStorage.setItem(aside, text);
+      localStorage.removeItem(name);
+    } catch {
+      // No room for a second copy: it stays where it is, and is told again next time.
+    }
+    this.broken.push(aside);
+    return null;
   }
 }

@@ -13,6 +13,7 @@ radios.forEach((radio, i) => {
   const mark = radio.closest("label").querySelector("kbd");
   mark.textContent = keys[i];
   mark.hidden = !keys[i];
+  if (keys[i]) radio.setAttribute("aria-keyshortcuts", keys[i]);
 });
 for (const extra of document.querySelectorAll("[data-help], [data-hint]")) extra.hidden = false;
 
