@@ -48,7 +48,9 @@ _WAITING = """
           FROM ever e JOIN annotate_criterion c ON c.id = e.criterion_id
          WHERE e.state <> 'settled' AND {is_latest} AND {{filters}}
     )
-""".format(decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST)
+""".format(
+    decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST.format(verdict="e")
+)
 
 # The draw hangs on nothing but the seed and the unit: who goes through it again meets the same ones.
 _TO_CHECK = """
@@ -76,9 +78,15 @@ _ORDER = {
 _NOT_BLIND = f"NOT {STILL_TO_LABEL.format(sample='e.sample_id')}"
 _RETURNED = """
     EXISTS (SELECT FROM annotate_task t JOIN annotate_label l ON l.task_id = t.id
+              JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
              WHERE t.sample_id = e.sample_id AND t.status IN ({open}) AND NOT (t.return_message = '')
                AND l.unit = e.unit AND l.criterion_id = e.criterion_id)
 """.format(open=", ".join(f"'{status.value}'" for status in OPEN_TASK_STATUSES))
+_AT_WORK = """
+    EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
+             WHERE t.batch_id = e.batch_id AND t.sample_id = e.sample_id AND t.status = ANY(%(open)s)
+               AND t.purpose = 'label' AND e.state = 'disputed')
+"""
 _SHORT = """
     (e.state = 'disputed' AND
      (SELECT jsonb_array_length(v.votes) FROM annotate_verdict v WHERE v.id = e.id) <
@@ -87,9 +95,9 @@ _SHORT = """
        WHERE s.batch_id = e.batch_id AND s.sample_id = e.sample_id))
 """
 _STATE_FILTERS = {
-    "": f"NOT {_RETURNED}",
-    "disputed": f"e.state = 'disputed' AND {_SHORT} IS NOT TRUE AND NOT {_RETURNED}",
-    "short": f"{_SHORT} AND NOT {_RETURNED}",
+    "": f"NOT {_AT_WORK} AND NOT {_RETURNED}",
+    "disputed": f"e.state = 'disputed' AND {_SHORT} IS NOT TRUE AND NOT {_AT_WORK} AND NOT {_RETURNED}",
+    "short": f"{_SHORT} AND NOT {_AT_WORK} AND NOT {_RETURNED}",
     "reopened": f"e.state = 'reopened' AND NOT {_RETURNED}",
     "returned": _RETURNED,
 }

@@ -120,7 +120,8 @@ def given_reason(reason: Any) -> str:
 def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str, message: str) -> Task:
     """Returns the task of the annotator who has this letter on the unit, with a message. The unit waits meanwhile.
 
-    Raises Http404, Conflict (the reviewer still has the sample to label, or the task can't be returned), Invalid.
+    Raises Http404, Conflict (the reviewer still has the sample to label, or the task can't be returned, or asks an
+    earlier version of the criterion), Invalid.
     """
     verdict = one_verdict(project, verdict_id)
     require_unblind(reviewer, verdict.sample)
@@ -130,6 +131,15 @@ def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str,
         raise Invalid("unknown_annotator", _("Choose whose label goes back."))
     if one.task_id is None:
         raise Conflict("imported_label", _("This label was made elsewhere; there is nobody here to send it back to."))
+    if one.carried:
+        raise Conflict(
+            "carried_label",
+            _(
+                "This label was carried over; the task in which it was given asks an earlier version of “%(name)s”. "
+                "Decide the unit yourself, or have an admin put the sample in a batch that asks version %(version)d."
+            )
+            % {"name": verdict.criterion.name, "version": verdict.criterion.version},
+        )
     return return_task(actor=reviewer, project=project, task_id=one.task_id, message=message)
 
 

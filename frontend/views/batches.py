@@ -12,7 +12,7 @@ from django.http import Http404, HttpResponse, HttpResponseNotAllowed
 from django.template.defaultfilters import floatformat
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.errors import Refusal
 from annotate.models import Batch
@@ -32,12 +32,13 @@ from annotate.services.batches import (
     start_adjudication,
 )
 from annotate.services.planning import plan_batch
+from annotate.services.tasks import HandedOn
 from frontend.forms.batches import BatchForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.board import board_of
 
 # Step in the address -> what does it, and what is said then.
-STEPS: dict[str, tuple[Callable[..., Batch], Any]] = {
+STEPS: dict[str, tuple[Callable[..., Batch | HandedOn], Any]] = {
     "open": (open_batch, gettext_lazy("Batch %(n)d is open: its tasks wait for the annotators.")),
     "adjudicate": (start_adjudication, gettext_lazy("Labelling in batch %(n)d has ended; reviewers settle the rest.")),
     "pause": (pause_batch, gettext_lazy("Batch %(n)d is paused: nobody labels until it is resumed.")),
@@ -149,8 +150,37 @@ def step(page: ProjectPage, number: int, step: str) -> HttpResponse:
     found = one_batch(page.project, number)
     if page.request.method != "POST":
         return _asked(page, found, step)
-    page.attempt(lambda: act(batch=found, actor=page.user), done % {"n": number})
+    try:
+        outcome = act(batch=found, actor=page.user)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+    else:
+        moved = _moved(outcome) if isinstance(outcome, HandedOn) else []
+        messages.success(page.request, " ".join([done % {"n": number}, *moved]))
     return page.redirect("batch", number)
+
+
+def _moved(tasks: HandedOn) -> list[str]:
+    said = []
+    if tasks.handed_on:
+        said.append(
+            ngettext(
+                "%(n)d open task of people who have left goes to others.",
+                "%(n)d open tasks of people who have left go to others.",
+                tasks.handed_on,
+            )
+            % {"n": tasks.handed_on}
+        )
+    if tasks.given_up:
+        said.append(
+            ngettext(
+                "%(n)d of theirs nobody else can do; its sample gets one label fewer.",
+                "%(n)d of theirs nobody else can do; their samples get one label fewer.",
+                tasks.given_up,
+            )
+            % {"n": tasks.given_up}
+        )
+    return said
 
 
 def _asked(page: ProjectPage, batch: Batch, step: str) -> HttpResponse:

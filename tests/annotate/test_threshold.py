@@ -9,7 +9,7 @@ import pytest
 from annotate.models import Batch, Criterion, Label, Rater, Sample, User, Verdict
 from annotate.selectors.adjudication import Queue
 from annotate.services.batches import close_batch, reopen_batch, start_adjudication
-from annotate.services.consensus import settle_sample
+from annotate.services.consensus import settle_samples
 from annotate.services.labelling import skip_task, submit_task
 from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, say
 
@@ -61,7 +61,7 @@ def test_votes_share_and_number(world: World) -> None:
 
 
 def settled_as(sample: Sample, criterion: Criterion, batch: Batch, *, needed: int) -> Verdict:
-    settle_sample(sample_id=sample.pk, criterion_ids=[criterion.pk], needed=needed, batch_id=batch.pk)
+    settle_samples(criterion_ids=[criterion.pk], needed={sample.pk: needed}, batch_id=batch.pk)
     return Verdict.objects.get(sample=sample)
 
 
@@ -131,15 +131,6 @@ def test_when_labelling_ends_those_who_came_may_be_enough(world: World, end: Any
     assert set(Verdict.objects.exclude(sample=enough).values_list("id", "revision")) <= before
     late = Verdict.objects.get(sample=enough, unit="answer")
     assert (late.state, late.value, late.method, len(late.votes)) == ("settled", 4, "majority", 3)
-
-
-def test_other_rules_wait_for_everybody(world: World) -> None:
-    make_sample(world.project)
-    batch = world.batch(overlap=3)
-    finish(batch.tasks.get(annotator=world.ann))
-    finish(batch.tasks.get(annotator=world.ben))
-    close_batch(batch=batch)
-    assert not Verdict.objects.exists()
 
 
 def test_a_late_vote_is_weighed_anew(world: World, three: Batch) -> None:

@@ -142,8 +142,8 @@ def _learn(page: Page) -> None:
     press(page, "main a[href$='/label/lessons/']")
     page.wait_for_url("**/label/lessons/")
     assert REASON in page.inner_text("main")
-    press(page, "main form button[type=submit]")
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        press(page, "main form button[type=submit]")
     assert page.locator(".badge:has-text('New')").count() == 0
 
 

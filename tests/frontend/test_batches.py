@@ -75,7 +75,8 @@ def test_a_threshold_of_ones_own(alice: User, sent: dict[str, Any], as_user: AsU
     assert (batch.consensus, batch.settle_share, batch.settle_votes) == ("threshold", 0.66, 2)
     assert "at least 66 % of at least 2 labels agree" in client.get("/p/help/batches/1/").content.decode()
     client.post("/p/help/batches/1/open/")
-    assert "where enough agree" in client.get("/p/help/batches/1/close/").content.decode()
+    label_task(batch.tasks.all()[0], {"support": "supported", "relevance": 3})
+    assert "where enough of them agree they settle it" in client.get("/p/help/batches/1/close/").content.decode()
 
 
 def test_what_belongs_to_a_threshold_is_ignored_with_another_rule(
