@@ -458,6 +458,8 @@ class CriterionProgress(s.Serializer):
     cant_tell = s.IntegerField(help_text="Answered, but not with a value.")
     settled = s.IntegerField()
     disputed = s.IntegerField()
+    agreed = s.IntegerField(help_text="Of the settled ones: by their labels alone.")
+    approved = s.IntegerField(help_text="Of the agreed ones: looked at by a reviewer and found right.")
 
 
 class BatchProgress(s.Serializer):

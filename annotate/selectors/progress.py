@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 
 from annotate.models import Batch, BatchSample, Flag, Label, Project, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
-from annotate.models.verdict import VerdictState
+from annotate.models.verdict import RULED_METHODS, VerdictState
 from annotate.selectors.counting import is_carried
 from annotate.selectors.of_batch import of_batch
 from annotate.unit_sql import count_sql
@@ -49,6 +49,9 @@ class CriterionProgress:
     cant_tell: int
     settled: int
     disputed: int
+    # Of the settled ones: by their labels alone, and how many of these a reviewer has approved.
+    agreed: int
+    approved: int
 
     @property
     def percent(self) -> int:
@@ -196,9 +199,15 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         .values_list("criterion_id")
         .annotate(given=Count("id", filter=Q(value__isnull=False)), cant_tell=Count("id", filter=~Q(cant_tell="")))
     }
-    verdicts = of_batch(Verdict.objects.all(), batch).values_list("criterion_id").annotate(n=Count("id"))
-    settled = dict(verdicts.filter(state=VerdictState.SETTLED))
-    disputed = dict(verdicts.exclude(state=VerdictState.SETTLED))
+    is_settled = Q(state=VerdictState.SETTLED)
+    counts = {
+        "settled": Count("id", filter=is_settled),
+        "disputed": Count("id", filter=~is_settled),
+        "agreed": Count("id", filter=is_settled & Q(method__in=RULED_METHODS)),
+        "approved": Count("id", filter=Q(approved_at__isnull=False)),
+    }
+    verdicts = of_batch(Verdict.objects.all(), batch).order_by().values("criterion_id").annotate(**counts)
+    counted = {row["criterion_id"]: {name: row[name] for name in counts} for row in verdicts}
     return [
         CriterionProgress(
             key=criterion.key,
@@ -206,8 +215,7 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
             expected=units.get(criterion.unit, samples) - filled_in.get(criterion.pk, 0),
             given=said.get(criterion.pk, (0, 0))[0],
             cant_tell=said.get(criterion.pk, (0, 0))[1],
-            settled=settled.get(criterion.pk, 0),
-            disputed=disputed.get(criterion.pk, 0),
+            **counted.get(criterion.pk, dict.fromkeys(counts, 0)),
         )
         for criterion in batch.asked_criteria()
     ]

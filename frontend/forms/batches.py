@@ -128,27 +128,22 @@ class BatchForm(WhoLabelsForm):
         choices=(
             (ConsensusRule.MAJORITY, _("More than half of its labels agree")),
             (ConsensusRule.UNANIMOUS, _("All of its labels agree; a reviewer sees the rest")),
-            (ConsensusRule.THRESHOLD, _("As many of its labels agree as said here; a reviewer sees the rest")),
+            (ConsensusRule.THRESHOLD, _("The share set below agrees; a reviewer sees the rest")),
         ),
     )
     settle_percent = forms.IntegerField(
-        label=_("How many agree, in percent"),
+        label=_("Share that has to agree, in percent"),
         min_value=51,
         max_value=100,
         initial=80,
-        required=False,
-        help_text=_("For the last rule only."),
+        help_text=_("For the last rule only. More than half, so that no two answers can reach it."),
     )
     settle_votes = forms.IntegerField(
-        label=_("Of at least how many labels"),
+        label=_("Least number of labels"),
         min_value=1,
         max_value=MAX_SETTLE_VOTES,
         initial=2,
-        required=False,
-        help_text=_(
-            "For the last rule only. “Can’t tell” doesn’t count as a label. A unit with fewer goes to a reviewer, "
-            "also one that only one person is asked about."
-        ),
+        help_text=_("For the last rule only. “Can’t tell” is no label. With fewer, a reviewer decides."),
     )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
@@ -182,14 +177,6 @@ class BatchForm(WhoLabelsForm):
 
     def _differs(self, *names: str) -> bool:
         return self.is_bound and any(name in self.errors or name in self.changed_data for name in names)
-
-    def clean(self) -> dict[str, Any]:
-        given = super().clean() or self.cleaned_data
-        if given.get("consensus") == ConsensusRule.THRESHOLD:
-            for name in ("settle_percent", "settle_votes"):
-                if given.get(name) is None and name not in self.errors:
-                    self.add_error(name, gettext("This rule needs it."))
-        return given
 
     def options(self) -> dict[str, Any]:
         """What services.batches.create_batch takes beside the samples."""

@@ -152,6 +152,11 @@ def test_agreed_units_are_checked_one_by_one(rita: User, disputes: list[Verdict]
     assert "Approved" in page
     assert "data-approve" not in page
     assert verdict not in [row.verdict for row in client.get("/p/help/adjudicate/?state=agreed").context["listed"]]
+    board = client.get("/p/help/batches/1/")
+    counted = {row.key: (row.settled, row.agreed, row.approved) for row in board.context["criteria"]}
+    agreed = Verdict.objects.filter(criterion__key="relevance").count()
+    assert counted == {"support": (0, 0, 0), "relevance": (agreed, agreed, 1)}
+    assert f"1 of {agreed} agreed" in board.content.decode()
 
 
 def test_an_approval_of_what_has_changed_is_not_taken(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:

@@ -25,6 +25,8 @@ def sent(project: Project, samples: list[Sample], ben: User, bea: User) -> dict[
         "lease_minutes": 30,
         "overlap_percent": 100,
         "consensus": "majority",
+        "settle_percent": 80,
+        "settle_votes": 2,
         "gold_percent": 0,
         "repeat_percent": 0,
     }
@@ -79,10 +81,8 @@ def test_a_threshold_of_ones_own(alice: User, sent: dict[str, Any], as_user: AsU
     assert "where enough of them agree they settle it" in client.get("/p/help/batches/1/close/").content.decode()
 
 
-def test_what_belongs_to_a_threshold_is_ignored_with_another_rule(
-    alice: User, sent: dict[str, Any], as_user: AsUser
-) -> None:
-    reply = as_user(alice).post("/p/help/batches/new/", sent | {"settle_percent": 90, "settle_votes": ""})
+def test_the_threshold_is_kept_with_its_own_rule_only(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+    reply = as_user(alice).post("/p/help/batches/new/", sent | {"settle_percent": 90, "settle_votes": 3})
     assert reply.status_code == 302
     batch = Batch.objects.get()
     assert (batch.consensus, batch.settle_share, batch.settle_votes) == ("majority", None, None)
