@@ -570,6 +570,7 @@ function bind(workspace) {
       return button ? () => pick(button) : undefined;
     },
     actions: Object.fromEntries(byKey.map(([key, action]) => [key, acts[action]])),
+    asleep: isEnded,
   });
   bindGuidelines();
   form.bindForm({
