@@ -29,6 +29,7 @@ from alignment.design import Design
 from alignment.drift import DriftWatch, watch_drift
 from alignment.errors import AnnotatorErrors, HumanErrors, annotator_errors
 from alignment.estimate import Estimate
+from alignment.icc import intraclass_correlation
 from alignment.interval import CLUSTERS_FOR_INFLUENCE
 from alignment.labels import LabelResult, judge_label_kappa
 from alignment.looks import kappa_at_look, level_of_look, widening
@@ -163,6 +164,7 @@ __all__ = [
     "holm",
     "human_ceiling",
     "interval_caveat",
+    "intraclass_correlation",
     "judge_label_kappa",
     "judge_under_noise",
     "judge_views",

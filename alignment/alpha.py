@@ -9,14 +9,13 @@ from alignment.arrays import Array, Floats, Ints
 from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan
 from alignment.ratings import Ratings
-from alignment.reasons import NEGATIVE, NO_LEVELS, NO_ORDER, NO_PAIRS, NOT_NUMBERS, ONE_CATEGORY
+from alignment.reasons import NEGATIVE, NO_LEVELS, NO_ORDER, NO_PAIRS, NOT_NUMBERS, ONE_CATEGORY, ONE_VALUE
 from alignment.tables import coincidences, disagreements, unit_runs
 from alignment.totals import Statistic, Totals, estimate, ratio, spread
 from alignment.weights import Distance, Metric, squared_distance
 
 #: Beyond, the ratio metric of an open number scale would need a table of a million distances.
 DISTINCT_VALUES = 1_000
-ONE_VALUE = "only one value was used"
 
 
 def krippendorff_alpha(

@@ -7,6 +7,7 @@ import numpy as np
 
 from alignment.alpha import krippendorff_alpha
 from alignment.estimate import Estimate
+from alignment.icc import intraclass_correlation
 from alignment.interval import Kind, Plan
 from alignment.mean_kappa import mean_kappa_of
 from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
@@ -37,6 +38,9 @@ class AgreementSummary(TypedDict):
     krippendorff_alpha_ordinal: Estimate
     krippendorff_alpha_interval: Estimate
     krippendorff_alpha_ratio: Estimate
+    icc_one_way: Estimate
+    icc_agreement: Estimate
+    icc_consistency: Estimate
     gwet_ac1: Estimate
     gwet_ac2_linear: Estimate
     gwet_ac2_quadratic: Estimate
@@ -76,6 +80,9 @@ def agreement_summary(
         krippendorff_alpha_ordinal=krippendorff_alpha(ratings, "ordinal", **asked),
         krippendorff_alpha_interval=krippendorff_alpha(ratings, "interval", **asked),
         krippendorff_alpha_ratio=krippendorff_alpha(ratings, "ratio", **asked),
+        icc_one_way=intraclass_correlation(ratings, "one-way", **asked),
+        icc_agreement=intraclass_correlation(ratings, "agreement", **asked),
+        icc_consistency=intraclass_correlation(ratings, "consistency", **asked),
         gwet_ac1=gwet_ac1(ratings, **asked),
         gwet_ac2_linear=gwet_ac2(ratings, "linear", **asked),
         gwet_ac2_quadratic=gwet_ac2(ratings, "quadratic", **asked),

@@ -14,7 +14,7 @@ from annotate.models import Batch, Label, LabelEvent, Membership, Project, Rater
 from annotate.models.batch import TaskStatus
 from annotate.models.people import Role
 from annotate.services.batches import create_batch, open_batch
-from annotate.services.consensus import settle_sample
+from annotate.services.consensus import settle_samples
 from annotate.services.projects import create_project, set_member
 
 DEMO_SLUG = "demo"
@@ -82,7 +82,7 @@ def label_demo_batch(project: Project) -> Batch:
     Task.objects.bulk_update(tasks, ["status", "started_at", "submitted_at", "active_seconds"])
     criterion_ids = list(batch.criteria.values_list("id", flat=True))
     for sample_id in {task.sample_id for task in tasks}:
-        settle_sample(sample_id=sample_id, criterion_ids=criterion_ids, needed=batch.overlap, batch_id=batch.pk)
+        settle_samples(criterion_ids=criterion_ids, needed={sample_id: batch.overlap}, batch_id=batch.pk)
     return batch
 
 

@@ -53,6 +53,7 @@ project_patterns = [
     path("adjudicate/accept/", accept.accept, name="accept"),
     path("adjudicate/names/", adjudication.names, name="adjudicate-names"),
     path("adjudicate/<int:verdict_id>/", dispute.dispute, name="dispute"),
+    path("adjudicate/<int:verdict_id>/approve/", dispute.approve_unit, name="dispute-approve"),
     path("adjudicate/<int:verdict_id>/return/", dispute.return_label, name="dispute-return"),
     path("samples/", samples.samples, name="samples"),
     path("samples/<int:sample_id>/", samples.sample, name="sample"),

@@ -420,7 +420,7 @@ class _Faults:
 
 
 @contextmanager
-def _pages(browser: "Browser", app: LiveApp) -> "Iterator[Callable[..., Page]]":
+def pages_of(browser: "Browser", app: LiveApp) -> "Iterator[Callable[..., Page]]":
     faults = _Faults()
     contexts: list[BrowserContext] = []
 
@@ -444,7 +444,7 @@ def _pages(browser: "Browser", app: LiveApp) -> "Iterator[Callable[..., Page]]":
 @pytest.fixture
 def new_page(browser: "Browser", live_app: LiveApp) -> "Iterator[Callable[..., Page]]":
     """`new_page(user=None, **context_options)`: a page of a fresh browser context, logged in if a user is given."""
-    with _pages(browser, live_app) as make:
+    with pages_of(browser, live_app) as make:
         yield make
 
 
@@ -499,5 +499,5 @@ def standing_app(
 @pytest.fixture
 def new_standing_page(browser: "Browser", standing_app: LiveApp) -> "Iterator[Callable[..., Page]]":
     """`new_page` on the `standing_app`."""
-    with _pages(browser, standing_app) as make:
+    with pages_of(browser, standing_app) as make:
         yield make

@@ -11,14 +11,15 @@ from annotate.api import schema_adjudication as shapes
 from annotate.api.base import Pages, ProjectAPIView, body, expected_revision, text_parameter, whole_number
 from annotate.errors import Invalid
 from annotate.models import Verdict
+from annotate.permissions import may
 from annotate.selectors.adjudication import ORDERS, STATES, Queue, one_verdict, verdict_as_dict
 from annotate.selectors.disputes import dispute_payload, require_unblind
-from annotate.services.adjudication import decide, send_back
+from annotate.services.adjudication import approve, decide, send_back
 
 
 class DisputesView(ProjectAPIView):
     actions = {"GET": "adjudication.read"}
-    params = Pages.params | {"criterion", "batch", "state", "order"}
+    params = Pages.params | {"criterion", "batch", "state", "order", "annotator", "share", "seed"}
 
     @shape.describes(
         shapes.DisputePage,
@@ -27,8 +28,16 @@ class DisputesView(ProjectAPIView):
             OpenApiParameter("criterion", description="Key of a criterion."),
             OpenApiParameter("batch", OpenApiTypes.INT, description="Number of a batch."),
             OpenApiParameter(
-                "state", enum=STATES, description="short: too few labels; returned: sent back to an annotator."
+                "state",
+                enum=STATES,
+                description="short: too few labels; returned: sent back to an annotator; agreed: settled by the votes "
+                "themselves, and not approved yet.",
             ),
+            OpenApiParameter(
+                "annotator", description="Only what this rater voted on. For those who see who said what."
+            ),
+            OpenApiParameter("share", OpenApiTypes.INT, description="Of agreed: this many percent, drawn at random."),
+            OpenApiParameter("seed", OpenApiTypes.INT, description="Of the draw; the same seed draws the same units."),
             OpenApiParameter("order", enum=ORDERS, description="matters when left out."),
         ],
     )
@@ -37,9 +46,13 @@ class DisputesView(ProjectAPIView):
 
         Reopened ones first: decided, and a label has changed since. Then the samples with the most to decide, and among
         those the ones whose votes split most evenly; or, with `order=sample`, samples as they were imported. What was
-        sent back to an annotator is listed with `state=returned` only, until it is submitted again.
+        sent back to an annotator is listed with `state=returned` only, until it is submitted again. What needs nobody
+        is listed with `state=agreed`, for whoever wants to check it.
         """
-        batch = request.query_params.get("batch")
+        batch, share, seed = (request.query_params.get(name) for name in ("batch", "share", "seed"))
+        annotator = text_parameter(request, "annotator")
+        if annotator and not (self.project.show_names or may(self.role, "adjudication.names")):
+            raise Invalid("names_hidden", _("Who said what is hidden in this project."))
         queue = Queue(
             self.project,
             self.user,
@@ -47,6 +60,9 @@ class DisputesView(ProjectAPIView):
             batch=None if batch is None else whole_number(batch, "batch"),
             state=_one_of(text_parameter(request, "state"), "state", STATES, ""),
             order=_one_of(text_parameter(request, "order"), "order", ORDERS, ORDERS[0]),
+            annotator=annotator,
+            share=1 if share is None else whole_number(share, "share", low=1, high=100) / 100,
+            seed=0 if seed is None else whole_number(seed, "seed"),
         )
         pages = Pages()
         rows: list[Verdict] = pages.paginate_queryset(queue, request) or []  # type: ignore[arg-type]
@@ -90,6 +106,27 @@ class DisputeView(ProjectAPIView):
             verdict_id=verdict_id,
             value=data["value"],
             reason=data["reason"],
+            expected_revision=expected_revision(request),
+        )
+        return Response(verdict_as_dict(verdict))
+
+
+class DisputeApproveView(ProjectAPIView):
+    actions = {"POST": "adjudication.decide"}
+
+    @shape.describes(shapes.Verdict, params=[shape.IF_MATCH], conflict=True)
+    def post(self, request: Request, slug: str, verdict_id: int) -> Response:
+        """Approves what the votes settled by themselves.
+
+        Value and method stay; who approved it and when stands in the log. `If-Match` carries the revision that you saw;
+        412 when the unit was decided or labelled anew since. 409 when a person decided it, or has to. To overrule it,
+        decide it.
+        """
+        body(request, set())
+        verdict = approve(
+            reviewer=self.user,
+            project=self.project,
+            verdict_id=verdict_id,
             expected_revision=expected_revision(request),
         )
         return Response(verdict_as_dict(verdict))

@@ -28,8 +28,9 @@ from annotate.services.batches import (
     start_adjudication,
 )
 from annotate.services.consensus import settle_imported
+from annotate.services.tasks import HandedOn
 
-STEPS: dict[str, Callable[..., Batch]] = {
+STEPS: dict[str, Callable[..., Batch | HandedOn]] = {
     "open": open_batch,
     "adjudicate": start_adjudication,
     "close": close_batch,
@@ -124,7 +125,7 @@ class BatchView(ProjectAPIView):
 class BatchStepView(ProjectAPIView):
     actions = {"POST": "batches.change"}
 
-    @shape.describes(shape.Batch, conflict=True)
+    @shape.describes(shapes.SteppedBatch, conflict=True)
     def post(self, request: Request, slug: str, number: int, step: str) -> Response:
         """Moves a batch on: open, pause, resume, adjudicate, close, or reopen.
 
@@ -132,10 +133,20 @@ class BatchStepView(ProjectAPIView):
         labelling for a while, until `resume`. `adjudicate` ends the labelling, and what is
         disputed waits for the reviewers. `close` ends both. `reopen` lets the labelling go on. A step that doesn't fit
         the batch's state is refused (409). There is no body.
+
+        `adjudicate` and `close` count what was submitted, also of samples that people were still at work on. `reopen`
+        gives open tasks of people who have left to somebody else; `handed_on` and `given_up` say how many.
         """
         body(request, set())
-        batch = one_batch(self.project, number)
-        return Response(batch_as_dict(STEPS[step](batch=batch, actor=self.user)))
+        done = STEPS[step](batch=one_batch(self.project, number), actor=self.user)
+        moved = done if isinstance(done, HandedOn) else HandedOn()
+        return Response(
+            {
+                **batch_as_dict(one_batch(self.project, number)),
+                "handed_on": moved.handed_on,
+                "given_up": moved.given_up,
+            }
+        )
 
 
 class BatchExtendView(ProjectAPIView):

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.schema import Selection, Value
+from annotate.api.schema import Batch, Selection, Value
+
+
+class SteppedBatch(Batch):
+    handed_on = s.IntegerField(help_text="Open tasks of people who have left, which somebody else does now.")
+    given_up = s.IntegerField(help_text="Those that nobody else can do; their samples get one label fewer.")
 
 
 class BatchExtension(s.Serializer):
@@ -69,6 +74,7 @@ class Gold(s.Serializer):
     sample_id = s.CharField()
     unit = s.CharField()
     criterion = s.CharField()
+    version = s.IntegerField(help_text="Of the criterion.")
     value = Value()
     reason = s.CharField()
 

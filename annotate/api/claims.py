@@ -18,9 +18,9 @@ class ClaimsView(ProjectAPIView):
         """The claims of a sample with their history.
 
         Dropped ones too: an index, once given, keeps its meaning. `fixed` says why nothing can be changed now, and a
-        claim's `carries` what keeps this one as it is.
+        claim's `carries` what keeps this one as it is; only admins are told what exactly.
         """
-        return Response(claims_as_dict(one_sample(self.project, sample_id)))
+        return Response(claims_as_dict(one_sample(self.project, sample_id), user=self.user))
 
     @shape.describes(shape.EditedClaims, request=shape.ClaimChange, params=[shape.IF_MATCH])
     def patch(self, request: Request, slug: str, sample_id: int) -> Response:

@@ -100,6 +100,8 @@ class RelabelView(ProjectAPIView):
                 "verdicts": done.verdicts,
                 "asked": done.asked,
                 "left": done.left,
+                "waiting": done.waiting,
+                "known_answers": done.known_answers,
                 "batch": done.batch.number if done.batch else None,
             }
         )
@@ -151,6 +153,7 @@ def impact_as_dict(found: Impact) -> dict[str, Any]:
             for row in found.people
         ],
         "open_tasks": found.open_tasks,
+        "known_answers": {"kept": found.gold_kept, "to_set_again": found.gold_again},
     }
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import campaign_shapes as shapes
 from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView, body, json_body
-from annotate.selectors.gold import answer_as_dict, known_answers
+from annotate.errors import Invalid
+from annotate.selectors.gold import answer_as_dict, known_answers, to_set_again
 from annotate.selectors.projects import one_batch, one_criterion
 from annotate.selectors.quality import gold_accuracy, self_consistency
 from annotate.services.gold import gold_from_verdicts, import_gold, remove_gold
@@ -18,13 +20,24 @@ from annotate.services.gold import gold_from_verdicts, import_gold, remove_gold
 
 class GoldView(ProjectAPIView):
     actions = {"GET": "gold.read", "POST": "gold.change"}
-    params = Pages.params
+    params = Pages.params | {"to_set_again"}
 
-    @shape.describes(shapes.GoldPage, params=shape.PAGE)
+    @shape.describes(
+        shapes.GoldPage,
+        params=[*shape.PAGE, OpenApiParameter("to_set_again", description="true: those that a change touched.")],
+    )
     def get(self, request: Request, slug: str) -> Response:
-        """The known answers, by sample."""
+        """The known answers, by sample.
+
+        Those to the criteria as they are now. `to_set_again=true`: those to earlier versions that a change of the
+        criterion touched; set them again, or take them back.
+        """
+        again = request.query_params.get("to_set_again", "false")
+        if again not in ("true", "false"):
+            raise Invalid("bad_to_set_again", "to_set_again: write true or false.")
         pages = Pages()
-        rows = pages.paginate_queryset(known_answers(self.project), request)
+        found = to_set_again(self.project) if again == "true" else known_answers(self.project)
+        rows = pages.paginate_queryset(found, request)
         return pages.get_paginated_response([answer_as_dict(answer) for answer in rows or []])
 
     @shape.describes(shapes.GoldChanged, request=shapes.GoldRow(many=True))

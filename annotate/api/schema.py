@@ -74,9 +74,9 @@ class RefusedError(Error):
     looks = s.IntegerField(required=False, help_text="How many looks at test are in the way.")
     key = s.CharField(required=False, help_text="Which key is taken.")
     actions = s.ListField(child=s.CharField(), required=False, help_text="Which actions would share it.")
-    batches = BatchInTheWay(many=True, required=False, help_text="The batches that are in the way.")
+    batches = BatchInTheWay(many=True, required=False, help_text="The batches that are in the way; for admins.")
     unit = s.CharField(required=False, help_text="The unit that has something in the way.")
-    carries = s.DictField(child=s.IntegerField(), required=False, help_text="What it is, and how many.")
+    carries = s.DictField(child=s.IntegerField(), required=False, help_text="What it is, and how many; for admins.")
     problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 
@@ -692,6 +692,11 @@ class PersonTouched(s.Serializer):
     can_redo = s.BooleanField(help_text="Is a member who can be asked again.")
 
 
+class GoldTouched(s.Serializer):
+    kept = s.IntegerField()
+    to_set_again = s.IntegerField(help_text="Listed by GET gold/?to_set_again=true.")
+
+
 class Impact(s.Serializer):
     change = s.DictField()
     labels = s.IntegerField()
@@ -701,6 +706,7 @@ class Impact(s.Serializer):
     batches = BatchTouched(many=True)
     people = PersonTouched(many=True)
     open_tasks = s.IntegerField(help_text="Tasks that still ask the old version.")
+    known_answers = GoldTouched()
 
 
 class Relabelled(s.Serializer):
@@ -710,6 +716,8 @@ class Relabelled(s.Serializer):
     verdicts = s.IntegerField()
     asked = s.IntegerField()
     left = s.IntegerField(help_text="Touched labels that nobody is asked for.")
+    waiting = s.IntegerField(help_text="Units that reviewers decide, since nobody is asked about them.")
+    known_answers = s.IntegerField(help_text="Those that hold for the new version.")
     batch = s.IntegerField(allow_null=True, help_text="null: there was nothing to ask.")
 
 

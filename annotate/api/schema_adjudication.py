@@ -21,6 +21,9 @@ class Verdict(s.Serializer):
         allow_null=True, help_text="Share of the votes that gave the value; its posterior probability (dawid_skene)."
     )
     agreement = s.FloatField(allow_null=True, help_text="Share of the votes on the value that most of them gave.")
+    approved_at = s.DateTimeField(
+        allow_null=True, help_text="When a reviewer found right what the votes settled by themselves."
+    )
     revision = s.IntegerField()
 
 
@@ -67,7 +70,9 @@ class VerdictState(s.Serializer):
     value = Value(allow_null=True)
     method = s.CharField()
     reason = s.CharField()
-    by = s.CharField(allow_null=True, help_text="null: by rule.")
+    by = s.CharField(
+        allow_null=True, help_text="null: by rule. With the method unanimous or majority: who approved it."
+    )
     at = s.DateTimeField()
 
 
@@ -80,6 +85,7 @@ class Dispute(Verdict):
     changes = VoteChange(many=True, help_text="What reopened it: votes that are not those it was decided on.")
     decided_by = s.CharField(allow_null=True)
     decided_at = s.DateTimeField(allow_null=True)
+    approved_by = s.CharField(allow_null=True)
     history = VerdictState(many=True, help_text="The latest first.")
 
 

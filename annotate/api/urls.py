@@ -66,6 +66,7 @@ urlpatterns = [
     path(P + "disputes/", adjudication.DisputesView.as_view()),
     path(P + "disputes/accept/", bulk_accept.AcceptView.as_view()),
     path(P + "disputes/<int:verdict_id>/", adjudication.DisputeView.as_view()),
+    path(P + "disputes/<int:verdict_id>/approve/", adjudication.DisputeApproveView.as_view()),
     path(P + "disputes/<int:verdict_id>/return/", adjudication.DisputeReturnView.as_view()),
     path(P + "lessons/", lessons.LessonsView.as_view()),
     path(P + "work/", work.WorkView.as_view()),

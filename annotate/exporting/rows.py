@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from itertools import groupby
 from typing import Any
 
@@ -12,7 +12,8 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from annotate.errors import Invalid
-from annotate.models import Batch, Criterion, Project, Sample, Verdict
+from annotate.exporting.annotators import CHOICES, Annotators, SaidOfSample, said_by_sample
+from annotate.models import Batch, Criterion, Label, Project, Sample, Verdict
 from annotate.models.project import UnitKind
 from annotate.models.verdict import VerdictMethod, VerdictState
 from annotate.selectors.of_batch import of_batch
@@ -20,28 +21,31 @@ from annotate.selectors.versions import latest_of_unit
 from annotate.units import unit_sort_key, unit_text
 
 _CHUNK = 500
+_NOTHING: SaidOfSample = (0, {})
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
     """What a release contains. criteria, batch, methods: None means all. Of several versions of a criterion the latest
-    speaks that has a verdict on the unit."""
+    speaks that has a verdict on the unit. annotators: columns per annotator, one of annotators.CHOICES; None: no such
+    columns."""
 
     criteria: tuple[str, ...] | None = None
     batch: int | None = None
     methods: tuple[str, ...] | None = None
     include_disputed: bool = False
+    annotators: str | None = None
 
     @classmethod
     def read(cls, given: object, project: Project) -> Filters:
         """From JSON. Raises Invalid for what is unknown, so that a misspelled filter never exports everything."""
         if not isinstance(given, dict):
             raise Invalid("bad_filters", "filters: a JSON object.")
-        unknown = sorted(set(given) - {"criteria", "batch", "methods", "include_disputed"})
+        unknown = sorted(set(given) - {one.name for one in fields(cls)})
         if unknown:
             raise Invalid(
                 "bad_filters",
-                f"filters: “{unknown[0][:60]}” is unknown; there are criteria, batch, methods, include_disputed.",
+                f"filters: “{unknown[0][:60]}” is unknown; there are {', '.join(one.name for one in fields(cls))}.",
             )
         known_keys = set(Criterion.objects.filter(project=project).values_list("key", flat=True))
         batch, disputed = given.get("batch"), given.get("include_disputed", False)
@@ -51,11 +55,15 @@ class Filters:
             raise Invalid("bad_filters", f"filters: this project has no batch {batch}.")
         if not isinstance(disputed, bool):
             raise Invalid("bad_filters", "filters: include_disputed is true or false.")
+        columns = given.get("annotators")
+        if columns is not None and columns not in CHOICES:
+            raise Invalid("bad_filters", f"filters: annotators is one of {', '.join(CHOICES)}.")
         return cls(
             criteria=_names(given, "criteria", known_keys),
             batch=batch,
             methods=_names(given, "methods", set(VerdictMethod.values)),
             include_disputed=disputed,
+            annotators=columns,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,6 +77,8 @@ class Filters:
             shown["methods"] = list(self.methods)
         if self.include_disputed:
             shown["include_disputed"] = True
+        if self.annotators is not None:
+            shown["annotators"] = self.annotators
         return shown
 
     def apply(self, project: Project) -> QuerySet[Verdict]:
@@ -109,17 +119,21 @@ def snapshot() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class ExportedSample:
-    """A sample with its verdicts in the order in which a person goes through it."""
+    """A sample with its verdicts in the order in which a person goes through it.
+
+    said: by unit and criterion id the labels of those who get columns.
+    """
 
     sample: Sample
     verdicts: list[Verdict]
+    said: dict[tuple[str, int], list[Label]] = field(default_factory=dict)
 
 
 def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSample]:
     """Samples that have a verdict within the filters, in the order of their import."""
     verdicts = (
         filters.apply(project)
-        .select_related("criterion", "decided_by")
+        .select_related("criterion", "decided_by", "approved_by")
         .order_by("sample_id")
         .iterator(chunk_size=_CHUNK)
     )
@@ -130,8 +144,13 @@ def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSam
         .iterator(chunk_size=_CHUNK)
     )
     grouped = groupby(verdicts, key=lambda verdict: verdict.sample_id)
+    said = said_by_sample(filters.apply(project)) if filters.annotators else iter(())
+    sample_id, labels = next(said, _NOTHING)
     for sample, (_, group) in zip(samples, grouped, strict=True):
-        yield ExportedSample(sample, sorted(group, key=_order))
+        answered = sample_id == sample.pk
+        yield ExportedSample(sample, sorted(group, key=_order), labels if answered else {})
+        if answered:
+            sample_id, labels = next(said, _NOTHING)
 
 
 def _order(verdict: Verdict) -> tuple[tuple[int, int], int, str, int]:
@@ -152,6 +171,8 @@ COLUMNS = (
     "votes",
     "decided_by",
     "reason",
+    "approved_by",
+    "approved_at",
     "labels",
     "updated_at",
     "claims_source",
@@ -159,9 +180,10 @@ COLUMNS = (
 )
 
 
-def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
+def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotators) -> dict[str, Any]:
     """One row per unit and criterion. `labels`: the label revisions that the verdict rests on; of a reopened one, those
-    that it was decided on. `claims_…`: where a claim comes from."""
+    that it was decided on. `claims_…`: where a claim comes from. Then the columns of the annotators, if asked for."""
+    sample = exported.sample
     is_claim = verdict.criterion.unit == UnitKind.CLAIM
     rests_on = verdict.votes if verdict.decided_votes is None else verdict.decided_votes
     return {
@@ -174,11 +196,20 @@ def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
         "value": verdict.value,
         "method": verdict.method or None,
         "confidence": verdict.confidence,
-        "votes": [{"rater": vote["rater"], "value": vote["value"]} for vote in verdict.votes],
+        "votes": [{"rater": annotators.name(vote["rater"]), "value": vote["value"]} for vote in verdict.votes],
         "decided_by": verdict.decided_by.username if verdict.decided_by else None,
         "reason": verdict.reason,
+        "approved_by": verdict.approved_by.username if verdict.approved_by else None,
+        "approved_at": verdict.approved_at,
         "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in rests_on],
         "updated_at": verdict.updated_at,
         "claims_source": sample.claims_source if is_claim else None,
         "claims_revision": sample.claims_revision if is_claim else None,
+        **annotators.cells(exported.said.get((verdict.unit, verdict.criterion_id), [])),
     }
+
+
+def verdict_rows(samples: Iterable[ExportedSample], annotators: Annotators) -> Iterator[dict[str, Any]]:
+    for exported in samples:
+        for verdict in exported.verdicts:
+            yield verdict_row(exported, verdict, annotators)

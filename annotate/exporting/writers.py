@@ -5,76 +5,46 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import IO, Any
 from urllib.parse import quote
 
 import orjson
-import pyarrow as pa
-import pyarrow.parquet as pq
 from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
-from annotate.exporting.rows import COLUMNS, ExportedSample, verdict_row
+from annotate.exporting.annotators import Annotators
+from annotate.exporting.parquet import write_parquet
+from annotate.exporting.rows import COLUMNS, ExportedSample, verdict_rows
 from annotate.importing.cells import guard
 from annotate.models import Sample, Verdict
 from annotate.models.project import UnitKind
 from annotate.models.verdict import VerdictState
 from annotate.units import parse_unit, unit_text, units_of
 
-Writer = Callable[[Iterable[ExportedSample], IO[bytes]], int]
+Writer = Callable[[Iterable[ExportedSample], IO[bytes], Annotators], int]
 
-_PARQUET_ROWS = 5000
 SUPPORT, RELEVANCE = "support", "relevance"
 
-_PARQUET_SCHEMA = pa.schema(
-    [
-        ("sample_id", pa.string()),
-        ("unit", pa.string()),
-        ("unit_text", pa.string()),
-        ("criterion", pa.string()),
-        ("criterion_version", pa.int32()),
-        ("state", pa.string()),
-        ("value", pa.string()),
-        # The same again for scales of numbers, as a column of Parquet has one type.
-        ("value_number", pa.float64()),
-        ("method", pa.string()),
-        ("confidence", pa.float64()),
-        ("votes", pa.list_(pa.struct([("rater", pa.string()), ("value", pa.string())]))),
-        ("decided_by", pa.string()),
-        ("reason", pa.string()),
-        ("labels", pa.list_(pa.struct([("label", pa.int64()), ("revision", pa.int32())]))),
-        ("updated_at", pa.timestamp("us", tz="UTC")),
-        ("claims_source", pa.string()),
-        ("claims_revision", pa.int32()),
-    ]
-)
 
-
-def _rows(samples: Iterable[ExportedSample]) -> Iterator[dict[str, Any]]:
-    for exported in samples:
-        for verdict in exported.verdicts:
-            yield verdict_row(exported.sample, verdict)
-
-
-def write_jsonl(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
+def write_jsonl(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
     count = 0
-    for row in _rows(samples):
+    for row in verdict_rows(samples, annotators):
         file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z))
         count += 1
     return count
 
 
-def write_csv(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
+def write_csv(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
     """Lists are JSON in their cell; texts that a spreadsheet would run as a formula get a ' in front."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
+    columns = [*COLUMNS, *annotators.column_names()]
+    writer.writerow([guard(column) for column in columns])
     count = 0
-    for row in _rows(samples):
-        row["updated_at"] = row["updated_at"].isoformat().replace("+00:00", "Z")  # as JSONL spells it
-        writer.writerow([_cell(row[column]) for column in COLUMNS])
+    for row in verdict_rows(samples, annotators):
+        writer.writerow([_cell(row[column]) for column in columns])
         count += 1
     text.detach()
     return count
@@ -85,37 +55,14 @@ def _cell(value: Any) -> Any:
         return ""
     if isinstance(value, str):
         return guard(value)
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")  # as JSONL spells it
     if isinstance(value, bool | list | dict):
         return json.dumps(value, ensure_ascii=False)
     return value
 
 
-def write_parquet(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
-    rows = _rows(samples)
-    count = 0
-    with pq.ParquetWriter(file, _PARQUET_SCHEMA, compression="zstd") as writer:
-        while chunk := list(islice(rows, _PARQUET_ROWS)):
-            writer.write_table(pa.Table.from_pylist([_for_parquet(row) for row in chunk], schema=_PARQUET_SCHEMA))
-            count += len(chunk)
-    return count
-
-
-def _for_parquet(row: dict[str, Any]) -> dict[str, Any]:
-    value = row["value"]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return {
-        **row,
-        "value": _as_text(value),
-        "value_number": float(value) if is_number else None,
-        "votes": [{**vote, "value": _as_text(vote["value"])} for vote in row["votes"]],
-    }
-
-
-def _as_text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
-def write_ragas(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
+def write_ragas(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
     """Samples as evaluation libraries spell them, with a column per criterion.
 
     A criterion on the answer gives its value; one on claims, contexts, facts or entities gives a list with one entry
@@ -179,7 +126,7 @@ def _settled(exported: ExportedSample, key: str, kind: str) -> dict[str, Verdict
     return {verdict.unit: verdict for verdict in found if verdict.criterion.version == latest}
 
 
-def write_qrels(samples: Iterable[ExportedSample], file: IO[bytes]) -> int:
+def write_qrels(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
     """TREC relevance judgements: topic, 0, document, grade. The topic is the sample, the grade `relevance`."""
     count = 0
     for exported in samples:
@@ -226,4 +173,6 @@ WRITERS: dict[str, Writer] = {
     "ragas": write_ragas,
     "qrels": write_qrels,
 }
+# One row per unit and criterion, so that each annotator can have columns.
+TABLES = ("jsonl", "csv", "parquet")
 SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "parquet": "parquet", "ragas": "jsonl", "qrels": "qrels"}

@@ -28,6 +28,8 @@ class VerdictMethod(models.TextChoices):
 
 # What a person answers for. Votes that change reopen it; a rule never overwrites it.
 DECIDED_METHODS = (VerdictMethod.ADJUDICATED, VerdictMethod.ACCEPTED, VerdictMethod.DAWID_SKENE)
+# What the votes settled by themselves. A reviewer may look at it and approve it.
+RULED_METHODS = (VerdictMethod.UNANIMOUS, VerdictMethod.MAJORITY)
 
 
 class Verdict(models.Model):
@@ -36,6 +38,7 @@ class Verdict(models.Model):
     agreement: share of the votes on the value that most of them gave; None without votes.
     confidence: share of the votes that gave `value`, or its posterior probability (Dawid–Skene); None while disputed.
     decided_votes, decided_at: the votes as they were when a person decided, and when; None when a rule did.
+    approved_by, approved_at: who looked at what a rule settled and found it right; gone when the votes change.
     """
 
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts")
@@ -56,12 +59,26 @@ class Verdict(models.Model):
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
     )
+    approved_at = models.DateTimeField(null=True, blank=True)
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
+    )
     revision = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["sample", "unit", "criterion"], name="verdict_once_per_unit"),
+            models.CheckConstraint(
+                condition=Q(approved_by__isnull=True, approved_at__isnull=True)
+                | Q(
+                    approved_by__isnull=False,
+                    approved_at__isnull=False,
+                    state=VerdictState.SETTLED,
+                    method__in=[VerdictMethod.UNANIMOUS, VerdictMethod.MAJORITY],
+                ),
+                name="verdict_approved_as_ruled",
+            ),
             models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="verdict_unit_is_address"),
             models.CheckConstraint(condition=Q(state__in=VerdictState.values), name="verdict_state_known"),
             models.CheckConstraint(
@@ -102,7 +119,7 @@ class VerdictEvent(models.Model):
     votes = models.JSONField(default=list)
     confidence = models.FloatField(null=True, blank=True)
     reason = models.TextField(blank=True)
-    # None: by rule.
+    # None: by rule. With a method that is a rule's: the reviewer who approved it.
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
     )

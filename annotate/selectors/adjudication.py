@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from annotate.models import Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
-from annotate.models.verdict import DECIDED_METHODS
+from annotate.models.verdict import DECIDED_METHODS, RULED_METHODS
 from annotate.selectors.blindness import STILL_TO_LABEL
 from annotate.selectors.of_batch import OF_BATCH
 from annotate.selectors.versions import IS_LATEST
@@ -28,7 +28,10 @@ from annotate.selectors.versions import IS_LATEST
 ORDERS = ("matters", "sample")
 # disputed: enough labels, and no rule settles them. short: fewer labels than the sample was to get. reopened: decided,
 # and changed since. returned: sent back to an annotator, and so out of every other list until it is submitted again.
-STATES = ("disputed", "short", "reopened", "returned")
+# agreed: settled by the votes themselves and not approved yet; nothing has to be done about them, and a reviewer may
+# look at all of them or at a share drawn at random.
+AGREED = "agreed"
+STATES = ("disputed", "short", "reopened", "returned", AGREED)
 
 # A sample's place must not change while somebody decides its units one by one: it counts what a person has decided
 # already as well as what waits. For the same reason what was reopened is a list of its own in front.
@@ -45,7 +48,24 @@ _WAITING = """
           FROM ever e JOIN annotate_criterion c ON c.id = e.criterion_id
          WHERE e.state <> 'settled' AND {is_latest} AND {{filters}}
     )
-""".format(decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST)
+""".format(
+    decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST.format(verdict="e")
+)
+
+# The draw hangs on nothing but the seed and the unit: who goes through it again meets the same ones.
+_TO_CHECK = """
+    WITH waiting AS (
+        SELECT e.id, e.sample_id, e.criterion_id, e.unit, e.state, e.batch_id, c.position, c.key, c.name,
+               0 AS disputes, 0 AS spread
+          FROM annotate_verdict e JOIN annotate_criterion c ON c.id = e.criterion_id
+         WHERE c.project_id = %(project)s AND e.state = 'settled' AND e.method IN ({ruled})
+           AND e.approved_by_id IS NULL AND {is_latest} AND {{filters}}
+    )
+""".format(ruled=", ".join(f"'{method.value}'" for method in RULED_METHODS), is_latest=IS_LATEST)
+_DRAWN = """
+    ('x' || substr(md5(%(seed)s || ':' || e.sample_id || ':' || e.unit || ':' || c.key), 1, 7))::bit(28)::int
+        < %(share)s * 268435456
+"""
 
 _WITHIN_SAMPLE = (
     "sample_id, position, key, criterion_id, coalesce(nullif(split_part(unit, ':', 2), ''), '0')::int, unit, id"
@@ -58,18 +78,24 @@ _ORDER = {
 _NOT_BLIND = f"NOT {STILL_TO_LABEL.format(sample='e.sample_id')}"
 _RETURNED = """
     EXISTS (SELECT FROM annotate_task t JOIN annotate_label l ON l.task_id = t.id
+              JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
              WHERE t.sample_id = e.sample_id AND t.status IN ({open}) AND NOT (t.return_message = '')
                AND l.unit = e.unit AND l.criterion_id = e.criterion_id)
 """.format(open=", ".join(f"'{status.value}'" for status in OPEN_TASK_STATUSES))
+_AT_WORK = """
+    EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
+             WHERE t.batch_id = e.batch_id AND t.sample_id = e.sample_id AND t.status = ANY(%(open)s)
+               AND t.purpose = 'label' AND e.state = 'disputed')
+"""
 _SHORT = """
     (e.state = 'disputed' AND
      (SELECT jsonb_array_length(v.votes) FROM annotate_verdict v WHERE v.id = e.id) <
      (SELECT s.overlap FROM annotate_batchsample s WHERE s.batch_id = e.batch_id AND s.sample_id = e.sample_id))
 """
 _STATE_FILTERS = {
-    "": f"NOT {_RETURNED}",
-    "disputed": f"e.state = 'disputed' AND {_SHORT} IS NOT TRUE AND NOT {_RETURNED}",
-    "short": f"{_SHORT} AND NOT {_RETURNED}",
+    "": f"NOT {_AT_WORK} AND NOT {_RETURNED}",
+    "disputed": f"e.state = 'disputed' AND {_SHORT} IS NOT TRUE AND NOT {_AT_WORK} AND NOT {_RETURNED}",
+    "short": f"{_SHORT} AND NOT {_AT_WORK} AND NOT {_RETURNED}",
     "reopened": f"e.state = 'reopened' AND NOT {_RETURNED}",
     "returned": _RETURNED,
 }
@@ -110,7 +136,8 @@ class Disputed(NamedTuple):
 class Queue:
     """What waits for this reviewer, in order; a slice of it is a list of verdicts.
 
-    criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing.
+    criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing. annotator: a rater's name, only
+    what they voted on. Of `agreed`, share: only so many of them, drawn with the seed.
     """
 
     project: Project
@@ -119,6 +146,9 @@ class Queue:
     batch: int | None = None
     state: str = ""
     order: str = "matters"
+    annotator: str = ""
+    share: float = 1
+    seed: int = 0
 
     def count(self) -> int:
         return self._row("SELECT count(*) FROM waiting")[0]
@@ -205,21 +235,34 @@ class Queue:
             "running": [status.value for status in RUNNING_BATCH_STATUSES],
             "criterion": self.criterion,
             "batch": self.batch,
+            "annotator": self.annotator,
+            "share": self.share,
+            "seed": self.seed,
             **given,
         }
-        filters = [_NOT_BLIND, _STATE_FILTERS[self.state]]
+        filters = [_NOT_BLIND]
+        if self.state == AGREED:
+            filters += [_DRAWN] if self.share < 1 else []
+        else:
+            filters.append(_STATE_FILTERS[self.state])
+        if self.annotator:
+            filters.append(
+                "(SELECT v.votes FROM annotate_verdict v WHERE v.id = e.id)"
+                " @> jsonb_build_array(jsonb_build_object('rater', %(annotator)s::text))"
+            )
         if values["criterion"]:
             filters.append("c.key = %(criterion)s")
         if self.batch is not None:
             filters.append(OF_BATCH)
         with connection.cursor() as cursor:
-            cursor.execute(_WAITING.format(filters=" AND ".join(filters)) + sql, values)
+            source = _TO_CHECK if self.state == AGREED else _WAITING
+            cursor.execute(source.format(filters=" AND ".join(filters)) + sql, values)
             return cursor.fetchall()
 
 
 def one_verdict(project: Project, verdict_id: int) -> Verdict:
     verdict = (
-        Verdict.objects.select_related("criterion", "sample", "decided_by", "batch")
+        Verdict.objects.select_related("criterion", "sample", "decided_by", "approved_by", "batch")
         .filter(pk=verdict_id, criterion__project=project)
         .first()
     )
@@ -239,5 +282,6 @@ def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "confidence": verdict.confidence,
         "agreement": verdict.agreement,
+        "approved_at": verdict.approved_at,
         "revision": verdict.revision,
     }

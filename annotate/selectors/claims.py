@@ -1,4 +1,9 @@
-"""The claims of a sample as an editor needs them: also those that were dropped, what rests on them, who did what."""
+"""The claims of a sample as an editor needs them: also those that were dropped, what rests on them, who did what.
+
+Only who may read the known answers learns what rests on a claim and which batches have the sample: others are told that
+something does, in the same words whatever it is. A count of known answers would name them, and so would a batch that
+has the sample only to measure people.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.models import Batch, BatchSample, ClaimEdit, Sample
+from annotate.models import Batch, BatchSample, ClaimEdit, Sample, User
 from annotate.models.batch import RUNNING_BATCH_STATUSES, BatchStatus
 from annotate.models.project import UnitKind
+from annotate.permissions import may, role_of
 from annotate.units import is_dropped, parse_unit
 
 # While one of these asks about the claims, people may be reading them.
@@ -39,8 +46,15 @@ def tables_with_units() -> dict[str, str]:
     }
 
 
-def in_words(counts: Mapping[str, int]) -> str:
-    """“3 labels, 1 score”."""
+def may_know(user: User, sample: Sample) -> bool:
+    """Whether the user may learn what rests on the sample's claims."""
+    return may(role_of(user, sample.project), "gold.read")
+
+
+def in_words(counts: Mapping[str, int], *, told: bool) -> str:
+    """“3 labels, 1 score”; not told: that it is one or more of those that there can be; "": nothing."""
+    if not told:
+        return _("labels, verdicts, known answers or scores") if counts else ""
     return ", ".join(_counted(name, n) for name, n in counts.items())
 
 
@@ -64,10 +78,12 @@ def batches_at_work(sample: Sample) -> QuerySet[Batch]:
     ).distinct()
 
 
-def why_fixed(batches: list[Batch]) -> str:
+def why_fixed(batches: list[Batch], *, told: bool) -> str:
     """Why no claim of a sample can change now; "" when they can."""
     if not batches:
         return ""
+    if not told:
+        return _("A batch asks people about these claims; until it is closed they stay as they are.")
     names = ", ".join(f"“{batch.name}”" for batch in batches)
     return ngettext(
         "Batch %(names)s asks people about these claims; until it is closed they stay as they are.",
@@ -76,15 +92,17 @@ def why_fixed(batches: list[Batch]) -> str:
     ) % {"n": len(batches), "names": names}
 
 
-def claims_as_dict(sample: Sample) -> dict[str, Any]:
-    """Everything about the sample's claims. `history`: the latest first, without the claims of each revision."""
+def claims_as_dict(sample: Sample, *, user: User) -> dict[str, Any]:
+    """All that the user may know about the sample's claims. `history`: the latest first, without the claims of each
+    revision."""
+    told = may_know(user, sample)
     said = said_about_claims(sample)
     edits = list(sample.claim_edits.select_related("actor").defer("claims").order_by("-revision"))
     return {
         "revision": sample.claims_revision,
         "source": sample.claims_source,
         "checked": bool(edits) and edits[0].revision == sample.claims_revision and edits[0].change["op"] == CHECKED,
-        "fixed": why_fixed(list(batches_at_work(sample))),
+        "fixed": why_fixed(list(batches_at_work(sample)), told=told),
         "claims": [
             {
                 "index": index,
@@ -93,7 +111,7 @@ def claims_as_dict(sample: Sample) -> dict[str, Any]:
                 "end": claim["end"],
                 "dropped": is_dropped(claim),
                 "from": _made_of(claim),
-                "carries": in_words(said.get(index, {})),
+                "carries": in_words(said.get(index, {}), told=told),
             }
             for index, claim in enumerate(sample.claims)
         ],

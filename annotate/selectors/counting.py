@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotate.models import Label
+from annotate.models import Label, LabelEvent
 from annotate.models.batch import Purpose, TaskStatus
 
 # Of `annotate_label l`: a value, or "can't tell" with its reason. A comment alone answers nothing.
@@ -20,6 +20,12 @@ GIVEN = f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.
 COUNTING = f"l.value IS NOT NULL AND {GIVEN}"
 # Somebody looked, and said that they can't tell.
 UNDECIDED = f"l.cant_tell <> '' AND {GIVEN}"
+# Somebody gave it, where it lies: it wasn't carried over from an earlier version of its criterion, to hold on or to be
+# found filled in. For figures of what people did.
+DONE = (
+    "NOT EXISTS (SELECT FROM annotate_labelevent first WHERE first.label_id = l.id AND first.revision = 1"
+    " AND first.carried_from_id IS NOT NULL)"
+)
 # For DISTINCT ON (criterion, sample, unit, rater): the label that comes first is the one.
 LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC"
 
@@ -31,9 +37,19 @@ def counting_labels() -> QuerySet[Label]:
     )
 
 
+def is_carried() -> Exists:
+    """Of labels: the opposite of DONE."""
+    return Exists(LabelEvent.objects.filter(label=OuterRef("pk"), revision=1, carried_from__isnull=False))
+
+
 def undecided_labels() -> QuerySet[Label]:
     """Labels of submitted tasks that say "can't tell". They are no votes, but a reviewer wants to see them."""
     return Label.objects.filter(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL).exclude(cant_tell="")
+
+
+def answering_labels() -> QuerySet[Label]:
+    """Both: every answer that somebody gave, a value or that they can't tell."""
+    return counting_labels() | undecided_labels()
 
 
 def latest_per_rater(labels: QuerySet[Label]) -> Iterable[Label]:

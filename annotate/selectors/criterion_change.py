@@ -22,7 +22,7 @@ from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
-from annotate.models import Criterion, Task, Verdict
+from annotate.models import Criterion, GoldAnswer, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.scales import Value
 from annotate.selectors.counting import ANSWERED, GIVEN, LATEST_FIRST
@@ -154,14 +154,18 @@ def touched_by(change: Change, choices: Choices, *, new_options: Collection[Mapp
     return Touched(values=tuple(values), cant_tell=cant_tell, allowed=allowed)
 
 
+# Whether the rule touches a value, for statements by hand with the parameters of `given`. `{value}` names the column.
+IS_TOUCHED = """
+    %(all)s OR {value} = ANY(%(values)s::text[]::jsonb[])
+            OR NOT coalesce({value} = ANY(%(allowed)s::text[]::jsonb[]), true)
+"""
 # One label per person and unit, as votes are counted; `touched` says whether the change touches it.
 LATEST = f"""
     SELECT DISTINCT ON (l.criterion_id, l.sample_id, l.unit, l.rater_id)
            l.id, l.task_id, l.rater_id, r.name, r.user_id, l.sample_id, l.unit, l.value, l.cant_tell, l.comment,
            l.evidence, l.active_ms, l.revision, l.updated_at, t.batch_id,
-           %(all)s OR CASE WHEN l.value IS NULL THEN %(cant_tell)s
-                           ELSE l.value = ANY(%(values)s::text[]::jsonb[])
-                                OR NOT coalesce(l.value = ANY(%(allowed)s::text[]::jsonb[]), true) END AS touched
+           %(all)s OR CASE WHEN l.value IS NULL THEN %(cant_tell)s ELSE {IS_TOUCHED.format(value="l.value")} END
+               AS touched
       FROM annotate_label l
       JOIN annotate_rater r ON r.id = l.rater_id
       LEFT JOIN annotate_task t ON t.id = l.task_id
@@ -171,7 +175,7 @@ LATEST = f"""
 
 
 def given(old: Criterion, touched: Touched) -> dict[str, Any]:
-    """The parameters of LATEST."""
+    """The parameters of LATEST and IS_TOUCHED."""
     return {
         "old": old.pk,
         "all": touched.all,
@@ -224,6 +228,9 @@ class Impact:
     people: list[PersonCount] = field(default_factory=list)
     # Tasks that still ask the old version: what they bring stays with it.
     open_tasks: int = 0
+    # Known answers that hold for the new version, and those that an admin has to set again.
+    gold_kept: int = 0
+    gold_again: int = 0
 
     @property
     def untouched(self) -> int:
@@ -264,6 +271,7 @@ def impact(*, old: Criterion, new: Criterion | Mapping[str, Any], choices: Choic
         people = [PersonCount(*row) for row in cursor.fetchall()]
         cursor.execute(_BATCHES, parameters)
         batches = [BatchCount(number, name or "", labels, hit) for number, name, labels, hit in cursor.fetchall()]
+    gold = [rule(value) for value in GoldAnswer.objects.filter(criterion=old).values_list("value", flat=True)]
     return Impact(
         change=change,
         rule=rule,
@@ -277,6 +285,8 @@ def impact(*, old: Criterion, new: Criterion | Mapping[str, Any], choices: Choic
             batch__status__in=RUNNING_BATCH_STATUSES,
             status__in=OPEN_TASK_STATUSES,
         ).count(),
+        gold_kept=gold.count(False),
+        gold_again=gold.count(True),
     )
 
 

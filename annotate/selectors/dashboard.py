@@ -19,6 +19,7 @@ from alignment.estimate import Estimate
 from alignment.interval import Plan, proportion
 from annotate.models import Batch, Flag, Task, User
 from annotate.models.batch import Purpose, TaskStatus
+from annotate.selectors.counting import DONE
 from annotate.selectors.pace import PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.selectors.quality import gold_accuracy
 
@@ -129,14 +130,14 @@ def _times(batch: Batch, since: datetime) -> dict[int, tuple[float, float | None
 
 
 # As the browser measured it; else, of labels without such a measure, from the log of choices (selectors.pace).
-_UNITS = """
+_UNITS = f"""
     WITH choices AS (
         SELECT t.annotator_id, l.active_ms, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
             PARTITION BY l.task_id ORDER BY e.created_at, e.id)) AS gap
         FROM annotate_task t
         JOIN annotate_label l ON l.task_id = t.id
         JOIN annotate_labelevent e ON e.label_id = l.id
-        WHERE t.batch_id = %(batch)s AND t.status = 'submitted'
+        WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND {DONE}
     ), timed AS (
         SELECT annotator_id, CASE
             WHEN active_ms IS NOT NULL THEN active_ms / 1000.0
@@ -167,7 +168,7 @@ _AGREEMENT = f"""
       JOIN annotate_label l ON l.task_id = t.id AND l.value IS NOT NULL
       JOIN annotate_verdict v ON v.sample_id = l.sample_id AND v.unit = l.unit AND v.criterion_id = l.criterion_id
      WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND t.purpose = '{Purpose.LABEL.value}'
-       AND v.state = 'settled' AND jsonb_array_length(v.votes) >= 2
+       AND {DONE} AND v.state = 'settled' AND jsonb_array_length(v.votes) >= 2
      GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id
 """
 _STEADINESS = f"""

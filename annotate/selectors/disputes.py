@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.db.models import Min
 from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict
-from annotate.models import Label, Project, Sample, User, Verdict, VerdictEvent
+from annotate.models import BatchCriterion, Label, Project, Sample, User, Verdict, VerdictEvent
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, TaskStatus
 from annotate.models.verdict import VerdictState
 from annotate.selectors.adjudication import verdict_as_dict
@@ -65,7 +66,8 @@ class Said:
     """What one annotator said about the unit. `value` None: could not tell, and said why.
 
     changed: the label is not the revision that was counted. returned: its task was sent back and is not submitted
-    again. task_id: None when it was made elsewhere. may_return: its task can be sent back now.
+    again. task_id: None when it was made elsewhere. carried: over from an earlier version of the criterion, which is
+    the one that its task asks. may_return: its task can be sent back now.
     """
 
     letter: str
@@ -77,6 +79,7 @@ class Said:
     changed: bool = False
     returned: bool = False
     task_id: int | None = None
+    carried: bool = False
     may_return: bool = False
 
 
@@ -85,6 +88,7 @@ def side_by_side(verdict: Verdict, people: People) -> list[Said]:
     ids = [vote["label"] for vote in verdict.votes]
     with_task = Label.objects.select_related("rater", "task__batch")
     labels = with_task.in_bulk(ids)
+    asking = set(BatchCriterion.objects.filter(criterion=verdict.criterion_id).values_list("batch", flat=True))
     said = []
     for vote in verdict.votes:
         label = labels.get(vote["label"])
@@ -94,7 +98,7 @@ def side_by_side(verdict: Verdict, people: People) -> list[Said]:
                 people.who(vote["rater"]),
                 vote["value"],
                 changed=label is None or label.revision != vote["revision"],
-                **_details(label),
+                **_details(label, asking),
             )
         )
     voted = {vote["rater"] for vote in verdict.votes}
@@ -102,22 +106,32 @@ def side_by_side(verdict: Verdict, people: People) -> list[Said]:
         sample_id=verdict.sample_id, unit=verdict.unit, criterion_id=verdict.criterion_id
     )
     said += [
-        Said(people.letter(label.rater.name), people.who(label.rater.name), None, label.cant_tell, **_details(label))
+        Said(
+            people.letter(label.rater.name),
+            people.who(label.rater.name),
+            None,
+            label.cant_tell,
+            **_details(label, asking),
+        )
         for label in latest_per_rater(could_not.select_related("rater", "task__batch"))
         if label.rater.name not in voted
     ]
     return sorted(said, key=lambda one: (len(one.letter), one.letter))
 
 
-def _details(label: Label | None) -> dict[str, Any]:
+def _details(label: Label | None, asking: Collection[int]) -> dict[str, Any]:
+    """asking: the batches that ask the label's version of its criterion."""
     if label is None:
         return {}
+    carried = label.task is not None and label.task.batch_id not in asking
     return {
         "comment": label.comment,
         "evidence": label.evidence,
         "returned": is_returned(label),
         "task_id": label.task_id,
+        "carried": carried,
         "may_return": label.task is not None
+        and not carried
         and label.task.status == TaskStatus.SUBMITTED
         and label.task.batch.status in RUNNING_BATCH_STATUSES,
     }
@@ -254,6 +268,7 @@ def dispute_payload(project: Project, verdict: Verdict) -> dict[str, Any]:
         ],
         "decided_by": verdict.decided_by.name if verdict.decided_by else None,
         "decided_at": verdict.decided_at,
+        "approved_by": verdict.approved_by.name if verdict.approved_by else None,
         "history": [
             {
                 "revision": event.revision,

@@ -8,10 +8,10 @@ from collections.abc import Collection
 from typing import Any
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotate.models import Batch, BatchCriterion, GoldAnswer, Project, Sample, Task, User
-from annotate.models.batch import Strategy
+from annotate.models import Batch, BatchCriterion, GoldAnswer, Project, Sample, Task, User, Verdict
+from annotate.models.batch import Purpose, Strategy
 from annotate.selectors.expertise import sample_tags
 
 
@@ -31,24 +31,43 @@ def gold_for(
 ) -> list[tuple[int, str]]:
     """(sample, tag) that the person could get as gold, in random order, those they never met first.
 
-    A sample that they have, or are about to have (`besides`), in this batch is not among them, nor one that needs an
-    expertise that isn't among their `tags`.
+    Nobody is measured by what they know: not by a sample that they have, or are about to have (`besides`), in this
+    batch, nor by one that they labelled anywhere (a lesson may have told them what was decided), nor by one whose known
+    answers were or will be shown to them, nor by what they decided themselves. Nor by a sample that needs an expertise
+    that isn't among their `tags`.
     """
     samples = gold_samples(batch)
     tag_of = sample_tags(batch.tag_key, samples)
     met = Task.objects.filter(annotator=annotator_id, sample__in=samples)
-    here = set(met.filter(batch=batch).values_list("sample", flat=True))
+    known = met.filter(Q(batch=batch) | ~Q(purpose=Purpose.GOLD) | Q(batch__gold_feedback=True))
+    decided = Verdict.objects.filter(decided_by=annotator_id, sample__in=samples)
+    out = {*besides, *known.values_list("sample", flat=True), *decided.values_list("sample", flat=True)}
     seen = set(met.values_list("sample", flat=True))
-    free = [pk for pk in samples if pk not in here and pk not in besides and tag_of.get(pk, "") in {"", *tags}]
+    free = [pk for pk in samples if pk not in out and tag_of.get(pk, "") in {"", *tags}]
     rng.shuffle(free)
     free.sort(key=seen.__contains__)
     return [(pk, tag_of.get(pk, "")) for pk in free]
 
 
 def known_answers(project: Project) -> QuerySet[GoldAnswer]:
-    """In import order of their samples."""
-    answers = GoldAnswer.objects.filter(sample__project=project).select_related("sample", "criterion")
-    return answers.order_by("sample_id", "criterion__position", "unit", "id")
+    """Those to the criteria as they are now, in import order of their samples."""
+    return _listed(GoldAnswer.objects.filter(sample__project=project, criterion__is_current=True))
+
+
+def to_set_again(project: Project) -> QuerySet[GoldAnswer]:
+    """Those to earlier versions of a criterion that later ones have not got: what a change of the criterion touched.
+    Tasks of batches that ask the earlier version are still measured by them."""
+    later = GoldAnswer.objects.filter(
+        sample=OuterRef("sample"),
+        unit=OuterRef("unit"),
+        criterion__key=OuterRef("criterion__key"),
+        criterion__version__gt=OuterRef("criterion__version"),
+    )
+    return _listed(GoldAnswer.objects.filter(~Exists(later), sample__project=project, criterion__is_current=False))
+
+
+def _listed(answers: QuerySet[GoldAnswer]) -> QuerySet[GoldAnswer]:
+    return answers.select_related("sample", "criterion").order_by("sample_id", "criterion__position", "unit", "id")
 
 
 def answer_as_dict(answer: GoldAnswer) -> dict[str, Any]:
@@ -57,6 +76,7 @@ def answer_as_dict(answer: GoldAnswer) -> dict[str, Any]:
         "sample_id": answer.sample.external_id,
         "unit": answer.unit,
         "criterion": answer.criterion.key,
+        "version": answer.criterion.version,
         "value": answer.value,
         "reason": answer.reason,
     }

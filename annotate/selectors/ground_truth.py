@@ -12,16 +12,20 @@ from annotate.models.verdict import VerdictMethod, VerdictState
 
 
 def ground_truth(project: Project) -> list[dict[str, Any]]:
-    """Verdicts per criterion and version: settled by each method, and still disputed."""
+    """Verdicts per criterion and version: settled by each method, approved, and still disputed."""
     settled = Q(verdicts__state=VerdictState.SETTLED)
     by_method = {
         method.value: Count("verdicts", filter=settled & Q(verdicts__method=method)) for method in VerdictMethod
     }
     rows = (
         Criterion.objects.filter(project=project)
-        .annotate(waiting=Count("verdicts", filter=~settled), **by_method)
+        .annotate(
+            waiting=Count("verdicts", filter=~settled),
+            approved=Count("verdicts", filter=Q(verdicts__approved_at__isnull=False)),
+            **by_method,
+        )
         .order_by("position", "-version")
-        .values("key", "name", "version", "is_current", "waiting", *by_method)
+        .values("key", "name", "version", "is_current", "waiting", "approved", *by_method)
     )
     counted = [{**row, "settled": sum(row[method] for method in by_method)} for row in rows]
     return [row for row in counted if row["is_current"] or row["settled"] or row["waiting"]]

@@ -16,8 +16,9 @@ from django.db import connection
 from annotate.models import Label, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.selectors.versions import IS_LATEST
 
-_LESSONS = """
+_LESSONS = f"""
       FROM annotate_rater r
       JOIN annotate_label l ON l.rater_id = r.id
       JOIN annotate_task t ON t.id = l.task_id AND t.status = %(submitted)s AND t.purpose = %(label)s
@@ -28,6 +29,7 @@ _LESSONS = """
       LEFT JOIN annotate_lessonread seen ON seen.user_id = r.user_id AND seen.verdict_id = v.id
      WHERE r.user_id = %(user)s AND r.project_id = ANY(%(projects)s) AND l.value IS NOT NULL
        AND v.state = %(settled)s AND v.method = ANY(%(methods)s) AND v.value <> l.value
+       AND {IS_LATEST.format(verdict="v")}
        AND v.votes @> jsonb_build_array(jsonb_build_object('label', l.id))
        AND NOT EXISTS (SELECT FROM annotate_task o JOIN annotate_batch ob ON ob.id = o.batch_id
                         WHERE o.sample_id = l.sample_id AND ob.status = ANY(%(running)s)

@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 from annotate.models import Batch, BatchSample, Flag, Label, Project, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
+from annotate.selectors.counting import is_carried
 from annotate.selectors.of_batch import of_batch
 from annotate.unit_sql import count_sql
 
@@ -85,6 +86,45 @@ def free_tasks(batch: Batch) -> int:
 
 
 @dataclass(frozen=True)
+class Unfinished:
+    """What is not through in a batch, for whoever is about to end it."""
+
+    # Nobody has begun them; those of a queue that nobody took are among them.
+    waiting: int
+    begun: int
+    submitted: int
+    disputed: int
+    # Samples that some have labelled and others have not: they go to the reviewers with the labels that there are.
+    half_labelled: int
+
+    @property
+    def tasks(self) -> int:
+        return self.waiting + self.begun
+
+
+def unfinished(batch: Batch) -> Unfinished:
+    tasks = Task.objects.filter(batch=batch).aggregate(
+        waiting=Count("id", filter=Q(status=TaskStatus.PENDING)),
+        begun=Count("id", filter=Q(status__in=[TaskStatus.IN_PROGRESS, TaskStatus.RETURNED])),
+        submitted=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+    )
+    half = (
+        Task.objects.filter(batch=batch, purpose=Purpose.LABEL)
+        .order_by()
+        .values("sample")
+        .annotate(
+            done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+            open=Count("id", filter=Q(status__in=OPEN_TASK_STATUSES)),
+        )
+    )
+    return Unfinished(
+        **tasks,
+        disputed=sum(row.disputed for row in batch_criteria(batch)),
+        half_labelled=half.filter(done__gt=0, open__gt=0).count(),
+    )
+
+
+@dataclass(frozen=True)
 class OpenWork:
     """What somebody still has to do in a batch."""
 
@@ -121,7 +161,8 @@ def batch_skips(batch: Batch) -> list[Task]:
     return list(skipped.order_by("sample_id", "annotator__username"))
 
 
-# Each unit as often as people label its sample; where labels are given anew, as often as somebody is asked to.
+# Each unit as often as people label its sample; where labels are given anew, as often as somebody is asked to, but for
+# those that are filled in already (below).
 _EXPECTED = f"""
     WITH asked AS (
         SELECT b.sample_id, CASE WHEN whole.relabels_id IS NULL THEN b.overlap ELSE (
@@ -143,11 +184,15 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         cursor.execute(_EXPECTED, [batch.pk])
         claims, contexts, facts, entities, samples = cursor.fetchone()
     units = {"claim": claims, "context": contexts, "fact": facts, "entity": entities}
+    standing = Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL).exclude(
+        task__status=TaskStatus.RELEASED
+    )
+    filled_in = dict(standing.filter(is_carried()).order_by().values_list("criterion_id").annotate(n=Count("id")))
     said = {
         criterion: (given, cant_tell)
         # What was said in a task that was skipped or handed on in the end counts for nothing.
-        for criterion, given, cant_tell in Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL)
-        .exclude(task__status__in=[TaskStatus.SKIPPED, TaskStatus.RELEASED])
+        for criterion, given, cant_tell in standing.exclude(task__status=TaskStatus.SKIPPED)
+        .filter(~is_carried())
         .values_list("criterion_id")
         .annotate(given=Count("id", filter=Q(value__isnull=False)), cant_tell=Count("id", filter=~Q(cant_tell="")))
     }
@@ -158,7 +203,7 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         CriterionProgress(
             key=criterion.key,
             name=criterion.name,
-            expected=units.get(criterion.unit, samples),
+            expected=units.get(criterion.unit, samples) - filled_in.get(criterion.pk, 0),
             given=said.get(criterion.pk, (0, 0))[0],
             cant_tell=said.get(criterion.pk, (0, 0))[1],
             settled=settled.get(criterion.pk, 0),

@@ -6,11 +6,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.models import Verdict
 
-# Of `annotate_verdict e JOIN annotate_criterion c`: `latest_of_unit` for statements by hand.
+# Of a verdict and its criterion `c`: `latest_of_unit` for statements by hand. `{verdict}` names the verdict.
 IS_LATEST = """
     (c.is_current OR NOT EXISTS (
         SELECT FROM annotate_verdict later JOIN annotate_criterion lc ON lc.id = later.criterion_id
-         WHERE later.sample_id = e.sample_id AND later.unit = e.unit AND lc.key = c.key AND lc.version > c.version))
+         WHERE later.sample_id = {verdict}.sample_id AND later.unit = {verdict}.unit
+           AND lc.key = c.key AND lc.version > c.version))
 """
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Collection, Mapping, Sequence
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,13 +13,14 @@ from annotate.errors import Conflict
 from annotate.models import Batch, User, Verdict
 from annotate.models.batch import BatchStatus
 from annotate.models.label import Label
-from annotate.selectors.gold import gold_samples
+from annotate.selectors.gold import gold_for, gold_samples
 from annotate.selectors.samples import samples_keyed
 from annotate.services import audit, notices
 from annotate.services.assignment import check_tags
 from annotate.services.batch_checks import active_members, check_people, found, locked
 from annotate.services.making_tasks import make_tasks
-from annotate.services.moving import lock_takers
+from annotate.services.moving import at_work, lock_samples, lock_takers, settle_batch
+from annotate.services.tasks import HandedOn, hand_on_of_the_gone
 from annotate.unit_sql import UnitCount
 from annotate.units import LISTED_KINDS
 
@@ -34,11 +36,8 @@ def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
         check_tags(batch, tags_of)
         samples = list(batch.batch_samples.order_by("position"))
         _check_has_units(batch, [row.sample_id for row in samples])
-        if batch.gold_share and not gold_samples(batch):
-            raise Conflict(
-                "no_gold",
-                _("No sample has a known answer to what this batch asks; give some, or set the share of gold to 0."),
-            )
+        if batch.gold_share:
+            _check_gold(batch, tags_of)
         make_tasks(batch, samples, tags_of)
         batch.status = BatchStatus.OPEN
         batch.opened_at = timezone.now()
@@ -56,6 +55,23 @@ def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
             said = _("“%(key)s” asks about each %(kind)s, but no sample of this batch has one.")
             given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
             raise Conflict("nothing_to_ask", said % given)
+
+
+def _check_gold(batch: Batch, tags_of: Mapping[int, Collection[str]]) -> None:
+    if not gold_samples(batch):
+        raise Conflict(
+            "no_gold",
+            _("No sample has a known answer to what this batch asks; give some, or set the share of gold to 0."),
+        )
+    rng = random.Random(batch.seed)
+    if not any(gold_for(batch, person, tags=tags, besides=(), rng=rng) for person, tags in tags_of.items()):
+        raise Conflict(
+            "no_gold",
+            _(
+                "Nobody in this batch can be measured by the known answers: they have labelled those samples, have "
+                "seen the answers, or lack the expertise. Give other answers, or set the share of gold to 0."
+            ),
+        )
 
 
 def pause_batch(*, actor: User | None, batch: Batch) -> Batch:
@@ -79,34 +95,49 @@ def _switch(actor: User | None, batch: Batch, before: BatchStatus, after: BatchS
 
 
 def start_adjudication(*, batch: Batch, actor: User | None = None) -> Batch:
-    """No more labelling; what is disputed goes on to the reviewers. Tasks not finished stay as they are."""
+    """No more labelling; what is disputed goes on to the reviewers, and with it what fewer people labelled than should
+    have. Tasks not finished stay as they are."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
         batch.status = BatchStatus.ADJUDICATING
         batch.save(update_fields=["status"])
-        _note(actor, batch, "adjudicating")
+        _note(actor, batch, "adjudicating", verdicts=_settle_half_labelled(batch))
     return batch
 
 
 def close_batch(*, batch: Batch, actor: User | None = None) -> Batch:
+    """Ends the labelling, if that wasn't done before, and the adjudication. Disputes still wait for the reviewers."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING)
         batch.status = BatchStatus.CLOSED
         batch.closed_at = timezone.now()
         batch.save(update_fields=["status", "closed_at"])
-        _note(actor, batch, "closed")
+        _note(actor, batch, "closed", verdicts=_settle_half_labelled(batch))
     return batch
 
 
-def reopen_batch(*, batch: Batch, actor: User | None = None) -> Batch:
-    """Labelling goes on in a batch that was closed or handed to the reviewers too early."""
+def _settle_half_labelled(batch: Batch) -> int:
+    """Samples that people were still at work on: what was submitted is all that there will be. Returns how many
+    verdicts changed."""
+    samples = list(at_work(batch).order_by().values_list("sample", flat=True).distinct())
+    lock_samples(samples)
+    return settle_batch(batch, samples)
+
+
+def reopen_batch(*, batch: Batch, actor: User | None = None) -> HandedOn:
+    """Labelling goes on in a batch that was closed or handed to the reviewers too early. Open tasks of people who have
+    left meanwhile go to somebody else, as they do when somebody leaves; returns how many these were.
+
+    A verdict on half of the votes stays, since somebody may have decided it, and is worked out anew once its sample is
+    labelled; until then no reviewer is asked about it (selectors.adjudication).
+    """
     with transaction.atomic():
         batch = locked(batch, BatchStatus.ADJUDICATING, BatchStatus.CLOSED)
         batch.status = BatchStatus.OPEN
         batch.closed_at = None
         batch.save(update_fields=["status", "closed_at"])
         _note(actor, batch, "reopened")
-    return batch
+        return hand_on_of_the_gone(actor=actor, batch=batch)
 
 
 def delete_batch(*, batch: Batch, actor: User | None = None) -> None:

@@ -19,6 +19,7 @@ from annotate.selectors.claims import (
     batches_at_work,
     claims_as_dict,
     in_words,
+    may_know,
     said_about_claims,
     why_fixed,
 )
@@ -51,14 +52,15 @@ def edit_claims(
             return _repeated_or_stale(sample, actor, change, expected_revision)
         batches = list(batches_at_work(sample))
         if batches:
+            told = may_know(actor, sample)
             named = [{"number": batch.number, "name": batch.name, "status": batch.status} for batch in batches]
-            raise Conflict("claims_in_use", why_fixed(batches), batches=named)
+            raise Conflict("claims_in_use", why_fixed(batches, told=told), **({"batches": named} if told else {}))
         before = sample.claims
         after = _after(sample, change)
-        state = claims_as_dict(sample)
+        state = claims_as_dict(sample, user=actor)
         if after == before and (change["op"] != CHECKED or state["checked"]):
             return state
-        _require_untouched(sample, before, after)
+        _require_untouched(actor, sample, before, after)
         if not state["history"] or state["history"][0]["revision"] != sample.claims_revision:
             # What the history begins with, or goes on with after a file named the claims.
             began = {"op": IMPORTED, "source": sample.claims_source}
@@ -72,7 +74,7 @@ def edit_claims(
         ClaimEdit.objects.create(
             sample=sample, revision=sample.claims_revision, change=dict(change), claims=after, actor=actor
         )
-        return claims_as_dict(sample)
+        return claims_as_dict(sample, user=actor)
 
 
 # In the order in which everybody else takes them. The project: a file that is being imported counts the claims and
@@ -109,7 +111,7 @@ def _repeated_or_stale(
     sample: Sample, actor: User, change: Mapping[str, Any], expected_revision: int
 ) -> dict[str, Any]:
     made = sample.claim_edits.filter(revision=expected_revision + 1, actor=actor).first()
-    current = claims_as_dict(sample)
+    current = claims_as_dict(sample, user=actor)
     if made is not None and made.change == dict(change):
         return current
     raise Stale(
@@ -137,18 +139,19 @@ def _after(sample: Sample, change: Mapping[str, Any]) -> list[Claim]:
     return apply_change(change, sample.claims, sample.answer)
 
 
-def _require_untouched(sample: Sample, before: Sequence[Claim], after: Sequence[Claim]) -> None:
+def _require_untouched(actor: User, sample: Sample, before: Sequence[Claim], after: Sequence[Claim]) -> None:
     """What something was said about stays what it was said about."""
     said = said_about_claims(sample)
     for index, claim in enumerate(before):
         if index in said and _meaning(claim) != _meaning(after[index]):
+            told = may_know(actor, sample)
             title = unit_title(f"claim:{index}", unit_number(sample, f"claim:{index}"))
             raise Conflict(
                 "claim_in_use",
                 _("%(claim)s carries %(counts)s, so it stays as it is. Others can be changed, and new ones added.")
-                % {"claim": title, "counts": in_words(said[index])},
+                % {"claim": title, "counts": in_words(said[index], told=told)},
                 unit=f"claim:{index}",
-                carries=said[index],
+                **({"carries": said[index]} if told else {}),
             )
 
 

@@ -8,7 +8,7 @@ Saying "can't tell" is no vote, but brings the unit to the reviewer, even when n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
@@ -20,17 +20,20 @@ from annotate.models.verdict import DECIDED_METHODS
 from annotate.selectors.counting import COUNTING, LATEST_FIRST, UNDECIDED
 from annotate.services.audit import note
 
+_THESE = "(%(samples)s::bigint[] IS NULL OR l.sample_id = ANY(%(samples)s::bigint[]))"
 # `votes`: the labels that count (annotate.selectors.counting), one per person: the latest, when a person met the unit
 # in two batches. A verdict that a person answers for keeps its value when votes change, and is reopened for another
 # look; its confidence is then the share of the new votes or, with Dawid and Skene's model, what it was.
 _SETTLE = f"""
-    WITH votes AS (
+    WITH asked AS (
+        SELECT * FROM unnest(%(samples)s::bigint[], %(needed)s::int[]) AS a (sample_id, needed)
+    ), votes AS (
         SELECT DISTINCT ON (l.criterion_id, l.sample_id, l.unit, l.rater_id)
                l.criterion_id, l.sample_id, l.unit, l.rater_id, l.value, l.revision, l.id, r.name
           FROM annotate_label l
           JOIN annotate_rater r ON r.id = l.rater_id
           LEFT JOIN annotate_task t ON t.id = l.task_id
-         WHERE l.criterion_id = ANY(%(criteria)s) AND (%(sample)s::bigint IS NULL OR l.sample_id = %(sample)s)
+         WHERE l.criterion_id = ANY(%(criteria)s) AND {_THESE}
            AND {COUNTING}
          ORDER BY {LATEST_FIRST}
     ), units AS (
@@ -41,7 +44,7 @@ _SETTLE = f"""
          UNION ALL
         SELECT DISTINCT l.criterion_id, l.sample_id, l.unit, 0, '[]'::jsonb
           FROM annotate_label l JOIN annotate_task t ON t.id = l.task_id
-         WHERE l.criterion_id = ANY(%(criteria)s) AND (%(sample)s::bigint IS NULL OR l.sample_id = %(sample)s)
+         WHERE l.criterion_id = ANY(%(criteria)s) AND {_THESE}
            AND {UNDECIDED}
            AND NOT EXISTS (SELECT FROM votes v WHERE v.criterion_id = l.criterion_id AND v.sample_id = l.sample_id
                                                  AND v.unit = l.unit)
@@ -49,19 +52,21 @@ _SETTLE = f"""
         -- Every vote was taken back: what rested on them can't stand.
         SELECT e.criterion_id, e.sample_id, e.unit, 0, '[]'::jsonb
           FROM annotate_verdict e
-         WHERE e.criterion_id = ANY(%(criteria)s) AND e.sample_id = %(sample)s::bigint AND e.votes <> '[]'
+         WHERE e.criterion_id = ANY(%(criteria)s) AND e.sample_id = ANY(%(samples)s::bigint[]) AND e.votes <> '[]'
            AND NOT EXISTS (SELECT FROM votes v WHERE v.criterion_id = e.criterion_id AND v.sample_id = e.sample_id
                                                  AND v.unit = e.unit)
     ), largest AS (
         SELECT DISTINCT ON (criterion_id, sample_id, unit) criterion_id, sample_id, unit, value, count(*) AS agreeing
           FROM votes GROUP BY criterion_id, sample_id, unit, value
          ORDER BY criterion_id, sample_id, unit, count(*) DESC
+    ), counted AS (
+        SELECT u.*, coalesce(a.needed, %(of_all)s) AS needed FROM units u LEFT JOIN asked a USING (sample_id)
     ), ruled AS (
         SELECT u.*, g.value, g.agreeing::float / u.n AS share,
-               u.n >= %(needed)s AND coalesce(CASE (SELECT consensus FROM annotate_batch WHERE id = %(batch)s)
+               u.n >= u.needed AND coalesce(CASE (SELECT consensus FROM annotate_batch WHERE id = %(batch)s)
                    WHEN %(unanimous)s THEN g.agreeing = u.n ELSE 2 * g.agreeing > u.n END, false) AS settled
-          FROM units u LEFT JOIN largest g USING (criterion_id, sample_id, unit)
-         WHERE u.n >= %(needed)s OR NOT %(only_complete)s
+          FROM counted u LEFT JOIN largest g USING (criterion_id, sample_id, unit)
+         WHERE u.n >= u.needed OR %(of_all)s::int IS NULL
     )
     INSERT INTO annotate_verdict AS v
            (sample_id, unit, criterion_id, batch_id, state, value, method, votes, agreement, confidence, reason,
@@ -81,6 +86,8 @@ _SETTLE = f"""
                              THEN (SELECT avg((vote -> 'value' = v.value)::int)
                                      FROM jsonb_array_elements(excluded.votes) AS vote)
                              ELSE excluded.confidence END,
+           -- What was approved was the votes of then.
+           approved_by_id = NULL, approved_at = NULL,
            batch_id = coalesce(excluded.batch_id, v.batch_id), votes = excluded.votes, agreement = excluded.agreement,
            revision = v.revision + 1, updated_at = now()
      WHERE v.votes IS DISTINCT FROM excluded.votes
@@ -94,13 +101,13 @@ _LOCK_SAMPLES = """
 """
 
 
-def settle_sample(*, sample_id: int, criterion_ids: Sequence[int], needed: int, batch_id: int) -> int:
-    """Writes the verdicts of a sample that nobody in the batch is at work on any more, by the batch's rule. Returns how
-    many changed.
+def settle_samples(*, criterion_ids: Sequence[int], needed: Mapping[int, int], batch_id: int | None) -> int:
+    """Writes the verdicts of samples that nobody in the batch is at work on any more, by the batch's rule; with fewer
+    votes than needed (by sample) a unit is disputed. batch_id None: by majority. Returns how many verdicts changed.
 
-    The caller's transaction holds the lock on the sample.
+    The caller's transaction holds the locks on the samples.
     """
-    return _settle(criterion_ids, sample_id=sample_id, needed=needed, batch_id=batch_id, only_complete=False)
+    return _settle(criterion_ids, needed=needed, of_all=None, batch_id=batch_id)
 
 
 def settle_imported(*, project: Project, criterion: Criterion, needed: int, actor: User | None = None) -> int:
@@ -118,7 +125,7 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
         # As whoever submits does, or the votes of just now would be written over with those of just before.
         with connection.cursor() as cursor:
             cursor.execute(_LOCK_SAMPLES, [criterion.pk])
-        written = _settle([criterion.pk], sample_id=None, needed=needed, batch_id=None, only_complete=True)
+        written = _settle([criterion.pk], needed=None, of_all=needed, batch_id=None)
         note(
             actor=actor,
             action="verdicts.settled",
@@ -132,17 +139,18 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
 
 
 def _settle(
-    criterion_ids: Sequence[int], *, sample_id: int | None, needed: int, batch_id: int | None, only_complete: bool
+    criterion_ids: Sequence[int], *, needed: Mapping[int, int] | None, of_all: int | None, batch_id: int | None
 ) -> int:
+    """needed: of the samples to settle. None: all samples, those of their units that have at least `of_all` votes."""
     with connection.cursor() as cursor:
         cursor.execute(
             _SETTLE,
             {
                 "criteria": list(criterion_ids),
-                "sample": sample_id,
-                "needed": needed,
+                "samples": None if needed is None else list(needed),
+                "needed": None if needed is None else list(needed.values()),
+                "of_all": of_all,
                 "batch": batch_id,
-                "only_complete": only_complete,
                 "unanimous": ConsensusRule.UNANIMOUS.value,
                 "decided": [method.value for method in DECIDED_METHODS],
             },

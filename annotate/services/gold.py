@@ -127,7 +127,8 @@ def gold_from_verdicts(
 
 
 def remove_gold(*, actor: User, project: Project, gold_id: int) -> None:
-    """Takes a known answer back. Tasks that were given because of it stay; nobody is measured by it any more."""
+    """Takes a known answer back, to earlier versions of its criterion as well. Tasks that were given because of it
+    stay; nobody is measured by it any more."""
     with transaction.atomic():
         answer = (
             GoldAnswer.objects.select_for_update(of=("self",))
@@ -141,7 +142,10 @@ def remove_gold(*, actor: User, project: Project, gold_id: int) -> None:
             actor=actor, action="gold.removed", subject=f"{answer.sample.external_id}: {answer.unit}", project=project,
             criterion=answer.criterion.key, value=answer.value,
         )  # fmt: skip
-        answer.delete()
+        GoldAnswer.objects.filter(
+            sample=answer.sample, unit=answer.unit, criterion__key=answer.criterion.key,
+            criterion__version__lte=answer.criterion.version,
+        ).delete()  # fmt: skip
 
 
 def _read(project: Project, row: Any, samples: Mapping[str, Sample], criteria: Mapping[str, Criterion]) -> GoldAnswer:

@@ -17,7 +17,7 @@ from annotate.models import LabelEvent, User
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.permissions import no_such_task
 from annotate.scales import normalise
-from annotate.services.consensus import settle_sample
+from annotate.services.consensus import settle_samples
 from annotate.services.loop_rows import AskedCriterion, TaskRow, finish_task, read_task, write_label
 from annotate.services.queue import put_back
 from annotate.spans import check_evidence
@@ -210,10 +210,9 @@ def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int,
         if others_at_work is not None and status == TaskStatus.SKIPPED and task.strategy == Strategy.PULL:
             others_at_work += put_back(task.id)
         if others_at_work == 0 and task.purpose == Purpose.LABEL:
-            settle_sample(
-                sample_id=task.sample_id,
+            settle_samples(
                 criterion_ids=[criterion.id for criterion in task.criteria],
-                needed=task.overlap,
+                needed={task.sample_id: task.overlap},
                 batch_id=task.batch_id,
             )
     return others_at_work is not None

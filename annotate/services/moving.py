@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django.db import connection
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict
@@ -13,7 +13,7 @@ from annotate.models import Batch, Label, Sample, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchSample, Purpose, Strategy, TaskStatus
 from annotate.services.assignment import who_may
 from annotate.services.batch_checks import active_members
-from annotate.services.consensus import settle_sample
+from annotate.services.consensus import settle_samples
 from annotate.services.making_tasks import end_of_queue, open_load
 
 # In one order, as everything that locks several rows.
@@ -152,19 +152,28 @@ def free_copies(task: Task) -> int:
 
 def _settle_finished(given_up: Collection[Task]) -> None:
     """Works out the verdicts of samples that nobody is at work on any more now."""
-    samples = sorted({(task.sample_id, task.batch_id) for task in given_up})
-    keys = [sample_id for sample_id, _batch in samples]
-    list(Sample.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("id").values_list("id"))
-    batches = {task.batch_id: task.batch for task in given_up}
-    for sample_id, batch_id in samples:
-        batch = batches[batch_id]
-        at_work = Task.objects.filter(
-            batch=batch, sample=sample_id, purpose=Purpose.LABEL, status__in=OPEN_TASK_STATUSES
-        ).exists()
-        if not at_work:
-            settle_sample(
-                sample_id=sample_id,
-                criterion_ids=list(batch.criteria.values_list("id", flat=True)),
-                needed=BatchSample.objects.get(batch=batch, sample=sample_id).overlap,
-                batch_id=batch.pk,
-            )
+    lock_samples(task.sample_id for task in given_up)
+    for batch in {task.batch_id: task.batch for task in given_up}.values():
+        samples = {task.sample_id for task in given_up if task.batch_id == batch.pk}
+        settle_batch(batch, samples - set(at_work(batch).values_list("sample", flat=True)))
+
+
+def at_work(batch: Batch) -> QuerySet[Task]:
+    """What people still have to label in the batch, taken or free."""
+    return Task.objects.filter(batch=batch, purpose=Purpose.LABEL, status__in=OPEN_TASK_STATUSES)
+
+
+def lock_samples(samples: Iterable[int]) -> None:
+    """As whoever submits does, so that no vote is counted before it is given, and none forgotten."""
+    rows = Sample.objects.select_for_update(no_key=True).filter(pk__in=set(samples))
+    list(rows.order_by("id").values_list("id"))
+
+
+def settle_batch(batch: Batch, samples: Collection[int]) -> int:
+    """Works out the verdicts of these samples of the batch, which the caller has locked. Returns how many changed."""
+    rows = BatchSample.objects.filter(batch=batch, sample__in=samples)
+    return settle_samples(
+        criterion_ids=list(batch.criteria.values_list("id", flat=True)),
+        needed=dict(rows.values_list("sample_id", "overlap")),
+        batch_id=batch.pk,
+    )

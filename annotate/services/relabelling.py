@@ -23,13 +23,16 @@ from annotate.selectors.criterion_change import LATEST, Choices, Touched, change
 from annotate.services.audit import note
 from annotate.services.batch_checks import check_due_date
 from annotate.services.batches import MAX_SEED
+from annotate.services.carrying import carry_gold, carry_labels, carry_verdicts
 from annotate.services.criteria import add_criteria
+from annotate.services.leftovers import settle_what_nobody_is_asked
 
 
 @dataclass(frozen=True, slots=True)
 class Relabelled:
     """carried: labels that hold for the new version; asked: labels that are given anew, in `batch`; left: those that
-    nobody is asked for. batch None: there was nothing to ask."""
+    nobody is asked for. batch None: there was nothing to ask. waiting: units that lost labels or their decision, about
+    which nobody is asked, so that reviewers are. known_answers: those that hold for the new version."""
 
     criterion: Criterion
     carried: int
@@ -37,6 +40,8 @@ class Relabelled:
     asked: int
     left: int
     batch: Batch | None
+    waiting: int = 0
+    known_answers: int = 0
 
 
 def change_criterion(
@@ -84,7 +89,8 @@ def relabel(
 ) -> Relabelled:
     """Carries the labels of `old` that the change leaves alone over to `new`, with the verdicts that rest on them
     alone, and opens a batch in which people give the others anew: whoever gave them, or for a rater who can't be asked
-    (by primary key) the member of `hand_to`, unless that member labelled the sample as well.
+    (by primary key) the member of `hand_to`, unless that member labelled the sample as well. What loses a label or its
+    decision that way, and is on a sample that nobody is asked about, waits for a reviewer.
 
     A label keeps its rater, evidence, comment and day; its event says what it was carried from and who did it. On a
     sample that somebody is asked about again, their carried labels lie in the new task, filled in, and count once it is
@@ -109,10 +115,12 @@ def relabel(
             _lock_samples(cursor, old)
             counts = _look(cursor, old, rule, people)
             batch = _open(cursor, project, old, new, due_date, actor) if counts["asked"] else None
-            carried = _carry(cursor, new, batch, actor)
-            verdicts = _carry_verdicts(cursor, old, new, rule)
+            carried = carry_labels(cursor, new, batch, actor)
+            verdicts = carry_verdicts(cursor, old, new, rule)
+            gold = carry_gold(cursor, old, new, rule)
+            waiting = settle_what_nobody_is_asked(cursor, old, new)
             cursor.execute("DROP TABLE relabel_latest, relabel_asked")
-        if carried or batch:
+        if carried or batch or gold or waiting:
             note(
                 actor=actor,
                 action="criterion.relabelled",
@@ -124,11 +132,13 @@ def relabel(
                 verdicts=verdicts,
                 asked=counts["asked"],
                 left=counts["left"],
+                waiting=waiting,
+                known_answers=gold,
                 same_meaning=choices.same_meaning,
                 reason=choices.reason,
                 batch=batch.number if batch else None,
             )
-    return Relabelled(new, carried, verdicts, counts["asked"], counts["left"], batch)
+    return Relabelled(new, carried, verdicts, counts["asked"], counts["left"], batch, waiting, gold)
 
 
 def _people(project: Project, hand_to: Mapping[int, User]) -> dict[int, int]:
@@ -247,64 +257,3 @@ def _open(
         tasks=Task.objects.filter(batch=batch).count(),
     )
     return batch
-
-
-# A carried label lies in the task where it was given, and counts as before; in the new one where its rater is asked
-# about the sample again.
-_CARRY = """
-    WITH carried AS (
-        INSERT INTO annotate_label (task_id, rater_id, sample_id, unit, criterion_id, value, cant_tell, comment,
-                                    evidence, active_ms, revision, updated_at)
-        SELECT coalesce(t.id, x.task_id), x.rater_id, x.sample_id, x.unit, %(new)s, x.value, x.cant_tell, x.comment,
-               x.evidence, x.active_ms, 1, x.updated_at
-          FROM relabel_latest x
-          LEFT JOIN annotate_task t
-                 ON t.batch_id = %(batch)s AND t.sample_id = x.sample_id AND t.annotator_id = x.user_id
-         WHERE NOT x.touched AND NOT EXISTS (
-               SELECT FROM annotate_label n
-                WHERE n.criterion_id = %(new)s AND n.sample_id = x.sample_id AND n.unit = x.unit
-                  AND n.rater_id = x.rater_id)
-        RETURNING id, rater_id, sample_id, unit, value, cant_tell, comment, evidence
-    )
-    INSERT INTO annotate_labelevent (label_id, revision, value, cant_tell, comment, evidence, actor_id,
-                                     carried_from_id, idempotency_key, created_at)
-    SELECT c.id, 1, c.value, c.cant_tell, c.comment, c.evidence, %(actor)s, x.id, gen_random_uuid(), now()
-      FROM carried c JOIN relabel_latest x USING (rater_id, sample_id, unit)
-"""
-
-
-def _carry(cursor: Any, new: Criterion, batch: Batch | None, actor: User | None) -> int:
-    cursor.execute(_CARRY, {"new": new.pk, "batch": batch.pk if batch else None, "actor": actor.pk if actor else None})
-    return int(cursor.rowcount)
-
-
-# A verdict holds on when the change touches neither it nor any vote that it rests on, and when it does rest on the
-# labels as they are: then the same rule would say the same of the carried ones.
-_VERDICTS = """
-    INSERT INTO annotate_verdict (sample_id, unit, criterion_id, batch_id, state, value, method, votes, confidence,
-                                  reason, decided_by_id, revision, updated_at)
-    SELECT v.sample_id, v.unit, %(new)s, v.batch_id, v.state, v.value, v.method, coalesce(u.votes, '[]'), v.confidence,
-           CASE WHEN v.decided_by_id IS NULL THEN v.reason ELSE v.reason || %(note)s END, v.decided_by_id, 1, now()
-      FROM annotate_verdict v
-      JOIN (SELECT x.sample_id, x.unit, bool_or(x.touched) AS touched,
-                   jsonb_agg(jsonb_build_object('rater', x.name, 'value', x.value, 'revision', x.revision,
-                                                'label', x.id) ORDER BY x.rater_id)
-                       FILTER (WHERE x.value IS NOT NULL) AS votes_before,
-                   jsonb_agg(jsonb_build_object('rater', x.name, 'value', x.value, 'revision', n.revision,
-                                                'label', n.id) ORDER BY x.rater_id)
-                       FILTER (WHERE x.value IS NOT NULL) AS votes
-              FROM relabel_latest x
-              LEFT JOIN annotate_label n ON n.criterion_id = %(new)s AND n.sample_id = x.sample_id
-                                        AND n.unit = x.unit AND n.rater_id = x.rater_id
-             GROUP BY x.sample_id, x.unit) AS u USING (sample_id, unit)
-     WHERE v.criterion_id = %(old)s AND NOT u.touched AND v.votes = coalesce(u.votes_before, '[]')
-       AND (v.value IS NULL OR NOT (%(all)s OR v.value = ANY(%(values)s::text[]::jsonb[])
-                                    OR NOT coalesce(v.value = ANY(%(allowed)s::text[]::jsonb[]), true)))
-    ON CONFLICT (sample_id, unit, criterion_id) DO NOTHING
-"""
-
-
-def _carry_verdicts(cursor: Any, old: Criterion, new: Criterion, rule: Touched) -> int:
-    said = _(" (carried from version %(version)d)") % {"version": old.version}
-    cursor.execute(_VERDICTS, {**given(old, rule), "new": new.pk, "note": said})
-    return int(cursor.rowcount)

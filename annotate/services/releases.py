@@ -20,8 +20,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
+from annotate.exporting.annotators import Annotators, annotators_of
 from annotate.exporting.rows import ExportedSample, Filters, exported_samples, snapshot
-from annotate.exporting.writers import RELEVANCE, SUFFIXES, WRITERS
+from annotate.exporting.writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
 from annotate.models import Project, Release, User
 from annotate.models.verdict import VerdictState
 from annotate.services.audit import note
@@ -73,6 +74,11 @@ def make_release(
     if file_format not in WRITERS:
         raise Invalid("unknown_format", f"format: write {', '.join(WRITERS)}.")
     chosen = Filters.read({} if filters is None else filters, project)
+    if chosen.annotators is not None and file_format not in TABLES:
+        raise Invalid(
+            "bad_filters",
+            _("Columns per annotator fit one row per unit: %(formats)s.") % {"formats": ", ".join(TABLES)},
+        )
     if file_format == "qrels":
         chosen = _only_relevance(chosen)
     stored_as = f"{_FOLDER}/{uuid.uuid4()}.{SUFFIXES[file_format]}"
@@ -91,9 +97,10 @@ def make_release(
 def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters) -> dict[str, Any]:
     tally = _Tally()
     with snapshot():
-        rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file)
+        annotators = annotators_of(project, filters.apply(project), filters.annotators)
+        rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file, annotators)
         states = _states(project, filters)
-        agreed = _agreement(project, tally)
+        agreed = _agreement(project, tally, annotators)
     if not rows:
         raise Conflict(
             "nothing_to_export", _("No verdict is settled yet within these filters, so there is nothing to export.")
@@ -105,6 +112,7 @@ def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters
         "criteria": [tally.criteria[name] for name in sorted(tally.criteria)],
         "methods": dict(sorted(tally.methods.items())),
         "agreement": agreed,
+        **({"annotators": list(annotators.columns.values())} if filters.annotators else {}),
         **states,
     }
 
@@ -122,7 +130,7 @@ def _states(project: Project, filters: Filters) -> dict[str, Any]:
     return {"states": counts, "percent_settled": None if share is None else round(100 * share, 2)}
 
 
-def _agreement(project: Project, tally: _Tally) -> dict[str, Any]:
+def _agreement(project: Project, tally: _Tally, annotators: Annotators) -> dict[str, Any]:
     """How well the people agreed on what is exported: for each criterion all the figures of `manage.py agreement`."""
     # Here, not above: the statistics take a second to load, and most processes never need them.
     from annotate.selectors.agreement import agreement
@@ -132,6 +140,7 @@ def _agreement(project: Project, tally: _Tally) -> dict[str, Any]:
         criterion = project.criteria.get(key=counted["key"], version=counted["version"])
         figures = agreement(criterion)
         found[name] = {field: figures[field] for field in ("units", "ratings", "raters", "estimates")}
+        found[name]["raters"] = annotators.names(found[name]["raters"])
     return found
 
 

@@ -8,6 +8,7 @@ moves tasks of a batch locks its annotators' places in the queue, so that nobody
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -136,15 +137,44 @@ def hand_on_tasks(*, actor: User | None, project: Project, user: User, to: Seque
             status__in=OPEN_TASK_STATUSES,
         )
         _lock_batches(project, tasks)
-        held = list(tasks.select_for_update(of=("self",)).select_related("batch").order_by("id"))
-        if not held:
-            return 0
-        handed, given_up = put_at_the_end(held, leaving=user, to=to)
-        audit.note(
-            actor=actor, action="tasks.handed_on", subject=user.username, project=project, tasks=len(held),
-            handed_on=handed, given_up=given_up, to=None if to is None else [one.username for one in to],
-        )  # fmt: skip
-    return len(held)
+        return _hand_on(actor, project, tasks, user, to).taken
+
+
+@dataclass(frozen=True)
+class HandedOn:
+    """taken: tasks that were taken from somebody. handed_on: those that somebody else does. given_up: those that nobody
+    else can do. What measured somebody is neither."""
+
+    taken: int = 0
+    handed_on: int = 0
+    given_up: int = 0
+
+
+def hand_on_of_the_gone(*, actor: User | None, batch: Batch) -> HandedOn:
+    """As `hand_on_tasks`, those of an open batch that somebody has who can't work in the project any more. The batch is
+    locked by the caller."""
+    left = Task.objects.filter(batch=batch, annotator__isnull=False, status__in=OPEN_TASK_STATUSES)
+    left = left.exclude(annotator__in=active_members(batch.project))
+    lock_takers(batch.pk)
+    people = User.objects.filter(pk__in=left.values("annotator")).order_by("pk")
+    done = [_hand_on(actor, batch.project, left.filter(annotator=user), user, None) for user in people]
+    return HandedOn(
+        sum(one.taken for one in done), sum(one.handed_on for one in done), sum(one.given_up for one in done)
+    )
+
+
+def _hand_on(
+    actor: User | None, project: Project, tasks: QuerySet[Task], user: User, to: Sequence[User] | None
+) -> HandedOn:
+    held = list(tasks.select_for_update(of=("self",)).select_related("batch").order_by("id"))
+    if not held:
+        return HandedOn()
+    handed, given_up = put_at_the_end(held, leaving=user, to=to)
+    audit.note(
+        actor=actor, action="tasks.handed_on", subject=user.username, project=project, tasks=len(held),
+        handed_on=handed, given_up=given_up, to=None if to is None else [one.username for one in to],
+    )  # fmt: skip
+    return HandedOn(len(held), handed, given_up)
 
 
 def _lock_batches(project: Project, tasks: QuerySet[Task]) -> None:

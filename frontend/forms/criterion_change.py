@@ -55,7 +55,7 @@ class ChangeForm(forms.Form):
             for member in members_of(project)
             if member.is_active and member.user.is_active
         }
-        choices = [("", _("nobody: leave them")), *((name, user.name) for name, user in self._people.items())]
+        choices = [("", _("nobody: the reviewers decide")), *((name, user.name) for name, user in self._people.items())]
         self.left_behind = shown.left_behind
         for person in self.left_behind:
             self.fields[f"hand_to_{person.rater_id}"] = forms.ChoiceField(

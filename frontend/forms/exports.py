@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotate.exporting.annotators import NAMED, NUMBERED
 from annotate.models import Criterion, Project
 from annotate.selectors.projects import current_criteria
 
@@ -28,6 +29,19 @@ FORMAT_NAMES = {
 
 class ReleaseForm(forms.Form):
     file_format = forms.ChoiceField(label=_("Format"), choices=FORMATS, widget=forms.RadioSelect)
+    annotators = forms.ChoiceField(
+        label=_("Columns per annotator"),
+        required=False,
+        choices=(
+            ("", _("None")),
+            (NUMBERED, _("Numbered: the file names nobody")),
+            (NAMED, _("By name")),
+        ),
+        help_text=_(
+            "What each said about a unit: value, “can't tell”, comment, evidence, time at work, when. "
+            "For JSONL, CSV and Parquet."
+        ),
+    )
 
 
 class SettleForm(forms.Form):

@@ -18,8 +18,8 @@ from annotate.selectors.proposals import Preview, agreed, probable
 from annotate.services.bulk_accept import Accepted, accept_agreed, accept_probable
 from annotate.units import unit_number, unit_text, unit_title
 from frontend.forms.adjudication import AgreedForm, ProbableForm
-from frontend.views.adjudication import sees_names
 from frontend.views.base import ProjectPage, project_view, refuse
+from frontend.views.narrowing import sees_names
 from frontend.views.words import word
 
 # Of those that would be settled, so many are shown one by one.

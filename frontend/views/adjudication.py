@@ -12,11 +12,11 @@ from django.utils.translation import gettext as _
 
 from annotate.models import Verdict
 from annotate.models.batch import BatchStatus
-from annotate.selectors.adjudication import Queue
+from annotate.selectors.adjudication import AGREED, Queue
 from annotate.services.adjudication import show_names
 from annotate.units import unit_number, unit_text, unit_title
 from frontend.views.base import ProjectPage, project_view
-from frontend.views.narrowing import narrowing, order_names, state_names
+from frontend.views.narrowing import names_key, narrowing, order_names, sees_names, state_names
 from frontend.views.words import word
 
 PAGE_SIZE = 50
@@ -52,8 +52,21 @@ def disputes(page: ProjectPage) -> HttpResponse:
         "page_query": query[1:] + "&" if query else "",
         "sent_back": 0 if narrowed.state else Queue(page.project, page.user, state="returned").count(),
         "may_decide": page.may("adjudication.decide"),
+        "to_check": narrowed.state == AGREED,
+        "approved": _approved(page) if narrowed.state == AGREED else 0,
+        "raters": _raters(page) if sees_names(page) else [],
     }
     return page.render("frontend/disputes.html", context)
+
+
+def _approved(page: ProjectPage) -> int:
+    return Verdict.objects.filter(criterion__project=page.project, approved_at__isnull=False).count()
+
+
+def _raters(page: ProjectPage) -> list[tuple[str, str]]:
+    """Name in the address, and what to call them."""
+    raters = page.project.raters.select_related("user").order_by("name")
+    return [(rater.name, rater.user.name if rater.user else rater.name) for rater in raters]
 
 
 def _listed(verdicts: list[Verdict]) -> list[Row]:
@@ -77,20 +90,10 @@ def names(page: ProjectPage) -> HttpResponse:
     shown = page.request.POST.get("shown") == "yes"
     if shown != sees_names(page):
         show_names(actor=page.user, project=page.project, shown=shown)
-        page.request.session[_names_key(page)] = shown
+        page.request.session[names_key(page)] = shown
         messages.success(page.request, _("Names are shown to you now.") if shown else _("Names are hidden again."))
     back = page.request.POST.get("back", "")
     # Only to a page of ours.
     if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         back = page.url("adjudicate")
     return HttpResponseRedirect(back)
-
-
-def sees_names(page: ProjectPage) -> bool:
-    """Whether this person sees who said what: where the project shows it, or an admin who switched it on."""
-    switched = page.may("adjudication.names") and page.request.session.get(_names_key(page), False)
-    return page.project.show_names or bool(switched)
-
-
-def _names_key(page: ProjectPage) -> str:
-    return f"names:{page.project.pk}"

@@ -8,17 +8,17 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.errors import Refusal
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus, TaskStatus
 from annotate.models.project import UnitKind
 from annotate.selectors.gold import known_answers
-from annotate.selectors.progress import batch_criteria, batch_skips, open_flags
+from annotate.selectors.progress import batch_criteria, batch_skips, open_flags, unfinished
 from annotate.selectors.projects import one_batch
 from annotate.services.batches import (
     close_batch,
@@ -31,18 +31,24 @@ from annotate.services.batches import (
     start_adjudication,
 )
 from annotate.services.planning import plan_batch
+from annotate.services.tasks import HandedOn
 from frontend.forms.batches import BatchForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.board import board_of
 
 # Step in the address -> what does it, and what is said then.
-STEPS: dict[str, tuple[Callable[..., Batch], Any]] = {
+STEPS: dict[str, tuple[Callable[..., Batch | HandedOn], Any]] = {
     "open": (open_batch, gettext_lazy("Batch %(n)d is open: its tasks wait for the annotators.")),
     "adjudicate": (start_adjudication, gettext_lazy("Labelling in batch %(n)d has ended; reviewers settle the rest.")),
     "pause": (pause_batch, gettext_lazy("Batch %(n)d is paused: nobody labels until it is resumed.")),
     "resume": (resume_batch, gettext_lazy("Batch %(n)d goes on.")),
     "close": (close_batch, gettext_lazy("Batch %(n)d is closed.")),
     "reopen": (reopen_batch, gettext_lazy("Batch %(n)d is open again.")),
+}
+# Steps that end what people are at: GET asks first, and says what stops.
+ENDINGS = {
+    "adjudicate": {BatchStatus.OPEN, BatchStatus.PAUSED},
+    "close": {BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING},
 }
 DONE = Q(tasks__status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
 
@@ -131,14 +137,56 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
     return {**shown, **percents, "body": body, "seen": seen, "samples": found.batch_samples.count()}
 
 
-@project_view("batches", post="batches.change")
+@project_view("batches", get="batches.change", post="batches.change")
 def step(page: ProjectPage, number: int, step: str) -> HttpResponse:
+    """POST does it; GET asks, where it ends something."""
     if step not in STEPS:
         raise Http404
     act, done = STEPS[step]
     found = one_batch(page.project, number)
-    page.attempt(lambda: act(batch=found, actor=page.user), done % {"n": number})
+    if page.request.method != "POST":
+        return _asked(page, found, step)
+    try:
+        outcome = act(batch=found, actor=page.user)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+    else:
+        moved = _moved(outcome) if isinstance(outcome, HandedOn) else []
+        messages.success(page.request, " ".join([done % {"n": number}, *moved]))
     return page.redirect("batch", number)
+
+
+def _moved(tasks: HandedOn) -> list[str]:
+    said = []
+    if tasks.handed_on:
+        said.append(
+            ngettext(
+                "%(n)d open task of people who have left goes to others.",
+                "%(n)d open tasks of people who have left go to others.",
+                tasks.handed_on,
+            )
+            % {"n": tasks.handed_on}
+        )
+    if tasks.given_up:
+        said.append(
+            ngettext(
+                "%(n)d of theirs nobody else can do; its sample gets one label fewer.",
+                "%(n)d of theirs nobody else can do; their samples get one label fewer.",
+                tasks.given_up,
+            )
+            % {"n": tasks.given_up}
+        )
+    return said
+
+
+def _asked(page: ProjectPage, batch: Batch, step: str) -> HttpResponse:
+    if step not in ENDINGS:
+        return HttpResponseNotAllowed(["POST"])
+    # Done by somebody else meanwhile: the batch's page says how it stands.
+    if batch.status not in ENDINGS[step]:
+        return page.redirect("batch", batch.number)
+    context = {"batch": batch, "step": step, "left": unfinished(batch)}
+    return page.render("frontend/batch_end.html", context)
 
 
 @project_view("batches", get="batches.change", post="batches.change")

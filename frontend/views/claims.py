@@ -36,7 +36,7 @@ def claims(page: ProjectPage, sample_id: int) -> HttpResponse:
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
         "api": f"/api/projects/{page.project.slug}/samples/{sample.pk}/claims/",
         "answer": sample.answer,
-        "state": claims_as_dict(sample),
+        "state": claims_as_dict(sample, user=page.user),
         "next_url": f"{page.url('batch-claims', batch.number)}?after={sample.pk}" if batch and walk else None,
     }
     context = {

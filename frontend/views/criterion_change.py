@@ -25,9 +25,9 @@ _PREFIX = "change"
 
 def ask_about_labels(page: ProjectPage, standing: Criterion, spec: Mapping[str, Any]) -> HttpResponse | None:
     """The page that says what the change touches; what follows once it is confirmed; None when there is nothing to
-    ask: no labels, or no change. Raises Refusal as the service."""
+    ask: neither labels nor known answers, or no change. Raises Refusal as the service."""
     shown = impact(old=standing, new=spec)
-    if not shown.change or not shown.labels:
+    if not shown.change or not (shown.labels or shown.gold_kept or shown.gold_again):
         return None
     carried_along = [
         (name, value)
@@ -103,6 +103,15 @@ def _done(page: ProjectPage, done: Relabelled) -> HttpResponse:
         )
     if done.batch is not None:
         parts.append(_("Batch %(number)d asks for the others.") % {"number": done.batch.number})
+    if done.waiting:
+        parts.append(
+            ngettext(
+                "%(n)d unit waits for the reviewers, since nobody is asked about it.",
+                "%(n)d units wait for the reviewers, since nobody is asked about them.",
+                done.waiting,
+            )
+            % {"n": done.waiting}
+        )
     messages.success(page.request, " ".join(parts))
     return page.redirect("batch", done.batch.number) if done.batch else page.redirect("criterion", done.criterion.key)
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Refusal, Stale
 from annotate.models import Criterion, Verdict
-from annotate.models.verdict import VerdictState
+from annotate.models.verdict import RULED_METHODS, VerdictState
 from annotate.selectors.adjudication import one_verdict
 from annotate.selectors.disputes import (
     People,
@@ -25,15 +25,14 @@ from annotate.selectors.disputes import (
     rest_of_sample,
     side_by_side,
 )
-from annotate.services.adjudication import decide, send_back
+from annotate.services.adjudication import approve, decide, send_back
 from annotate.units import unit_number, unit_text, unit_title
 from frontend.forms.adjudication import DecisionForm, ReturnForm
 from frontend.views import samples_read
-from frontend.views.adjudication import sees_names
 from frontend.views.answers import answer_pieces
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.marks import has_marks, stretches
-from frontend.views.narrowing import narrowing
+from frontend.views.narrowing import narrowing, sees_names
 from frontend.views.words import word
 from judges.selectors.unit_scores import judges_on
 
@@ -79,6 +78,32 @@ def dispute(page: ProjectPage, verdict_id: int) -> HttpResponse:
         else:
             return _onwards(page, verdict, around)
     return _show(page, verdict, around, form, status=status, stale=stale)
+
+
+@project_view("adjudicate", post="adjudication.decide")
+def approve_unit(page: ProjectPage, verdict_id: int) -> HttpResponse:
+    """Approves what the votes settled by themselves, and on to the next."""
+    verdict = one_verdict(page.project, verdict_id)
+    if blind := _blind(page, verdict):
+        return blind
+    around = _around(page, verdict)
+    form = DecisionForm(
+        verdict.criterion, initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason}
+    )
+    given = page.request.POST.get("revision", "")
+    try:
+        approve(
+            reviewer=page.user,
+            project=page.project,
+            verdict_id=verdict.pk,
+            expected_revision=int(given) if given.isascii() and given.isdecimal() and len(given) <= 9 else 0,
+        )
+    except Stale as refusal:
+        return _show(page, verdict, around, form, status=refusal.status, outdated=True)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return HttpResponseRedirect(page.url("dispute", verdict.pk) + around.query)
+    return _onwards(page, verdict, around, _("Approved."))
 
 
 @project_view("adjudicate", post="adjudication.decide")
@@ -147,6 +172,7 @@ def _show(
     *,
     returning: ReturnForm | None = None,
     stale: dict[str, Any] | None = None,
+    outdated: bool = False,
     status: int,
 ) -> HttpResponse:
     sample, criterion = verdict.sample, verdict.criterion
@@ -173,7 +199,10 @@ def _show(
         "labels": [(one, word(criterion.options, one.value)) for one in said],
         "waiting_for": [one.who for one in said if one.returned],
         "changes": _changes(verdict, people, criterion),
-        "history": [(event, word(criterion.options, event.value)) for event in history(verdict)],
+        "history": [
+            (event, word(criterion.options, event.value), event.actor is not None and event.method in RULED_METHODS)
+            for event in history(verdict)
+        ],
         "rest": _rest(verdict, people),
         "judges": judges_on(verdict) if page.project.show_judges else [],
         "options": [{**o, "chosen": str(o["value"]) == str(chosen)} for o in criterion.options],
@@ -186,6 +215,10 @@ def _show(
         "named": named,
         "may_name": page.may("adjudication.names") and not page.project.show_names,
         "here": page.url("dispute", verdict.pk) + around.query,
+        "outdated": outdated,
+        "may_approve": verdict.state == VerdictState.SETTLED
+        and verdict.method in RULED_METHODS
+        and verdict.approved_at is None,
         "waits": verdict.state != VerdictState.SETTLED,
     }
     return page.render("frontend/dispute.html", context, status=status)
@@ -240,9 +273,9 @@ def _seen(form: DecisionForm, verdict: Verdict) -> DecisionForm:
     return again
 
 
-def _onwards(page: ProjectPage, verdict: Verdict, around: Around) -> HttpResponse:
+def _onwards(page: ProjectPage, verdict: Verdict, around: Around, done: str = "") -> HttpResponse:
     left = _("%(n)d left.") % {"n": around.others} if around.next else _("That was the last one.")
     link = _("See what the judges said about it") if page.project.show_judges else _("Look at it again")
     url = page.url("dispute", verdict.pk) + around.query
-    messages.success(page.request, format_html('{} {} <a href="{}">{}</a>', _("Decided."), left, url, link))
+    messages.success(page.request, format_html('{} {} <a href="{}">{}</a>', done or _("Decided."), left, url, link))
     return HttpResponseRedirect(around.next or page.url("adjudicate") + around.query)

@@ -30,7 +30,12 @@ def exports(page: ProjectPage) -> HttpResponse:
     if not form.is_valid():
         return _show(page, {"form": form}, 422)
     try:
-        release = make_release(project=page.project, user=page.user, file_format=form.cleaned_data["file_format"])
+        release = make_release(
+            project=page.project,
+            user=page.user,
+            file_format=form.cleaned_data["file_format"],
+            filters={"annotators": form.cleaned_data["annotators"] or None},
+        )
     except Refusal as refusal:
         return _show(page, {"form": form}, refuse(form, refusal))
     messages.success(page.request, _("Release %(n)d is made.") % {"n": release.number})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -10,7 +12,7 @@ from django.utils.translation import ngettext
 
 from annotate.errors import Refusal
 from annotate.models import GoldAnswer
-from annotate.selectors.gold import known_answers
+from annotate.selectors.gold import known_answers, to_set_again
 from annotate.services.gold import gold_from_verdicts, remove_gold
 from annotate.units import unit_text, unit_title
 from frontend.forms.gold import DrawGoldForm
@@ -34,16 +36,24 @@ def known(page: ProjectPage) -> HttpResponse:
             messages.success(page.request, said % {"n": len(drawn)})
             return page.redirect("gold")
     rows = Paginator(known_answers(page.project), PAGE_SIZE).get_page(page.request.GET.get("page"))
-    listed = [
-        {
-            "answer": answer,
-            "title": unit_title(answer.unit),
-            "text": unit_text(answer.sample, answer.unit),
-            "value": _label(answer),
-        }
-        for answer in rows
-    ]
-    return page.render("frontend/gold.html", {"form": form, "rows": rows, "listed": listed}, status=status)
+    again = to_set_again(page.project)
+    context = {
+        "form": form,
+        "rows": rows,
+        "listed": [_row(answer) for answer in rows],
+        "again": [_row(answer) for answer in again[:PAGE_SIZE]],
+        "again_count": again.count(),
+    }
+    return page.render("frontend/gold.html", context, status=status)
+
+
+def _row(answer: GoldAnswer) -> dict[str, Any]:
+    return {
+        "answer": answer,
+        "title": unit_title(answer.unit),
+        "text": unit_text(answer.sample, answer.unit),
+        "value": _label(answer),
+    }
 
 
 @project_view("batches", post="gold.change")

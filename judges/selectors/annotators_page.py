@@ -5,9 +5,13 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+from django.utils.formats import date_format
+from django.utils.translation import pgettext
+
 from annotate.text_tables import UNDEFINED, figure
 from judges.models import AlignmentReport
 from judges.selectors.matrix_table import FEW_UNITS, matrix_context, people_only
+from judges.selectors.said import said
 from judges.selectors.shown import from_to, shown
 
 # Below this a figure of seconds has a decimal.
@@ -30,16 +34,16 @@ def annotators_context(report: AlignmentReport) -> dict[str, Any]:
         "ties": together["ties"],
         "left_out": found["left_out"],
         "rows": rows,
-        "alone": together["agreement"]["reason"] if together["agreement"]["value"] is None else "",
+        "alone": said(together["agreement"]["reason"]) if together["agreement"]["value"] is None else "",
         "few_units": FEW_UNITS,
         "has_few": any(row["few"] for row in rows),
-        "model_reason": found["model"]["reason"],
+        "model_reason": said(found["model"]["reason"]),
         "options": [(row["label"], row["passes"]) for row in result["prevalence"]],
         "says_again": together["consistency"]["value"] is not None,
         "is_timed": together["seconds"]["n"] > 0,
         "weeks": [_week(monday) for monday in found["weeks"]["mondays"]],
         "earlier_weeks": found["weeks"]["earlier"],
-        "weeks_reason": found["weeks"]["reason"],
+        "weeks_reason": said(found["weeks"]["reason"]),
     }
 
 
@@ -88,4 +92,4 @@ def _cell(cell: dict[str, Any] | None) -> dict[str, Any] | None:
 
 def _week(monday: str) -> dict[str, str]:
     day = date.fromisoformat(monday)
-    return {"day": f"{day.day} {day:%b}", "year": f"{day.year}"}
+    return {"day": date_format(day, pgettext("format of a day without its year", "j M")), "year": f"{day.year}"}

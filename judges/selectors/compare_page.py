@@ -7,34 +7,40 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from annotate.text_tables import figure
 from annotate.units import unit_title
 from judges.models import AlignmentReport
 from judges.selectors.disagreements import with_both_words
-from judges.selectors.shown import Links, Shown, number, shown
+from judges.selectors.said import said, said_plot
+from judges.selectors.shown import Links, Shown, from_to, number, shown
 
 _MEASURES = {
     "pass or fail": (
-        ("kappa", "Kappa", "agreement beyond chance"),
-        ("tpr", "TPR", "of what people pass, the share it passes"),
-        ("tnr", "TNR", "of what people fail, the share it fails"),
-        ("accuracy", "Accuracy", "share of units decided as people do"),
+        ("kappa", gettext_noop("Kappa"), gettext_noop("agreement beyond chance")),
+        ("tpr", "TPR", gettext_noop("of what people pass, the share it passes")),
+        ("tnr", "TNR", gettext_noop("of what people fail, the share it fails")),
+        ("accuracy", gettext_noop("Accuracy"), gettext_noop("share of units decided as people do")),
     ),
     "labels": (
-        ("kappa", "Kappa", "agreement beyond chance"),
-        ("linear", "Linear kappa", "two steps apart is twice as bad as one"),
-        ("quadratic", "Quadratic kappa", "two steps apart is four times as bad as one"),
-        ("percent", "Percent agreement", "share of units labelled as people do"),
+        ("kappa", gettext_noop("Kappa"), gettext_noop("agreement beyond chance")),
+        ("linear", gettext_noop("Linear kappa"), gettext_noop("two steps apart is twice as bad as one")),
+        ("quadratic", gettext_noop("Quadratic kappa"), gettext_noop("two steps apart is four times as bad as one")),
+        ("percent", gettext_noop("Percent agreement"), gettext_noop("share of units labelled as people do")),
     ),
 }
 _FLIPS = (
-    (1, "only_second_right", "Only {second} is right"),
-    (-1, "only_first_right", "Only {first} is right"),
-    (0, "both_wrong", "They differ, and both are wrong"),
+    (1, "only_second_right", gettext_noop("Only %(second)s is right")),
+    (-1, "only_first_right", gettext_noop("Only %(first)s is right")),
+    (0, "both_wrong", gettext_noop("They differ, and both are wrong")),
 )
-ONE_JUDGE = "A comparison takes two judges, or two versions of one, with scores for this criterion."
-SAME_TWICE = "Choose two different ones."
-NOT_COMPARED = "An earlier version is compared with the latest version of the same judge, and with nothing else."
+ONE_JUDGE = gettext_noop("A comparison takes two judges, or two versions of one, with scores for this criterion.")
+SAME_TWICE = gettext_noop("Choose two different ones.")
+NOT_COMPARED = gettext_noop(
+    "An earlier version is compared with the latest version of the same judge, and with nothing else."
+)
 
 
 def compare_context(report: AlignmentReport, links: Links, first: str | None, second: str | None) -> dict[str, Any]:
@@ -52,9 +58,9 @@ def compare_context(report: AlignmentReport, links: Links, first: str | None, se
         "first": None if chosen is None else options[chosen[0]],
         "second": None if chosen is None else options[chosen[1]],
         "pair": None if pair is None else _pair(report, compared, pair, links),
-        "note": _why_none(chosen) if pair is None else "",
+        "note": _(_why_none(chosen)) if pair is None else "",
         "on_dev": compared["basis"] == "pass or fail",
-        "plot": report.plots.get("compared", ""),
+        "plot": said_plot(report.plots.get("compared", "")),
         "pairs": [_in_short(compared["sides"], keys, one) for one in compared["pairs"]],
         "left_out": compared["left_out"],
     }
@@ -132,7 +138,7 @@ def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any
     for gain, name, title in _FLIPS:
         shown_rows = [_flipped(row, compared["basis"], links) for row in rows if row["gain"] == gain]
         if pair["flips"][name]:
-            heading = title.format(first=first["title"], second=second["title"])
+            heading = _(title) % {"first": first["title"], "second": second["title"]}
             groups.append({"title": heading, "count": pair["flips"][name], "rows": shown_rows})
     return {
         "outcome": outcome(first["title"], second["title"], pair),
@@ -140,8 +146,8 @@ def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any
         "samples": pair["samples"],
         "measures": [
             {
-                "title": title,
-                "about": about,
+                "title": _(title),
+                "about": _(about),
                 "first": shown(pair["own"][0][name]),
                 "second": shown(pair["own"][1][name]),
                 "difference": signed(pair["difference"][name]),
@@ -150,39 +156,44 @@ def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any
         ],
         "flipped": sum(pair["flips"].values()),
         "groups": groups,
-        "reason": pair["reason"],
+        "reason": said(pair["reason"]),
     }
 
 
 def outcome(first: str, second: str, pair: Mapping[str, Any]) -> str:
     """Who agrees more with people, in one sentence."""
     kappa = pair["difference"]["kappa"]
+    given = {"first": first, "second": second, "units": pair["units"]}
     if pair["reason"] is not None:
-        return f"They can’t be compared – {pair['reason']}."
+        return _("They can’t be compared – %(why)s.") % {"why": said(pair["reason"])}
     if not sum(pair["flips"].values()):
-        return f"{first} and {second} decide all {pair['units']} units alike."
+        return _("%(first)s and %(second)s decide all %(units)s units alike.") % given
     if kappa["value"] is None:
-        return f"Whether one agrees more with people can’t be said: {kappa['reason']}."
-    said = signed(kappa)
+        return _("Whether one agrees more with people can’t be said: %(why)s.") % {"why": said(kappa["reason"])}
+    difference = signed(kappa)
+    given |= {"kappa": difference.text, "interval": difference.interval, "why": difference.why}
     if kappa["low"] is None:
-        return f"{second} differs from {first} by {said.text} in kappa, without an interval: {kappa['reason']}."
+        return _("%(second)s differs from %(first)s by %(kappa)s in kappa, without an interval: %(why)s.") % given
     if kappa["low"] > 0:
-        return f"{second} agrees more with people than {first}: kappa {said.text} ({said.interval})."
+        return _("%(second)s agrees more with people than %(first)s: kappa %(kappa)s (%(interval)s).") % given
     if kappa["high"] < 0:
-        return f"{second} agrees less with people than {first}: kappa {said.text} ({said.interval})."
+        return _("%(second)s agrees less with people than %(first)s: kappa %(kappa)s (%(interval)s).") % given
     return (
-        f"No difference is shown between {first} and {second}: kappa {said.text}; "
-        f"anything from {said.interval} fits these labels."
+        _(
+            "No difference is shown between %(first)s and %(second)s: kappa %(kappa)s; anything from %(interval)s fits "
+            "these labels."
+        )
+        % given
     )
 
 
 def signed(estimate: Mapping[str, Any]) -> Shown:
     """A difference in words, with its sign."""
-    said = shown(estimate)
+    found = shown(estimate)
     if estimate["value"] is None:
-        return said
+        return found
     ends = [] if estimate["low"] is None else [_with_sign(estimate[end]) for end in ("low", "high")]
-    return replace(said, text=_with_sign(estimate["value"]), interval=" to ".join(ends))
+    return replace(found, text=_with_sign(estimate["value"]), interval=from_to(*ends) if ends else "")
 
 
 def _with_sign(value: float) -> str:
@@ -202,7 +213,7 @@ def _flipped(row: dict[str, Any], basis: str, links: Links) -> dict[str, Any]:
 
 
 def _said(value: Any, score: float | None, basis: str) -> str:
-    text = str(value) if basis == "labels" else ("pass" if value else "fail")
+    text = str(value) if basis == "labels" else (_("pass") if value else _("fail"))
     return text if score is None else f"{text} ({number(score)})"
 
 

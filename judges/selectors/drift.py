@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 from django.core.cache import cache
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Collate
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from annotate.models import Label, Verdict
 from annotate.models.verdict import DECIDED_METHODS, VerdictState
@@ -21,7 +23,9 @@ from annotate.selectors.ratings import UnitKey
 from annotate.text_tables import figure
 from judges.models import Certificate
 from judges.selectors.reports import data_version
+from judges.selectors.said import said
 from judges.selectors.scores import among, load_scores
+from judges.selectors.shown import from_to
 
 if TYPE_CHECKING:
     from alignment.figures import Reference
@@ -84,24 +88,32 @@ def _drift_of(certificate: Certificate) -> Drift:
     # Here, not above: the statistics take a second to load, and most certificates have no audits yet.
     from alignment.figures import audited
 
-    said = load_scores(look.criterion, look.version, look.dimension, new.keys())
-    found = audited(reference, said, look.result["threshold"], arrived, bound)
+    scores = load_scores(look.criterion, look.version, look.dimension, new.keys())
+    found = audited(reference, scores, look.result["threshold"], arrived, bound)
     return Drift(bound, found.error.as_dict(), found.alarm, len(chosen), None)
 
 
 def drift_sentence(drift: Drift) -> str:
     """What the watch shows, for people."""
     if drift.certified is None:
-        return f"Drift is not watched: {drift.reason}."
-    certified = f"certified was at most {figure(drift.certified)}"
+        return _("Drift is not watched: %(why)s.") % {"why": said(drift.reason)}
+    given: dict[str, object] = {"certified": figure(drift.certified)}
     if not drift.units or drift.error is None:
-        return f"No audit labels yet, so no drift can show ({certified})."
+        return _("No audit labels yet, so no drift can show (certified was at most %(certified)s).") % given
     error = drift.error
-    rate = f"error rate {figure(error['value'])} ({figure(error['low'])} to {figure(error['high'])})"
-    counted = f"{drift.units} audited units of {drift.samples} samples, {rate}; {certified}"
+    given |= {"units": drift.units, "samples": drift.samples, "rate": figure(error["value"])}
+    given["interval"] = from_to(figure(error["low"]), figure(error["high"]))
+    counted = (
+        _(
+            "%(units)s audited units of %(samples)s samples, error rate %(rate)s (%(interval)s); certified was at most "
+            "%(certified)s"
+        )
+        % given
+    )
     if drift.alarm is None:
-        return f"No drift shown so far: {counted}."
-    return f"Since {drift.alarm:%-d %B %Y} it is shown that the judge errs more often than certified: {counted}."
+        return _("No drift shown so far: %(counted)s.") % {"counted": counted}
+    since = {"day": date_format(drift.alarm, "DATE_FORMAT"), "counted": counted}
+    return _("Since %(day)s it is shown that the judge errs more often than certified: %(counted)s.") % since
 
 
 def drift_as_dict(drift: Drift) -> dict[str, Any]:

@@ -5,17 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from annotate.text_tables import UNDEFINED, figure
+from judges.selectors.said import said, said_plot
 from judges.selectors.shown import Shown, from_to, number, shown, shown_share, spelt
 
 VERDICTS = {
-    "at or above the ceiling": "At the human ceiling: the judge agrees with people about as well as one of them does.",
-    "below the ceiling": "Below the human ceiling: people agree with each other better than the judge does with them.",
-    "not enough labels": "Not enough labels to say whether the judge agrees with people as well as one of them does.",
+    "at or above the ceiling": gettext_noop(
+        "At the human ceiling: the judge agrees with people about as well as one of them does."
+    ),
+    "below the ceiling": gettext_noop(
+        "Below the human ceiling: people agree with each other better than the judge does with them."
+    ),
+    "not enough labels": gettext_noop(
+        "Not enough labels to say whether the judge agrees with people as well as one of them does."
+    ),
 }
 BASES = {
-    "pass or fail": "Labels are read as pass or fail; the judge stands here with its decisions on the dev half.",
-    "labels": "This criterion has no pass or fail, so labels are compared as they are, on all samples.",
+    "pass or fail": gettext_noop(
+        "Labels are read as pass or fail; the judge stands here with its decisions on the dev half."
+    ),
+    "labels": gettext_noop("This criterion has no pass or fail, so labels are compared as they are, on all samples."),
 }
 
 
@@ -24,18 +36,19 @@ def beside_context(row: Mapping[str, Any], plots: Mapping[str, str], place: int)
     return {
         "people": _people(row["people"]),
         "values": _values(row["values"], row["roc_auc"]),
-        "slices": {**_slices(row["slices"]), "plot": plots.get(f"slices-{place + 1}", "")},
-        "weeks": {**_weeks(row["weeks"]), "plot": plots.get(f"weeks-{place + 1}", "")},
+        "slices": {**_slices(row["slices"]), "plot": said_plot(plots.get(f"slices-{place + 1}", ""))},
+        "weeks": {**_weeks(row["weeks"]), "plot": said_plot(plots.get(f"weeks-{place + 1}", ""))},
         "steadiness": _steadiness(row["steadiness"]),
         "noise": _noise(row["noise"]),
     }
 
 
 def _people(found: Mapping[str, Any]) -> dict[str, Any]:
+    verdict, basis = VERDICTS[found["verdict"]], BASES[found["basis"]]
     return {
-        "reason": found["reason"],
-        "verdict": VERDICTS[found["verdict"]],
-        "basis": BASES[found["basis"]],
+        "reason": said(found["reason"]),
+        "verdict": _(verdict),
+        "basis": _(basis),
         **{name: shown(found[name]) for name in ("human", "judge", "difference")},
         "rows": [
             {
@@ -43,7 +56,7 @@ def _people(found: Mapping[str, Any]) -> dict[str, Any]:
                 "n": one["n"],
                 "ties": one["ties"],
                 **{name: shown(one[name]) for name in ("human", "judge", "difference", "alone")},
-                "why": one["difference"]["reason"] if one["difference"]["value"] is None else "",
+                "why": said(one["difference"]["reason"]) if one["difference"]["value"] is None else "",
             }
             for one in found["annotators"]
         ],
@@ -74,8 +87,8 @@ def _test(test: Mapping[str, Any], annotators: list[dict[str, Any]]) -> dict[str
                 "n": one["n"],
                 "advantage": shown(one["advantage"]),
                 "p": _p(one["p_clustered"]),
-                "won": {True: "yes", False: "no", None: ""}[one["won_clustered"]],
-                "why": one["reason"] or "",
+                "won": {True: _("yes"), False: _("no"), None: ""}[one["won_clustered"]],
+                "why": said(one["reason"]),
             }
             for one in tested
         ],
@@ -87,15 +100,15 @@ def _values(found: Mapping[str, Any], roc_auc: Mapping[str, Any]) -> dict[str, A
     share = area["share"]
     rows = [
         ("ROC AUC", shown(roc_auc), figure(0.5, 2)),
-        ("PR AUC, finding what passes", shown(area["passes"]), figure(share, 2)),
-        ("PR AUC, finding what fails", shown(area["fails"]), figure(None if share is None else 1 - share, 2)),
+        (_("PR AUC, finding what passes"), shown(area["passes"]), figure(share, 2)),
+        (_("PR AUC, finding what fails"), shown(area["fails"]), figure(None if share is None else 1 - share, 2)),
     ]
     ends, scale = distance["ends"], distance["scale"]
     return {
         "areas": rows,
-        "why": "" if share is not None else area["passes"]["reason"],
+        "why": "" if share is not None else said(area["passes"]["reason"]),
         "distance": {
-            "reason": distance["reason"],
+            "reason": said(distance["reason"]),
             "ends": None if ends is None else from_to(number(ends[0]), number(ends[1])),
             "scale": None if scale is None else from_to(number(scale[0]), number(scale[1])),
             **{name: shown(distance[name]) for name in ("bias", "lower_limit", "upper_limit")},
@@ -119,9 +132,13 @@ def _bias_in_words(bias: Mapping[str, Any]) -> str:
     if bias["value"] is None:
         return ""
     if bias["low"] is None or bias["low"] <= 0 <= bias["high"]:
-        return "On average the judge is not shown to score higher or lower than people."
-    side = "higher" if bias["value"] > 0 else "lower"
-    return f"On average the judge scores {figure(abs(bias['value']), 2)} {side} than people."
+        return _("On average the judge is not shown to score higher or lower than people.")
+    words = (
+        _("On average the judge scores %(points)s higher than people.")
+        if bias["value"] > 0
+        else _("On average the judge scores %(points)s lower than people.")
+    )
+    return words % {"points": figure(abs(bias["value"]), 2)}
 
 
 def _slices(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,12 +156,12 @@ def _slices(found: Mapping[str, Any]) -> dict[str, Any]:
         for part in found["slices"]
     ]
     return {
-        "reason": found["reason"],
+        "reason": said(found["reason"]),
         "tested": found["tested"],
         "rows": rows,
         "worse": [row for row in rows if row["worse"]],
         "too_few": all(part["difference"]["value"] is None for part in found["slices"]),
-        "skipped": found["skipped"],
+        "skipped": [{**one, "reason": said(one["reason"])} for one in found["skipped"]],
         "more_skipped": found["skipped_in_all"] - len(found["skipped"]),
     }
 
@@ -155,15 +172,15 @@ def value_in_words(value: Any) -> str:
 
 def _slice_in_words(part: Mapping[str, Any]) -> str:
     if part["difference"]["value"] is None:
-        return "too few labels to test"
+        return _("too few labels to test")
     if part["worse"] is None:
-        return "no difference"
-    return "worse than the rest" if part["worse"] else "not shown to be worse"
+        return _("no difference")
+    return _("worse than the rest") if part["worse"] else _("not shown to be worse")
 
 
 def _weeks(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "reason": found["reason"],
+        "reason": said(found["reason"]),
         "error": shown_share(found["error"]),
         "rows": [{**week, "error": shown_share(week["error"])} for week in found["weeks"]],
         "left_out": found["left_out"],
@@ -175,6 +192,7 @@ def _steadiness(found: Mapping[str, Any]) -> dict[str, Any]:
     scores = found["scores"]
     return {
         **found,
+        "reason": said(found["reason"]),
         "agreement": shown_share(found["agreement"]),
         "flip_rate": shown_share(found["flip_rate"]),
         "moved": None if found["moved"] is None else _numbers(found["moved"]),
@@ -185,13 +203,13 @@ def _steadiness(found: Mapping[str, Any]) -> dict[str, Any]:
 def _noise(found: Mapping[str, Any]) -> dict[str, Any]:
     names = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
     return {
-        "reason": found["reason"],
+        "reason": said(found["reason"]),
         "observed": shown_share(found["observed"]),
         "lines": [
             {
                 "one_rate": line["model"] == "one rate",
                 **{name: shown_share(line[name]) for name in names},
-                "why": line["accuracy"]["reason"] if line["accuracy"]["value"] is None else "",
+                "why": said(line["accuracy"]["reason"]) if line["accuracy"]["value"] is None else "",
             }
             for line in found["lines"]
         ],

@@ -13,17 +13,20 @@ from annotate.units import unit_title
 from judges.models import AlignmentReport
 from judges.selectors.judge_beside import beside_context
 from judges.selectors.judge_population import population_context
+from judges.selectors.said import said, said_plot
 from judges.selectors.shown import Links, from_to, number, percent, shown
 
 # Rows of the table beside a sweep plot.
 _SWEEP_ROWS = 20
 # Whether people pass it, and whether the judge does.
 _OUTCOMES = {
-    (False, True): "false pass",
-    (True, False): "false fail",
-    (True, True): "both pass",
-    (False, False): "both fail",
+    (False, True): gettext_noop("false pass"),
+    (True, False): gettext_noop("false fail"),
+    (True, True): gettext_noop("both pass"),
+    (False, False): gettext_noop("both fail"),
 }
+# Where the two differ.
+_MISTAKES = ((False, True), (True, False))
 _METHODS = {"platt": gettext_noop("Platt’s curve"), "isotonic": gettext_noop("Isotonic steps")}
 
 
@@ -55,14 +58,14 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         **judge_summary(report, place, links),
         "labels": {name: shown(estimate) for name, estimate in (row["labels"] or {}).items()},
         "confusion": at["confusion"],
-        "why": at["reason"],
-        "note": row["note"],
+        "why": said(at["reason"]),
+        "note": said(row["note"]),
         "caveat": row["caveat"],
-        "plot": plots.get(f"sweep-{place + 1}", ""),
+        "plot": said_plot(plots.get(f"sweep-{place + 1}", "")),
         "sweep": _sweep_rows(row["sweep"]) if f"sweep-{place + 1}" in plots else [],
         "dial": _dial(row, f"sweep-{place + 1}", links) if f"sweep-{place + 1}" in plots else None,
-        "histogram": _histogram(row["histogram"], plots.get(f"histogram-{place + 1}")),
-        "calibration": _calibration(row, plots.get(f"reliability-{place + 1}", "")),
+        "histogram": _histogram(row["histogram"], said_plot(plots.get(f"histogram-{place + 1}", ""))),
+        "calibration": _calibration(row, said_plot(plots.get(f"reliability-{place + 1}", ""))),
         "grades": _grades(row["grades"]),
         "population": population_context(row["population"]),
         "disagreements": [_disagreement(row, at, links) for at in range(len(row["disagreements"]))],
@@ -72,7 +75,8 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
 
 def outcome(disagreement: Mapping[str, Any]) -> str:
     """The cell of the confusion matrix that a disagreement stands in; empty where there is none."""
-    return _OUTCOMES.get((disagreement["passes"], disagreement["judge_passes"]), "")
+    cell = _OUTCOMES.get((disagreement["passes"], disagreement["judge_passes"]))
+    return _(cell) if cell else ""
 
 
 def _disagreement(judge: Mapping[str, Any], at: int, links: Links | None) -> dict[str, Any]:
@@ -82,9 +86,9 @@ def _disagreement(judge: Mapping[str, Any], at: int, links: Links | None) -> dic
         "url": links.disagreement(judge, at) if links else "",
         "unit_title": unit_title(row["unit"], row.get("unit_number")),
         "human": figure(row["human"], 2),
-        "verdict": {True: "pass", False: "fail", None: "split in half"}[row["passes"]],
+        "verdict": {True: _("pass"), False: _("fail"), None: _("split in half")}[row["passes"]],
         "outcome": outcome(row),
-        "is_mistake": outcome(row).startswith("false"),
+        "is_mistake": (row["passes"], row["judge_passes"]) in _MISTAKES,
         "said": number(row["score"]) if row["label"] is None else str(row["label"]),
     }
 
@@ -128,7 +132,7 @@ def _dial(row: Mapping[str, Any], name: str, links: Links | None) -> dict[str, A
     }
 
 
-def _histogram(histogram: Mapping[str, Any] | None, plot: str | None) -> dict[str, Any] | None:
+def _histogram(histogram: Mapping[str, Any] | None, plot: str) -> dict[str, Any] | None:
     if histogram is None:
         return None
     edges = [number(edge) for edge in histogram["edges"]]
@@ -142,7 +146,7 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
     if row["histogram"] is None:
         return None
     if found["reason"] is not None:
-        return {"reason": found["reason"]}
+        return {"reason": said(found["reason"])}
     chosen, constant = found["chosen"], found["constant"]
     # In our own order: the database keeps the keys of JSON in another.
     rows = [_method(_(title), found["methods"][name], name == chosen) for name, title in _METHODS.items()]
@@ -152,7 +156,7 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
     return {
         "reason": None,
         "chosen": chosen and _(_METHODS[chosen]),
-        "why_none": found["why_none"],
+        "why_none": said(found["why_none"]),
         "is_idle": chosen is not None and found["methods"][chosen]["log_loss"]["value"] >= constant["log_loss"],
         "units": found["units"],
         "samples": found["samples"],
@@ -169,7 +173,7 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
 
 def _method(title: str, row: Mapping[str, Any], is_chosen: bool) -> dict[str, Any]:
     if row["reason"] is not None:
-        return {"title": title, "reason": row["reason"]}
+        return {"title": title, "reason": said(row["reason"])}
     others = [shown(row[name], 3) if name in row else None for name in ("brier", "log_loss", "ece")]
     return {
         "title": title,
@@ -194,9 +198,9 @@ def _point(point: Mapping[str, Any]) -> dict[str, Any]:
 def _grades(grades: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Each level with the scores that reach it."""
     if grades is None or grades["reason"] is not None:
-        return None if grades is None else dict(grades)
+        return None if grades is None else {**grades, "reason": said(grades["reason"])}
     sign, below = ("≥", "<") if grades["higher_is_better"] else ("≤", ">")
     first = f"{below} {number(grades['cuts'][0])}"
-    scores = [first, *("none" if cut is None else f"{sign} {number(cut)}" for cut in grades["cuts"])]
+    scores = [first, *(_("none") if cut is None else f"{sign} {number(cut)}" for cut in grades["cuts"])]
     rows = [{"level": level, "score": score} for level, score in zip(grades["levels"], scores, strict=True)]
     return {"reason": None, "kappa": shown(grades["kappa"]), "rows": rows}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotate.text_tables import figure
+from judges.selectors.said import said
 from judges.selectors.shown import percent, shown_share
 
 
@@ -13,6 +14,7 @@ def population_context(found: Mapping[str, Any]) -> dict[str, Any]:
     """The `population` of `judges/judge_population.html` from a judge of a report's result."""
     return {
         **found,
+        "reason": said(found["reason"]),
         **{name: shown_share(found[name]) for name in ("classical", "tuned")},
         "weight": figure(found["weight"], 2),
         "narrower": _narrower(found["classical"], found["tuned"]),

@@ -8,55 +8,83 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from annotate.models import Criterion
 from judges.models import Look
 from judges.selectors.reports import FIGURES_VERSION
+from judges.selectors.said import said
 from judges.selectors.shown import Shown, from_to, number, percent, shown
 
 # Figures of a look: name in its result (within `calibrated` where there is a point), title, in a sentence, anchor.
 _FIGURES = (
     (
         "kappa",
-        "Kappa at the threshold",
-        "Agreement with people beyond chance, as the judge is used today.",
+        gettext_noop("Kappa at the threshold"),
+        gettext_noop("Agreement with people beyond chance, as the judge is used today."),
         "a-judge-at-a-threshold",
     ),
     (
         "calibrated.kappa",
-        "Kappa, calibrated",
-        "The same, when it passes what is more likely than not to pass.",
+        gettext_noop("Kappa, calibrated"),
+        gettext_noop("The same, when it passes what is more likely than not to pass."),
         "calibration",
     ),
     (
         "cutpoints.kappa",
-        "Quadratic kappa of its grades",
-        "Agreement when its scores are read as the criterion’s levels.",
+        gettext_noop("Quadratic kappa of its grades"),
+        gettext_noop("Agreement when its scores are read as the criterion’s levels."),
         "calibration",
     ),
-    ("tpr", "TPR", "Of what people pass, the share that the judge passes.", "a-judge-at-a-threshold"),
-    ("tnr", "TNR", "Of what people fail, the share that the judge fails.", "a-judge-at-a-threshold"),
+    (
+        "tpr",
+        gettext_noop("TPR"),
+        gettext_noop("Of what people pass, the share that the judge passes."),
+        "a-judge-at-a-threshold",
+    ),
+    (
+        "tnr",
+        gettext_noop("TNR"),
+        gettext_noop("Of what people fail, the share that the judge fails."),
+        "a-judge-at-a-threshold",
+    ),
     (
         "roc_auc",
-        "ROC AUC",
-        "How often something people pass scores better than something they fail; 0.5 is guessing.",
+        gettext_noop("ROC AUC"),
+        gettext_noop("How often something people pass scores better than something they fail; 0.5 is guessing."),
         "correlations-and-roc-auc",
     ),
     (
         "ceiling",
-        "Judge less a person",
-        "Its kappa with the majority of people, less that of one of them; 0 is as good as a person.",
+        gettext_noop("Judge less a person"),
+        gettext_noop("Its kappa with the majority of people, less that of one of them; 0 is as good as a person."),
         "the-human-ceiling",
     ),
-    ("error", "Wrong decisions", "The share of a sample’s decisions that are wrong, averaged over samples.", "drift"),
+    (
+        "error",
+        gettext_noop("Wrong decisions"),
+        gettext_noop("The share of a sample’s decisions that are wrong, averaged over samples."),
+        "drift",
+    ),
     (
         "calibrated.brier",
-        "Brier score",
-        "Squared distance of its probabilities from what people said; 0 is best.",
+        gettext_noop("Brier score"),
+        gettext_noop("Squared distance of its probabilities from what people said; 0 is best."),
         "calibration",
     ),
-    ("calibrated.log_loss", "Log loss", "The same, when being sure and wrong costs most.", "calibration"),
-    ("calibrated.ece", "ECE", "How far its probabilities lie from the shares they claim.", "calibration"),
+    (
+        "calibrated.log_loss",
+        gettext_noop("Log loss"),
+        gettext_noop("The same, when being sure and wrong costs most."),
+        "calibration",
+    ),
+    (
+        "calibrated.ece",
+        gettext_noop("ECE"),
+        gettext_noop("How far its probabilities lie from the shares they claim."),
+        "calibration",
+    ),
 )
 
 
@@ -111,18 +139,18 @@ def look_in_full(look: Look) -> dict[str, Any]:
         "look": look,
         "level": percent_of(look.level),
         "trust": result["trust"],
-        "note": result["note"],
+        "note": said(result["note"]),
         "caveat": result["caveat"],
         "threshold": number(result["threshold"]),
         "sign": "≥" if look.judge.higher_is_better else "≤",
         "confusion": result["confusion"],
         "figures": [
-            {"title": title, "sentence": sentence, "estimate": _shown(result, name), "anchor": anchor}
+            {"title": _(title), "sentence": _(sentence), "estimate": _shown(result, name), "anchor": anchor}
             for name, title, sentence, anchor in _FIGURES
             if name != "cutpoints.kappa" or cutpoints["calibrator"] is not None
         ],
         "calibrator": calibrator_in_words(calibrated["calibrator"]),
-        "why_not_calibrated": calibrated["reason"],
+        "why_not_calibrated": said(calibrated["reason"]),
         "ece_if_perfect": shown(calibrated["ece_if_perfect"]).text,
         "points": [_point(point) for point in calibrated["points"]],
         "region": region_in_words(result["region"], look.judge.higher_is_better),
@@ -134,31 +162,38 @@ def calibrator_in_words(calibrator: Mapping[str, Any] | None) -> str:
     if calibrator is None:
         return ""
     if calibrator["method"] == "platt":
-        ends = f"between the scores {number(calibrator['lowest'])} and {number(calibrator['highest'])}"
-        return f"Platt, slope {number(calibrator['slope'])}, intercept {number(calibrator['intercept'])}, {ends}"
+        given = {name: number(calibrator[name]) for name in ("slope", "intercept", "lowest", "highest")}
+        return (
+            _("Platt, slope %(slope)s, intercept %(intercept)s, between the scores %(lowest)s and %(highest)s") % given
+        )
     if calibrator["method"] == "isotonic":
         scores = calibrator["scores"]
-        return f"isotonic, {len(scores)} points between the scores {number(scores[0])} and {number(scores[-1])}"
+        ends = {"n": len(scores), "lowest": number(scores[0]), "highest": number(scores[-1])}
+        return _("isotonic, %(n)s points between the scores %(lowest)s and %(highest)s") % ends
     raise AssertionError(f"no certificate has a calibrator “{calibrator['method']}”")
 
 
 def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
     """Which scores the judge may decide alone, or why it may decide none."""
     if region["distance"] is None:
-        reason = str(region["reason"])
-        return reason[0].upper() + reason[1:] + "."
+        reason = said(region["reason"])
+        return _("%(why)s.") % {"why": reason[0].upper() + reason[1:]}
     inside, error = region["inside"], region["error"]
-    wrong = f"At most {percent(error['high'])} of these are wrong ({percent(error['value'])} were, of {error['n']})"
+    wrong = _("At most %(high)s of these are wrong (%(found)s were, of %(n)s).") % {
+        "high": percent(error["high"]),
+        "found": percent(error["value"]),
+        "n": error["n"],
+    }
     if region["distance"] == 0:
-        return f"The judge may decide every score alone. {wrong}."
+        return _("The judge may decide every score alone.") + " " + wrong
     low, high = region["threshold"] - region["distance"], region["threshold"] + region["distance"]
-    passes, fails = (f"{number(high)} or more", f"{number(low)} or less")
+    passes = _("%(score)s or more") % {"score": number(high)}
+    fails = _("%(score)s or less") % {"score": number(low)}
     if not higher_is_better:
         passes, fails = fails, passes
-    return (
-        f"The judge may decide alone: pass at {passes}, fail at {fails}. {wrong}. "
-        f"{percent(inside['value'])} of all test scores lie there; the rest goes to people."
-    )
+    alone = _("The judge may decide alone: pass at %(passes)s, fail at %(fails)s.") % {"passes": passes, "fails": fails}
+    rest = _("%(share)s of all test scores lie there; the rest goes to people.") % {"share": percent(inside["value"])}
+    return f"{alone} {wrong} {rest}"
 
 
 def percent_of(level: float) -> str:
@@ -182,7 +217,7 @@ def _in_history(look: Look) -> dict[str, Any]:
 
 
 def _shown(result: Mapping[str, Any], name: str) -> Shown:
-    part, _, inner = name.rpartition(".")
+    part, _dot, inner = name.rpartition(".")
     return shown((result[part] if part else result)[inner])
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from annotate.text_tables import UNDEFINED, figure
+from judges.selectors.said import said
+from judges.selectors.shown import from_to
 
 # A kappa on fewer common units says little: the same number that a pair needs to count in the means.
 FEW_UNITS = 10
@@ -34,13 +39,15 @@ def people_only(matrix: dict[str, Any]) -> dict[str, Any]:
 
 def _cell(cell: dict[str, Any] | None) -> dict[str, Any]:
     if cell is None:
-        return {"text": "", "shade": "none", "title": "no common units", "n": "", "few": False}
+        return {"text": "", "shade": "none", "title": _("no common units"), "n": "", "few": False}
     n, few = cell["n"], cell["n"] < FEW_UNITS
+    common = ngettext("%(n)s common unit", "%(n)s common units", n) % {"n": n}
     if cell["kappa"] is None:
-        title = f"{cell['reason']}; {n} common units"
+        title = _("%(why)s; %(common)s") % {"why": said(cell["reason"]), "common": common}
         return {"text": UNDEFINED, "shade": "none", "title": title, "n": n, "few": few}
-    title = f"{n} common units"
+    title = common
     if cell["low"] is not None:
-        title = f"{figure(cell['low'], 2)} to {figure(cell['high'], 2)}, {title}"
+        interval = from_to(figure(cell["low"], 2), figure(cell["high"], 2))
+        title = _("%(interval)s, %(common)s") % {"interval": interval, "common": common}
     shade = "few" if few else sum(cell["kappa"] > end for end in _SHADES)
     return {"text": figure(cell["kappa"], 2), "shade": shade, "title": title, "n": n, "few": few}

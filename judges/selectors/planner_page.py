@@ -6,14 +6,18 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from annotate.text_tables import UNDEFINED, figure
 from judges.models import AlignmentReport
+from judges.selectors.said import said, said_plot
 from judges.selectors.shown import shown
 
 if TYPE_CHECKING:
     from judges.services.next_samples import NextSamples
 
-_NAMES = {"kappa": "Kappa", "tpr": "TPR", "tnr": "TNR"}
+_NAMES = {"kappa": gettext_noop("Kappa"), "tpr": "TPR", "tnr": "TNR"}
 # Columns of the table; the plot has all.
 _COLUMNS = 4
 
@@ -32,11 +36,11 @@ def planning_context(report: AlignmentReport, half_width: float | None = None) -
         "dev": planning["dev"],
         "columns": [f"{planning['more'][place]:,}" for place in places],
         "groups": [
-            {"title": who or "People with each other", "is_people": who is None, "rows": list(group)}
+            {"title": who or _("People with each other"), "is_people": who is None, "rows": list(group)}
             for who, group in groupby(rows, key=lambda row: row["judge"])
         ],
         "half_width": None if half_width is None else f"±{half_width:.2f}",
-        "plot": report.plots.get("planning", ""),
+        "plot": said_plot(report.plots.get("planning", "")),
     }
 
 
@@ -45,9 +49,9 @@ def drawn_context(report: AlignmentReport) -> dict[str, Any] | None:
     drawn = report.result["drawn"]
     if drawn is None:
         return None
-    rows = [{"title": "Share that people pass", "figure": "", **_pair(drawn["passes"])}]
+    rows = [{"title": _("Share that people pass"), "figure": "", **_pair(drawn["passes"])}]
     for judge in drawn["judges"]:
-        rows += [{"title": judge["title"], "figure": _NAMES[name], **_pair(judge[name])} for name in _NAMES]
+        rows += [{"title": judge["title"], "figure": _(title), **_pair(judge[name])} for name, title in _NAMES.items()]
     return {
         **drawn,
         "rows": rows,
@@ -68,7 +72,7 @@ def strata_context(seen: NextSamples) -> dict[str, Any]:
                 "disagreement": _range(stratum.disagreement),
                 "samples": f"{stratum.samples:,}",
                 "drawn": f"{stratum.drawn:,}",
-                "chance": f"{stratum.chance:.1%}" if stratum.chance < 1 else "all",
+                "chance": f"{stratum.chance:.1%}" if stratum.chance < 1 else _("all"),
             }
             for number, stratum in enumerate(proposal.strata, start=1)
         ],
@@ -86,17 +90,18 @@ def strata_context(seen: NextSamples) -> dict[str, Any]:
 def _range(ends: tuple[float, float] | None) -> str:
     """Ranks between 0 and 1 as whole percents."""
     if ends is None:
-        return "no scores"
+        return _("no scores")
     low, high = (f"{100 * end:.0f}" for end in ends)
     return low if low == high else f"{low}–{high}"
 
 
 def _row(row: Mapping[str, Any], places: Sequence[int], half_width: float | None) -> dict[str, Any]:
+    name = _NAMES[row["figure"]]
     found = {
         "judge": row["judge"],
-        "title": _NAMES[row["figure"]],
+        "title": _(name),
         "value": figure(row["value"], 2),
-        "why": row["reason"] or "",
+        "why": said(row["reason"]),
         "now": "",
     }
     if row["half_width"] is None:
@@ -105,7 +110,7 @@ def _row(row: Mapping[str, Any], places: Sequence[int], half_width: float | None
         **found,
         "now": _width(row["half_width"]),
         "clusters": row["clusters"],
-        "sentence": _capitalised(row["sentence"] or "as sure as a plan can say"),
+        "sentence": _capitalised(said(row["sentence"] or "as sure as a plan can say")),
         "widths": [_width(row["curve"][place]) for place in places],
         "wanted": None if half_width is None else _wanted(row, half_width),
     }
@@ -117,7 +122,7 @@ def _wanted(row: Mapping[str, Any], half_width: float) -> str:
     from alignment.planning import two_digits
 
     more = Growth.from_dict(row).more_for(half_width)
-    return UNDEFINED if more is None else f"about {two_digits(more):,}" if more else "reached"
+    return UNDEFINED if more is None else _("about %(n)s") % {"n": f"{two_digits(more):,}"} if more else _("reached")
 
 
 def _pair(both: Mapping[str, Any]) -> dict[str, Any]:

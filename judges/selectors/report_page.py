@@ -13,6 +13,7 @@ from judges.selectors.judge_page import judge_summary
 from judges.selectors.matrix_table import matrix_context
 from judges.selectors.per_sample import per_sample_context
 from judges.selectors.planner_page import drawn_context, planning_context
+from judges.selectors.said import said_plot
 from judges.selectors.shown import Links, percent, shown
 
 STATISTICS = (
@@ -26,6 +27,9 @@ STATISTICS = (
     ("krippendorff_alpha_ordinal", gettext_noop("Krippendorff’s alpha, ordinal")),
     ("krippendorff_alpha_interval", gettext_noop("Krippendorff’s alpha, interval")),
     ("krippendorff_alpha_ratio", gettext_noop("Krippendorff’s alpha, ratio")),
+    ("icc_one_way", gettext_noop("Intraclass correlation, one-way")),
+    ("icc_agreement", gettext_noop("… two-way, agreement")),
+    ("icc_consistency", gettext_noop("… two-way, consistency")),
     ("gwet_ac1", gettext_noop("Gwet’s AC1")),
     ("gwet_ac2_linear", gettext_noop("Gwet’s AC2, linear weights")),
     ("gwet_ac2_quadratic", gettext_noop("… quadratic weights")),
@@ -42,7 +46,7 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "people": shown(result["people"]),
         "judges": [judge_summary(report, place, links) for place in range(len(result["judges"]))],
         "uses_dev": any(row["at_threshold"]["confusion"] is not None for row in result["judges"]),
-        "forest": report.plots.get("forest", ""),
+        "forest": said_plot(report.plots.get("forest", "")),
         "statistics": [(_(title), shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
         "prevalence": [{**row, "percent": percent(row["share"])} for row in result["prevalence"]],
         "matrix": matrix_context(result["matrix"]),

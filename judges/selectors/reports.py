@@ -17,10 +17,11 @@ from annotate.models import Criterion, Label, Project, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.selectors.draws import finished_draw
 from judges.models import AlignmentReport, Judge
+from judges.selectors.said import said_plot
 from judges.selectors.scores import scores_that_count
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
-FIGURES_VERSION = 4
+FIGURES_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def overview(project: Project) -> dict[int, Overview]:
     with connection.cursor() as cursor:
         cursor.execute(_OVERVIEW, {"project": project.pk, "figures": FIGURES_VERSION})
         return {
-            criterion: Overview(number, created_at, json.loads(people), json.loads(judges), forest)
+            criterion: Overview(number, created_at, json.loads(people), json.loads(judges), said_plot(forest))
             for criterion, number, created_at, people, judges, forest in cursor.fetchall()
         }
 

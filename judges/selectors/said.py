@@ -1,7 +1,7 @@
-"""What frozen reports say, in the reader's language, where it is always the same sentence.
+"""What frozen reports say, in the reader's language.
 
-The alignment module writes its sentences into reports in English, once; here are those without figures of their own, so
-that catalogues have them. A sentence with figures in it stays as it is. A test holds the lists against the module.
+The alignment module writes its sentences into reports in English, once; here are those that are always the same, and in
+said_patterns those with figures in them, so that catalogues have them. Tests hold the lists against what writes them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+
+from judges.selectors.said_patterns import SENTENCES, in_words_of, plot_in_words_of_reader
 
 REASONS = (
     gettext_noop("the scale has no levels"),
@@ -63,7 +65,18 @@ CONSEQUENCES = (
 
 def said(text: str | None) -> str:
     """The sentence in the reader's language; in English where no catalogue has it."""
-    return _(text) if text else ""
+    if not text or _is_written_in_it():
+        return text or ""
+    return in_words_of(text, SENTENCES) if (same := _(text)) == text else same
+
+
+def said_plot(svg: str) -> str:
+    """A plot with its words in the reader's language."""
+    return svg if _is_written_in_it() else plot_in_words_of_reader(svg)
+
+
+def _is_written_in_it() -> bool:
+    return (get_language() or "en").startswith("en")
 
 
 def headline(trust: Mapping[str, Any]) -> str:

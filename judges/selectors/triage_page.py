@@ -6,7 +6,8 @@ from typing import Any
 
 from annotate.text_tables import figure
 from judges.models import AlignmentReport, Look
-from judges.selectors.shown import Links, number, percent, shown
+from judges.selectors.said import said, said_plot
+from judges.selectors.shown import Links, from_to, number, percent, shown
 from judges.selectors.triage import latest_look, left_to_people
 
 
@@ -18,8 +19,8 @@ def triage_context(report: AlignmentReport, place: int, links: Links) -> dict[st
     return {
         "title": row["title"],
         "url": links.judge(row["judge"], row["dimension"]),
-        "why": triage["reason"],
-        "plot": report.plots.get(f"triage-{place + 1}", ""),
+        "why": said(triage["reason"]),
+        "plot": said_plot(report.plots.get(f"triage-{place + 1}", "")),
         "aurc": shown(triage["aurc"], 3),
         "error": figure(curve[-1], 3) if curve else "",
         "rows": [_row(one) for one in triage["rows"]],
@@ -49,7 +50,7 @@ def _region(region: dict[str, Any]) -> dict[str, Any]:
     found = {
         "risk": percent(region["risk"]),
         "confidence": f"{100 * region['confidence']:.4g}%",
-        "reason": (region["reason"] or "").removeprefix("no region: "),
+        "reason": said((region["reason"] or "").removeprefix("no region: ")),
         "tried": [
             {"distance": number(step["distance"]), "error": shown_share(step["error"])} for step in region["tried"]
         ],
@@ -73,9 +74,9 @@ def shown_share(estimate: dict[str, Any]) -> dict[str, Any]:
     ends = [] if estimate["low"] is None else [percent(estimate[end]) for end in ("low", "high")]
     return {
         "text": percent(estimate["value"]),
-        "interval": " to ".join(ends),
+        "interval": from_to(*ends) if ends else "",
         "high": percent(estimate["high"]),
-        "why": estimate["reason"] or "",
+        "why": said(estimate["reason"]),
         "n": estimate["n"],
         "clusters": estimate["clusters"],
     }

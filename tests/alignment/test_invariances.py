@@ -13,6 +13,7 @@ from alignment import (
     fleiss_kappa,
     gwet_ac1,
     gwet_ac2,
+    intraclass_correlation,
     kendall,
     krippendorff_alpha,
     mean_pairwise_kappa,
@@ -44,6 +45,9 @@ NOMINAL = {
 ORDERED = {
     "alpha ordinal": lambda ratings: krippendorff_alpha(ratings, "ordinal", **INFLUENCE),
     "alpha interval": lambda ratings: krippendorff_alpha(ratings, "interval", **INFLUENCE),
+    "icc one-way": lambda ratings: intraclass_correlation(ratings, "one-way", **INFLUENCE),
+    "icc agreement": lambda ratings: intraclass_correlation(ratings, "agreement", **INFLUENCE),
+    "icc consistency": lambda ratings: intraclass_correlation(ratings, "consistency", **INFLUENCE),
     "ac2 linear": lambda ratings: gwet_ac2(ratings, "linear", **INFLUENCE),
     "ac2 quadratic": lambda ratings: gwet_ac2(ratings, "quadratic", **INFLUENCE),
     "mean linear": lambda ratings: mean_pairwise_kappa(ratings, "linear", **INFLUENCE),

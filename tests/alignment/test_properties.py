@@ -39,6 +39,7 @@ from alignment import (
     gwet_ac1,
     gwet_ac2,
     human_ceiling,
+    intraclass_correlation,
     judge_label_kappa,
     judge_under_noise,
     kappa_at_look,
@@ -130,6 +131,10 @@ OF_PEOPLE = {
     "krippendorff_alpha": (
         BELOW_ONE,
         lambda p: [krippendorff_alpha(p.ratings(), m, **ASKED) for m in ("nominal", "ordinal", "interval", "ratio")],
+    ),
+    "intraclass_correlation": (
+        BELOW_ONE,
+        lambda p: [intraclass_correlation(p.ratings(), f, **ASKED) for f in ("one-way", "agreement", "consistency")],
     ),
     "cohen_kappa": (
         SIGNED,
@@ -710,6 +715,16 @@ UNDEFINED = {
             lambda: krippendorff_alpha(two([0.1, 0.1], [0.1, 0.1], None, "interval"), "interval", **NONE),
             "only one value was used",
         ),
+    ],
+    "intraclass_correlation": [
+        (lambda: intraclass_correlation(ONE_CATEGORY, **NONE), "only one value was used"),
+        (lambda: intraclass_correlation(APART, **NONE), "no unit has two ratings"),
+        (
+            lambda: intraclass_correlation(APART, "agreement", **NONE),
+            "no two raters have 2 units in common: no complete table",
+        ),
+        (lambda: intraclass_correlation(NOMINAL, **NONE), "the levels have no order"),
+        (lambda: intraclass_correlation(WORDS, "consistency", **NONE), "the levels are not numbers"),
     ],
     "agreement_summary": [
         (lambda: agreement_summary(APART, **NONE)["fleiss_kappa"], "no unit has two ratings"),

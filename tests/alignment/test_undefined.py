@@ -12,6 +12,7 @@ from alignment import (
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
+    intraclass_correlation,
     judge_label_kappa,
     kendall,
     krippendorff_alpha,
@@ -52,6 +53,9 @@ STATISTICS = {
     "alpha": lambda ratings: krippendorff_alpha(ratings, **NONE),
     "alpha ordinal": lambda ratings: krippendorff_alpha(ratings, "ordinal", **NONE),
     "alpha interval": lambda ratings: krippendorff_alpha(ratings, "interval", **NONE),
+    "icc": lambda ratings: intraclass_correlation(ratings, **NONE),
+    "icc agreement": lambda ratings: intraclass_correlation(ratings, "agreement", **NONE),
+    "icc consistency": lambda ratings: intraclass_correlation(ratings, "consistency", **NONE),
 }
 UNDEFINED = [
     ("cohen", "one category", "only one category was used"),
@@ -76,6 +80,14 @@ UNDEFINED = [
     ("alpha ordinal", "nominal", "the levels have no order"),
     ("alpha interval", "nominal", "the levels have no order"),
     ("alpha interval", "words in order", "the levels are not numbers"),
+    ("icc", "one category", "only one value was used"),
+    ("icc agreement", "no levels, one value", "only one value was used"),
+    ("icc", "one common unit", "fewer than 2 units have two ratings"),
+    ("icc", "no levels, no common unit", "no unit has two ratings"),
+    ("icc consistency", "one common unit", "no two raters have 2 units in common: no complete table"),
+    ("icc consistency", "no levels, no common unit", "no two raters have 2 units in common: no complete table"),
+    ("icc", "nominal", "the levels have no order"),
+    ("icc agreement", "words in order", "the levels are not numbers"),
     *(
         (name, "no levels", "the scale has no levels")
         for name in ("cohen", "linear", "mean", "percent", "fleiss", "ac1", "alpha", "alpha ordinal")
@@ -152,10 +164,16 @@ def test_no_ratings_at_all(from_rows, rng):
     assert prevalence(bare) == []
 
 
-def test_a_scale_without_levels_has_interval_and_ratio_alpha_only(from_rows):
+def test_a_scale_without_levels_has_alpha_of_numbers_and_icc_only(from_rows):
     summary = agreement_summary(from_rows([[0.1, 0.4, 0.9] * 4, [0.2, 0.4, 0.8] * 4], None, "interval"), **NONE)
     defined = {name for name, estimate in summary.items() if estimate.value is not None}
-    assert defined == {"krippendorff_alpha_interval", "krippendorff_alpha_ratio"}
+    assert defined == {
+        "krippendorff_alpha_interval",
+        "krippendorff_alpha_ratio",
+        "icc_one_way",
+        "icc_agreement",
+        "icc_consistency",
+    }
 
 
 def test_one_category_is_perfect_for_ac1_by_intent(from_rows):

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.http import Http404
 
 from annotate.errors import Conflict, Invalid, Refusal, Stale
-from annotate.models import AuditEntry, ClaimEdit, GoldAnswer, Project, Sample, Task, User
+from annotate.models import AuditEntry, ClaimEdit, GoldAnswer, Label, Project, Sample, Task, User
 from annotate.selectors.audit import TrailFilter, trail
 from annotate.selectors.claims import claims_as_dict, in_words, tables_with_units, walk_through
 from annotate.selectors.draws import unlabelled_samples
@@ -144,9 +144,9 @@ def test_claims_of_a_batch_at_work_stay(world: World, sample: Sample) -> None:
         if step:
             step(batch=batch)
         with pytest.raises(Conflict, match="“A batch” asks people about these claims") as refused:
-            edit(world, sample, DROP, 2)
+            edit(world, sample, DROP, 2, world.alice)
         assert refused.value.details["batches"][0]["number"] == batch.number
-    assert claims_as_dict(sample)["fixed"] == refused.value.message
+    assert claims_as_dict(sample, user=world.alice)["fixed"] == refused.value.message
     close_batch(batch=batch)
     assert edit(world, sample, DROP, 2)["revision"] == 3
 
@@ -168,17 +168,48 @@ def test_what_carries_something_stays_and_the_rest_may_change(world: World, samp
         {"op": "edit", "claim": 0, "text": "Other"}, {"op": "move", "claim": 0, "start": 0, "end": 8},
     ):  # fmt: skip
         with pytest.raises(Conflict, match="Claim 1 carries 1 label, 1 known answer, so it stays") as refused:
-            edit(world, sample, change, 1)
+            edit(world, sample, change, 1, world.alice)
         assert refused.value.details == {"unit": "claim:0", "carries": {"label": 1, "goldanswer": 1}}
-    assert edit(world, sample, DROP, 1)["claims"][0]["carries"] == "1 label, 1 known answer"
+    assert edit(world, sample, DROP, 1, world.alice)["claims"][0]["carries"] == "1 label, 1 known answer"
     edit(world, sample, {"op": "add", "text": "It has a desk."}, 2)
     edit(world, sample, {"op": "split_again"}, 3)
     assert texts(sample) == ["It opens at nine.", "It closes at five."]
 
 
+def test_reviewers_learn_that_something_rests_on_a_claim_and_not_what(world: World, sample: Sample) -> None:
+    """Whatever it is, in the same words, or a known answer would be told by what isn't named."""
+    other = make_sample(world.project, 2)
+    criterion = world.project.criteria.get(key="support")
+    GoldAnswer.objects.create(sample=sample, unit="claim:0", criterion=criterion, value="yes")
+    rater = world.project.raters.create(name="Xi")
+    Label.objects.create(rater=rater, sample=other, unit="claim:0", criterion=criterion, value="yes")
+    told = []
+    for one in (sample, other):
+        with pytest.raises(Conflict, match="carries labels, verdicts, known answers or scores, so it stays") as refused:
+            edit(world, one, {"op": "drop", "claim": 0}, 1)
+        told.append((refused.value.message, refused.value.details, claims_as_dict(one, user=world.rita)["claims"]))
+    assert told[0] == told[1]
+    assert [claim["carries"] for claim in told[0][2]] == ["labels, verdicts, known answers or scores", ""]
+
+
+def test_a_batch_that_has_a_sample_only_to_measure_people_is_not_told_to_reviewers(world: World) -> None:
+    known, asked = make_sample(world.project, 1), make_sample(world.project, 2, metadata={"for": "labels"})
+    criterion = world.project.criteria.get(key="support")
+    GoldAnswer.objects.create(sample=known, unit="claim:0", criterion=criterion, value="yes")
+    selection = {"method": "filter", "filter": {"for": "labels"}}
+    batch = world.batch(selection=selection, overlap=1, annotators=[world.ann], gold_share=1)
+    assert batch.tasks.get(sample=known).purpose == "gold"
+    told = []
+    for sample in (known, asked):
+        with pytest.raises(Conflict, match="A batch asks people about these claims") as refused:
+            edit(world, sample, {"op": "drop", "claim": 1}, 1)
+        told.append((refused.value.message, refused.value.details, claims_as_dict(sample, user=world.rita)["fixed"]))
+    assert told[0] == told[1] == (told[0][2], {}, told[0][2])
+
+
 def test_every_table_that_speaks_of_units_counts_and_has_a_name(world: World) -> None:
     assert set(tables_with_units()) == {"label", "verdict", "goldanswer", "score"}
-    assert in_words(dict.fromkeys(tables_with_units(), 2)).count("2 ") == 4
+    assert in_words(dict.fromkeys(tables_with_units(), 2), told=True).count("2 ") == 4
 
 
 # Dropped claims are no units

@@ -10,16 +10,21 @@ from rest_framework.test import APIClient
 from annotate.errors import Conflict, Invalid
 from annotate.models import AuditEntry, Batch, GoldAnswer, Membership, Sample, Task, Verdict
 from annotate.selectors.agreement import agreement
-from annotate.selectors.gold import feedback_after
+from annotate.selectors.criterion_change import Choices, impact
+from annotate.selectors.gold import feedback_after, known_answers, to_set_again
 from annotate.selectors.progress import batch_criteria
 from annotate.selectors.quality import gold_accuracy, self_consistency
 from annotate.selectors.ratings import labels_before, rating_columns
 from annotate.selectors.tasks import own_task
-from annotate.services.batches import open_batch
+from annotate.services.adjudication import decide
+from annotate.services.batches import close_batch, open_batch
+from annotate.services.criteria import check_spec
 from annotate.services.gold import gold_from_verdicts, import_gold, remove_gold, set_gold
 from annotate.services.labelling import skip_task, submit_task
+from annotate.services.lessons import mark_read
+from annotate.services.relabelling import Relabelled, change_criterion
 from annotate.services.reopening import reopen_task
-from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, must_take, say, take
+from tests.annotate.factories import GRADE, World, finish, label_all, make_sample, make_samples, must_take, say, take
 
 
 def know(world: World, sample: Sample, value: Any = 4, unit: str = "answer", key: str = "grade") -> GoldAnswer:
@@ -97,6 +102,123 @@ def test_drawn_from_verdicts_that_are_sure(world: World) -> None:
     assert len({answer.sample_id for answer in drawn}) == 3
     more = gold_from_verdicts(actor=world.alice, project=world.project, criterion=grade, n=1, seed=1)
     assert more[0].sample_id not in {answer.sample_id for answer in drawn}
+
+
+# Nobody is measured by what they know
+
+
+def gold_of(batch: Batch, user: Any) -> list[Sample]:
+    return [task.sample for task in batch.tasks.filter(annotator=user, purpose="gold").order_by("sample_id")]
+
+
+def open_with_gold(world: World, **more: Any) -> Batch:
+    selection = {"method": "filter", "filter": {"for": "labels"}}
+    return world.batch(selection=selection, criteria=["grade"], overlap=1, gold_share=1, **more)
+
+
+def test_what_somebody_labelled_elsewhere_measures_others_only(world: World) -> None:
+    """Its lesson may have told them; also where they skipped it, or still have it to label."""
+    others(world, 6)
+    labelled, skipped, waiting, fresh = gold_only(world, 4)
+    before = world.batch(
+        selection={"method": "list", "samples": [s.external_id for s in (labelled, skipped, waiting)]},
+        criteria=["grade"], annotators=[world.ann], overlap=1,
+    )  # fmt: skip
+    task = {task.sample_id: task for task in before.tasks.select_related("annotator", "sample", "batch")}
+    finish(task[labelled.pk])
+    skip_task(actor=world.ann, task_id=task[skipped.pk].pk, reason="Too long.")
+    batch = open_with_gold(world, annotators=[world.ann, world.ben])
+    assert gold_of(batch, world.ann) == [fresh]
+    assert len(gold_of(batch, world.ben)) == 3
+
+
+def test_what_a_lesson_told_is_no_gold(world: World) -> None:
+    others(world, 2)
+    taught, fresh = gold_only(world, 2)
+    before = world.batch(
+        selection={"method": "list", "samples": [taught.external_id]}, criteria=["grade"],
+        annotators=[world.ann], overlap=1,
+    )  # fmt: skip
+    finish(before.tasks.get(), grade=2)
+    verdict = Verdict.objects.get()
+    decide(
+        reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=4, reason="As the manual says.",
+        expected_revision=1,
+    )  # fmt: skip
+    close_batch(batch=before)
+    assert mark_read(user=world.ann, project=world.project, verdict_ids=[verdict.pk]) == 1
+    batch = open_with_gold(world, annotators=[world.ann, world.rita])
+    assert gold_of(batch, world.ann) == [fresh]
+    assert gold_of(batch, world.rita) == [fresh], "who decided it knows it"
+
+
+@pytest.mark.parametrize("feedback", [True, False])
+def test_gold_comes_again_only_where_its_answer_was_not_shown(world: World, feedback: bool) -> None:
+    others(world, 1)
+    (known,) = gold_only(world, 1)
+    first = open_with_gold(world, annotators=[world.ann], gold_feedback=feedback)
+    for task in first.tasks.order_by("position"):
+        finish(task, grade=2)
+    if feedback:
+        with pytest.raises(Conflict, match="Nobody in this batch can be measured"):
+            open_with_gold(world, annotators=[world.ann])
+    else:
+        assert gold_of(open_with_gold(world, annotators=[world.ann]), world.ann) == [known]
+
+
+def test_a_pull_queue_gives_no_known_answers_either(world: World) -> None:
+    others(world, 6)
+    labelled, fresh = gold_only(world, 2)
+    before = world.batch(
+        selection={"method": "list", "samples": [labelled.external_id]}, criteria=["grade"],
+        annotators=[world.ann], overlap=1,
+    )  # fmt: skip
+    finish(before.tasks.get())
+    batch = open_with_gold(world, annotators=[world.ann], strategy="pull")
+    drain(world, batch, world.ann)
+    assert gold_of(batch, world.ann) == [fresh]
+
+
+# A criterion changes
+
+
+def next_version(world: World, **fields: Any) -> Relabelled:
+    grade = world.criteria("grade")[0]
+    return change_criterion(
+        actor=world.alice, project=world.project, seen=grade, spec=check_spec({**GRADE, **fields}), choices=Choices()
+    )
+
+
+def test_known_answers_that_a_change_leaves_alone_are_carried(world: World) -> None:
+    kept, touched = make_samples(world.project, 2)
+    answer = know(world, kept, 4)
+    know(world, touched, 5)
+    without_five = {"options": GRADE["options"][:-1], "pass": [4]}
+    found = impact(old=world.criteria("grade")[0], new=check_spec({**GRADE, **without_five}))
+    assert (found.gold_kept, found.gold_again) == (1, 1)
+    assert next_version(world, **without_five).known_answers == 1
+    (carried,) = known_answers(world.project)
+    assert (carried.sample, carried.value, carried.reason, carried.created_by, carried.created_at) == (
+        kept, 4, answer.reason, world.alice, answer.created_at,
+    )  # fmt: skip
+    assert carried.criterion == world.criteria("grade")[0]
+    assert [one.sample for one in to_set_again(world.project)] == [touched]
+    know(world, touched, 3)
+    assert not to_set_again(world.project).exists()
+
+
+def test_another_question_asks_for_every_answer_again(world: World) -> None:
+    know(world, make_sample(world.project), 4)
+    assert next_version(world, prompt="How well written?").known_answers == 0
+    assert [one.criterion.version for one in to_set_again(world.project)] == [1]
+    assert not known_answers(world.project).exists()
+
+
+def test_a_carried_answer_is_taken_back_altogether(world: World) -> None:
+    know(world, make_sample(world.project), 4)
+    next_version(world, name="Mark")
+    remove_gold(actor=world.alice, project=world.project, gold_id=known_answers(world.project).get().pk)
+    assert not GoldAnswer.objects.exists()
 
 
 # In a batch

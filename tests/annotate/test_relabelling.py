@@ -15,14 +15,20 @@ from annotate.models import AuditEntry, Batch, Criterion, Label, LabelEvent, Mem
 from annotate.selectors.adjudication import Queue
 from annotate.selectors.counting import counting_labels
 from annotate.selectors.criterion_change import Choices, change_between, impact, touched_by
+from annotate.selectors.dashboard import person_boards
+from annotate.selectors.disputes import changes_since_decision, people_of, side_by_side
+from annotate.selectors.lessons import Lessons
 from annotate.selectors.progress import batch_criteria
 from annotate.selectors.ratings import labels_before, rating_columns
-from annotate.services.adjudication import decide
+from annotate.services.adjudication import decide, send_back
+from annotate.services.batches import close_batch
 from annotate.services.consensus import settle_imported
 from annotate.services.criteria import add_criteria, check_spec
 from annotate.services.labelling import submit_task
+from annotate.services.lessons import mark_read
 from annotate.services.projects import remove_member
 from annotate.services.relabelling import change_criterion, relabel
+from annotate.services.reopening import reopen_task
 from tests.annotate.factories import TRISTATE, World, at_once, finish, make_sample, make_samples, say
 
 SAME = Choices(same_meaning=True, reason="A typo.")
@@ -221,8 +227,8 @@ def test_a_carried_label_says_where_it_comes_from(labelled: World) -> None:
     assert carried.updated_at == label.updated_at
     entry = AuditEntry.objects.get(action="criterion.relabelled")
     assert entry.details | {"batch": 0} == {
-        "before": 1, "version": 2, "carried": 7, "verdicts": 3, "asked": 1, "left": 0, "same_meaning": False,
-        "reason": "", "batch": 0,
+        "before": 1, "version": 2, "carried": 7, "verdicts": 3, "asked": 1, "left": 0, "waiting": 0,
+        "known_answers": 0, "same_meaning": False, "reason": "", "batch": 0,
     }  # fmt: skip
 
 
@@ -236,6 +242,33 @@ def test_a_carried_label_is_no_second_one(labelled: World) -> None:
     assert len(columns.units) == len(set(zip(columns.units, columns.raters, strict=True))) == 8
     assert labels_before(new) == []
     assert None not in columns.days
+
+
+def test_the_dashboard_counts_what_people_did_and_nothing_twice(labelled: World) -> None:
+    first = Batch.objects.get()
+    Label.objects.update(active_ms=4000)
+    Label.objects.filter(rater__name="ben", unit="claim:1").update(active_ms=20_000)
+
+    def figures(batch: Batch) -> dict[str, Any]:
+        return {
+            board.user.username: (
+                board.done, board.left, board.seconds_per_unit, board.agreement.n, board.pace, board.seconds_per_task,
+            )
+            for board in person_boards(batch)
+        }  # fmt: skip
+
+    before, criteria = figures(first), batch_criteria(first)
+    done = evolve(labelled, without("unsure"))
+    assert figures(first) == before
+    assert batch_criteria(first) == criteria
+    # Of two claims one is filled in: nobody did it here, and nobody has to.
+    assert figures(done.batch)["ben"] == (0, 1, None, 0, None, None)
+    assert [(row.expected, row.given, row.percent) for row in batch_criteria(done.batch)] == [(1, 0, 0)]
+    task = done.batch.tasks.get()
+    say(labelled.ben, task, "claim:1", "support", "no", active_ms=7000)
+    submit_task(actor=labelled.ben, task_id=task.pk)
+    assert figures(done.batch)["ben"][:4] == (1, 0, 7.0, 1)
+    assert [(row.expected, row.given) for row in batch_criteria(done.batch)] == [(1, 1)]
 
 
 def test_nothing_touched_means_no_batch(labelled: World) -> None:
@@ -279,8 +312,11 @@ def test_a_decision_for_an_option_that_is_gone_is_not_carried(labelled: World) -
         reviewer=labelled.rita, project=labelled.project, verdict_id=verdict.pk, value="unsure", reason="Neither.",
         expected_revision=1,
     )  # fmt: skip
-    evolve(labelled, without("unsure"))
-    assert not Verdict.objects.filter(criterion__version=2, sample=verdict.sample, unit="claim:0").exists()
+    done = evolve(labelled, without("unsure"))
+    # Both had said yes, and the reviewer disagreed: no rule puts that aside.
+    carried = Verdict.objects.get(criterion__version=2, sample=verdict.sample, unit="claim:0")
+    assert (carried.state, carried.value, len(carried.votes), carried.agreement) == ("disputed", None, 2, 1)
+    assert done.waiting == 1
 
 
 def test_a_unit_that_nobody_can_tell_stays_with_the_reviewers(world: World) -> None:
@@ -293,6 +329,106 @@ def test_a_unit_that_nobody_can_tell_stays_with_the_reviewers(world: World) -> N
     carried = Verdict.objects.get(criterion__version=2, sample=sample, unit="claim:0")
     assert (carried.state, carried.votes) == ("disputed", [])
     assert Label.objects.get(criterion__version=2, unit="claim:0").cant_tell == "It is in Latin."
+
+
+def test_a_carried_verdict_holds_all_that_one_made_in_the_normal_way_does(labelled: World) -> None:
+    """Settled by rule, disputed, decided, and decided and reopened since."""
+    reopened, decided = Verdict.objects.filter(unit="claim:1").order_by("-state")
+    for verdict in (reopened, decided):
+        decide(
+            reviewer=labelled.rita, project=labelled.project, verdict_id=verdict.pk, value="no", reason="Page 4.",
+            expected_revision=verdict.revision,
+        )  # fmt: skip
+    changes = Label.objects.get(sample=reopened.sample, unit="claim:1", rater__name="ann")
+    reopen_task(actor=labelled.ann, task_id=changes.task_id)
+    say(labelled.ann, changes.task, "claim:1", "support", "yes", seen=1)
+    submit_task(actor=labelled.ann, task_id=changes.task_id)
+    before = {(v.sample_id, v.unit): v for v in Verdict.objects.all()}
+    evolve(labelled, changed(name="Backed"))
+    after = {(v.sample_id, v.unit): v for v in Verdict.objects.filter(criterion__version=2)}
+    assert after.keys() == before.keys()
+    assert [v.agreement for v in after.values()] == [before[key].agreement for key in after]
+    assert None not in [v.agreement for v in after.values()]
+    assert [v.decided_at for v in after.values()] == [before[key].decided_at for key in after]
+    now, then = (rows[decided.sample_id, "claim:1"] for rows in (after, before))
+    assert then.decided_votes is not None
+    assert now.decided_votes == now.votes != then.votes
+    now, then = (rows[reopened.sample_id, "claim:1"] for rows in (after, before))
+    assert (now.state, then.state) == ("reopened", "reopened")
+    # Only Ann's vote changed since the decision, in the new version as in the old one.
+    shown = [
+        [(one.letter, one.before, one.after) for one in changes_since_decision(v, people_of(v.sample, named=False))]
+        for v in (now, then)
+    ]
+    assert shown[0] == shown[1] == [("A", "no", "yes")]
+    assert [v.decided_votes for v in after.values() if v.unit == "claim:0"] == [None, None]
+
+
+def test_what_was_learnt_from_a_decision_is_no_new_lesson(labelled: World) -> None:
+    disputed = Verdict.objects.get(state="disputed")
+    decide(
+        reviewer=labelled.rita, project=labelled.project, verdict_id=disputed.pk, value="no", reason="Page 4.",
+        expected_revision=1,
+    )  # fmt: skip
+    close_batch(batch=Batch.objects.get())
+    assert mark_read(user=labelled.ben, project=labelled.project, verdict_ids=[disputed.pk]) == 1
+    evolve(labelled, changed(name="Backed"))
+    (lesson,) = Lessons(labelled.ben, labelled.project)
+    assert (lesson.verdict.criterion.version, lesson.is_new) == (2, False)
+
+
+def test_a_carried_label_is_not_sent_back_to_the_task_that_asks_the_old_version(labelled: World) -> None:
+    old = Verdict.objects.get(state="disputed")
+    evolve(labelled, changed(name="Backed"))
+    new = Verdict.objects.get(criterion__version=2, sample=old.sample, unit=old.unit)
+    people = people_of(new.sample, named=False)
+    assert [one.may_return for one in side_by_side(new, people)] == [False, False]
+    with pytest.raises(Conflict, match=r"carried over.*a batch that asks version 2"):
+        send_back(reviewer=labelled.rita, project=labelled.project, verdict_id=new.pk, letter="A", message="Look.")
+    assert not Task.objects.exclude(status="submitted").exists()
+
+
+def test_a_label_in_the_task_that_asks_the_new_version_is_sent_back(labelled: World) -> None:
+    done = evolve(labelled, without("unsure"))
+    task = done.batch.tasks.get()
+    say(labelled.ben, task, "claim:1", "support", "yes")
+    submit_task(actor=labelled.ben, task_id=task.pk)
+    new = Verdict.objects.get(criterion__version=2, sample=task.sample, unit="claim:1")
+    assert new.state == "disputed"
+    letter = next(one.letter for one in side_by_side(new, people_of(new.sample, named=False)) if one.may_return)
+    sent = send_back(
+        reviewer=labelled.rita, project=labelled.project, verdict_id=new.pk, letter=letter, message="Look."
+    )
+    assert (sent.pk, sent.batch) == (task.pk, done.batch)
+
+
+def test_what_nobody_can_be_asked_about_waits_for_the_reviewers(labelled: World) -> None:
+    for user in (labelled.ann, labelled.ben):
+        remove_member(project=labelled.project, user=user, actor=labelled.alice)
+    done = evolve(labelled, without("unsure"))
+    assert (done.asked, done.left, done.batch, done.waiting) == (0, 1, None, 1)
+    left = Verdict.objects.get(criterion__version=2, state="disputed")
+    assert [vote["value"] for vote in left.votes] == ["no"], "Ben's was the other one"
+    assert left in list(Queue(labelled.project, labelled.rita, state="short"))
+
+
+def test_what_lost_all_its_labels_waits_for_the_reviewers_too(labelled: World) -> None:
+    for user in (labelled.ann, labelled.ben):
+        remove_member(project=labelled.project, user=user, actor=labelled.alice)
+    done = evolve(labelled, changed(prompt="Really?"))
+    assert (done.carried, done.asked, done.left, done.waiting) == (0, 0, 8, 4)
+    new = Verdict.objects.filter(criterion__version=2)
+    assert {(v.state, v.value, len(v.votes), v.agreement) for v in new} == {("disputed", None, 0, None)}
+    assert len(Queue(labelled.project, labelled.rita)) == 4
+    assert evolve_again(labelled).waiting == 0
+    assert AuditEntry.objects.filter(action="criterion.relabelled").count() == 1
+
+
+def test_what_somebody_still_labels_is_not_given_to_the_reviewers(labelled: World) -> None:
+    labelled.batch(criteria=["support"], annotators=[labelled.chen], overlap=1)
+    for user in (labelled.ann, labelled.ben):
+        remove_member(project=labelled.project, user=user, actor=labelled.alice)
+    assert evolve(labelled, without("unsure")).waiting == 0
 
 
 def test_a_dispute_is_asked_of_the_reviewers_once(labelled: World) -> None:
@@ -349,6 +485,12 @@ def test_a_second_call_finds_the_batch(labelled: World) -> None:
     )  # fmt: skip
     assert again.batch == done.batch
     assert (Label.objects.count(), Task.objects.count(), Verdict.objects.count(), AuditEntry.objects.count()) == before
+
+
+def evolve_again(world: World) -> Any:
+    return relabel(
+        actor=world.alice, project=world.project, old=support(world), new=support(world, 2), choices=Choices()
+    )
 
 
 def test_a_second_call_carries_nothing_twice(labelled: World) -> None:

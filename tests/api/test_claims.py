@@ -48,9 +48,11 @@ def test_who_may(world: World, sample: Sample) -> None:
     assert client_of(world.dora).get(foreign).status_code == 404
 
 
-def test_an_open_batch_is_named(world: World, sample: Sample) -> None:
+def test_an_open_batch_is_named_to_admins(world: World, sample: Sample) -> None:
     batch = world.batch()
     reply = patch(world, sample, DROP, **{"If-Match": "1"})
+    assert (reply.status_code, reply.json().keys()) == (409, {"error"})
+    reply = patch(world, sample, DROP, world.alice, **{"If-Match": "1"})
     assert reply.status_code == 409
     assert reply.json()["error"]["code"] == "claims_in_use"
     assert reply.json()["batches"] == [{"number": batch.number, "name": "A batch", "status": "open"}]

@@ -56,7 +56,8 @@ def test_a_version_is_made_and_then_relabelled(labelled: World) -> None:
     assert reply.status_code == 200, reply.content
     batch = Batch.objects.get(relabels__isnull=False)
     assert reply.json() == {
-        "criterion": "support", "version": 2, "carried": 2, "verdicts": 0, "asked": 2, "left": 0, "batch": batch.number,
+        "criterion": "support", "version": 2, "carried": 2, "verdicts": 0, "asked": 2, "left": 0,
+        "waiting": 0, "known_answers": 0, "batch": batch.number,
     }  # fmt: skip
     again = post(labelled, "relabel", {"from_version": 1}).json()
     assert (again["batch"], again["carried"]) == (batch.number, 0)

@@ -9,17 +9,44 @@ from typing import TYPE_CHECKING, Any
 import axe_playwright_python
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
 _AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 _CONTRAST = "color-contrast"
+# Asked of a whole page it compares every text with what lies behind it, thousands on a long table. What decides is the
+# colours, the size and the backgrounds: one text of each look is compared.
+_ONE_TEXT_OF_EACH_LOOK = """() => {
+  const seen = new Map();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const behind = new Map();
+  const backOf = (element) => {
+    if (!element) return "";
+    if (!behind.has(element)) {
+      const style = getComputedStyle(element);
+      const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter].join(" ");
+      const bare = own === "rgba(0, 0, 0, 0) none 1 none";
+      behind.set(element, backOf(element.parentElement) + (bare ? "" : `/${own}`));
+    }
+    return behind.get(element);
+  };
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || !element.checkVisibility()) continue;
+    const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
+    const look = [color, fontSize, fontWeight, textShadow, backOf(element)].join("|");
+    if (!seen.has(look)) seen.set(look, element);
+  }
+  return [...seen.values()];
+}"""
 # What depends on where things stand; the others have been asked already.
 _BY_WIDTH = ["target-size", "scrollable-region-focusable"]
 
-_WIDE = {"width": 1280, "height": 800}
-# 320 px is WCAG's narrowest (1.4.10); 640 px is a window of 1280 at 200 %.
-_NARROW = ({"width": 320, "height": 800}, {"width": 640, "height": 800})
+WIDE: ViewportSize = {"width": 1280, "height": 800}
+# WCAG's narrowest (1.4.10).
+NARROW: ViewportSize = {"width": 320, "height": 800}
+# A window of 1280 at 200 %.
+LARGE_TEXT: ViewportSize = {"width": 640, "height": 800}
 
 # The elements that stick out, unless something that scrolls by itself holds them.
 _STICKING_OUT = """() => {
@@ -51,18 +78,18 @@ _FOCUS = """() => {
 
 def problems(page: Page, where: str) -> list[str]:
     """All that is wrong with the page as it stands. It is left as it was found: light, and 1280 px wide."""
-    found = [f"{where}: {problem}" for problem in _violations(page, {"type": "tag", "values": _TAGS})]
+    rest = {"runOnly": {"type": "tag", "values": _TAGS}, "rules": {_CONTRAST: {"enabled": False}}}
+    found = [f"{where}: {problem}" for problem in _violations(page, rest)]
+    found += [f"{where}: {problem}" for problem in _pale_texts(page)]
     page.emulate_media(color_scheme="dark")
-    dark = {"type": "rule", "values": [_CONTRAST]}
-    found += [f"{where}, dark: {problem}" for problem in _violations(page, dark)]
+    found += [f"{where}, dark: {problem}" for problem in _pale_texts(page)]
     page.emulate_media(color_scheme="light")
-    for size in _NARROW:
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+    for size in (LARGE_TEXT, NARROW):
+        page.set_viewport_size(size)
         found += [f"{where}, {size['width']} px wide: sticks out: {html}" for html in sticking_out(page)]
-    page.set_viewport_size(_NARROW[0])  # type: ignore[arg-type]
-    narrow = {"type": "rule", "values": _BY_WIDTH}
+    narrow = {"runOnly": {"type": "rule", "values": _BY_WIDTH}}
     found += [f"{where}, 320 px wide: {problem}" for problem in _violations(page, narrow)]
-    page.set_viewport_size(_WIDE)  # type: ignore[arg-type]
+    page.set_viewport_size(WIDE)
     return found
 
 
@@ -84,14 +111,20 @@ def unseen_focus(page: Page, stops: int = 25) -> list[str]:
     return found
 
 
-def _violations(page: Page, run_only: dict[str, Any]) -> list[str]:
+def _pale_texts(page: Page) -> list[str]:
+    return _violations(
+        page, {"runOnly": {"type": "rule", "values": [_CONTRAST]}}, f"{{include: ({_ONE_TEXT_OF_EACH_LOOK})()}}"
+    )
+
+
+def _violations(page: Page, options: dict[str, Any], within: str = "document") -> list[str]:
     # Evaluated by the debugger, which the page's security policy doesn't bind.
     if page.evaluate("typeof axe") == "undefined":
         page.evaluate(_AXE)
-    options = {"runOnly": run_only, "resultTypes": ["violations"], "iframes": False}
-    result = page.evaluate("options => axe.run(document, options)", options)
+    asked = {**options, "resultTypes": ["violations"], "iframes": False}
+    result = page.evaluate(f"options => axe.run({within}, options).then(({{violations}}) => violations)", asked)
     return [
         f"{violation['id']} ({violation['help']}): {node['html'][:160]}"
-        for violation in result["violations"]
+        for violation in result
         for node in violation["nodes"]
     ]

@@ -6,8 +6,10 @@ Pages are counted from the URLconf: a new one that is not listed here fails `tes
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from string import Formatter
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
@@ -29,10 +31,12 @@ from annotate.services.releases import make_release
 from judges.services.certificates import issue_certificate
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
-from tests.browser.accessibility import problems, sticking_out, unseen_focus
+from tests.browser.accessibility import NARROW, WIDE, problems, sticking_out, unseen_focus
+from tests.browser.stages import Stages
+from tests.conftest import pages_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Browser, Page, Route
 
     from tests.conftest import LiveApp
 
@@ -55,6 +59,8 @@ PAGES = [
     ("alma remy ana", "/p/demo/"),
     ("alma", "/p/bare/"),
     ("ana", "/p/demo/label/"),
+    ("ana", "/p/stages/label/?task={returned_task}"),
+    ("ana", "/p/stages/label/?task={number_task}"),
     ("ana", "/p/bare/label/"),
     ("ana", "/p/demo/label/done/"),
     ("ana", "/p/bare/label/done/"),
@@ -65,8 +71,14 @@ PAGES = [
     ("remy", "/p/demo/adjudicate/"),
     ("remy", "/p/bare/adjudicate/"),
     ("remy", "/p/demo/adjudicate/accept/"),
+    ("remy", "/p/stages/adjudicate/accept/?method=agreement&criterion=support&agreement=60&votes=3"),
+    ("remy", "/p/demo/adjudicate/accept/?method=dawid_skene&criterion=support&posterior=70"),
+    ("remy", "/p/demo/adjudicate/accept/?method=agreement&criterion=&agreement=500&votes="),
     ("ana", "/p/demo/label/lessons/"),
     ("remy", "/p/demo/adjudicate/{verdict}/"),
+    ("remy", "/p/stages/adjudicate/{settled}/"),
+    ("remy", "/p/stages/adjudicate/{reopened}/"),
+    ("remy", "/p/stages/adjudicate/{blind}/"),
     ("remy", "/p/demo/samples/"),
     ("remy", "/p/demo/samples/?q=nothing%20has%20these%20words"),
     ("remy", "/p/bare/samples/"),
@@ -78,13 +90,18 @@ PAGES = [
     ("alma", "/p/demo/batches/new/"),
     ("alma", "/p/bare/batches/new/"),
     ("alma remy", "/p/demo/batches/1/"),
+    ("alma", "/p/stages/batches/{paused}/"),
+    ("alma", "/p/stages/batches/{adjudicating}/"),
+    ("alma", "/p/stages/batches/{closed}/"),
     ("alma", "/p/demo/batches/2/"),
     ("alma", "/p/demo/batches/2/delete/"),
     ("alma", "/p/demo/batches/1/extend/"),
+    ("alma", "/p/demo/batches/1/close/"),
     ("alma remy", "/p/demo/batches/1/tasks/"),
     ("remy", "/p/demo/batches/1/tasks/{task}/return/"),
     ("alma", "/p/demo/gold/"),
     ("alma", "/p/bare/gold/"),
+    ("alma", "/p/stages/gold/"),
     ("remy", "/p/demo/batches/2/claims/"),
     ("remy", "/p/demo/samples/{sample}/claims/"),
     ("remy", "/p/demo/samples/{drafted}/claims/?batch=2"),
@@ -135,7 +152,6 @@ NO_PAGES = {
     "audit-csv": "a file",
     "token-new": "a form; see test_a_new_token",
     "token-revoke": "a form",
-    "batch-step": "a form",
     "batch-preview": "a part of the form for a batch",
     "batch-progress": "a part of the batch's page",
     "gold-remove": "a form",
@@ -163,8 +179,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     demo = Project.objects.get(slug="demo")
     alma, remy, ana = (User.objects.get(username=name) for name in ("alma", "remy", "ana"))
     stan = User.objects.create_user("stan", password="a long password")
-    for key in ("support", "relevancy"):
-        freeze_report(criterion=demo.criteria.get(key=key, is_current=True))
+    freeze_report(criterion=demo.criteria.get(key="relevancy", is_current=True))
     support = demo.criteria.get(key="support", is_current=True)
     issue_certificate(look=look_at_test(criterion=support, judge_name="claim-checker", user=alma), user=alma)
     freeze_report(criterion=support)
@@ -196,8 +211,10 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         content_hash=b"odd",
     )
     _invite, invited = create_invite(actor=alma, project=bare, role="annotator", max_uses=5)
+    stages = Stages(alma, remy, ana, User.objects.get(username="ben"))
     return {
-        "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan)},
+        **stages.names,
+        "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan, stages.ben)},
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
         "sample": demo.samples.order_by("pk")[0].pk,
         "odd_sample": odd.pk,
@@ -217,19 +234,51 @@ def _job(project: Project, user: User, rows: list[dict[str, Any]]) -> Any:
 
 @pytest.fixture
 def visit(world: dict[str, Any], new_standing_page: NewPage) -> Callable[..., Page]:
-    """`visit("ana", "/p/demo/")`: the page as Ana sees it; nobody is logged in as ""."""
+    """`visit("ana", "/p/demo/")`: the page as Ana sees it, in a browser that saw none before; nobody is logged in as
+    ""."""
 
     def go(who: str, path: str, **options: Any) -> Page:
         page = new_standing_page(**options)
         if who:
             page.context.add_cookies([world["cookies"][who]])
         page.goto(path.format(**world))
+        _settled(page)
         return page
 
     return go
 
 
+@pytest.fixture(scope="module")
+def look(world: dict[str, Any], browser: Browser, standing_app: LiveApp) -> Iterator[Callable[..., Page]]:
+    """`visit` in one browser context for each person, which has the styles and scripts already. For pages that leave
+    nothing behind in the browser."""
+    seen: dict[str, Page] = {}
+    with pages_of(browser, standing_app) as make:
+
+        def go(who: str, path: str) -> Page:
+            page = seen.get(who) or make()
+            seen[who] = page
+            page.context.clear_cookies()
+            if who:
+                page.context.add_cookies([world["cookies"][who]])
+            page.set_viewport_size(WIDE)
+            page.goto(path.format(**world))
+            _settled(page)
+            return page
+
+        yield go
+
+
 Visit = Callable[..., "Page"]
+
+
+def _settled(page: Page) -> None:
+    """The workspace draws its task once its script has run, and the editor its claims."""
+    path = urlsplit(page.url).path
+    if path.endswith("/label/"):
+        page.wait_for_selector('html[data-stage="task"], html[data-stage="done"]')
+    elif path.startswith("/p/") and "/samples/" in path and path.endswith("/claims/"):
+        page.wait_for_selector("html[data-ready]")
 
 
 def _named(patterns: list[URLPattern | URLResolver]) -> set[str]:
@@ -242,7 +291,8 @@ def _named(patterns: list[URLPattern | URLResolver]) -> set[str]:
 def test_every_page_is_listed() -> None:
     import frontend.urls
 
-    known = dict.fromkeys(("verdict", "sample", "odd_sample", "drafted", "task", "invited"), "1")
+    names = (name for _who, path in PAGES for _text, name, *_ in Formatter().parse(path) if name)
+    known = dict.fromkeys(names, "1")
     known |= dict.fromkeys(("uploaded", "failed", "done"), "00000000-0000-0000-0000-000000000000")
     paths = [path.format(**known).split("?")[0] for _who, path in PAGES if path != "/no-such-page/"]
     listed = {str(resolve(path).url_name) for path in paths}
@@ -251,21 +301,15 @@ def test_every_page_is_listed() -> None:
     assert _named(frontend.urls.urlpatterns) < _named(get_resolver().url_patterns)
 
 
-def _settled(page: Page, path: str) -> None:
-    """The workspace draws its task once its script has run."""
-    if path.endswith("/label/"):
-        page.wait_for_selector('html[data-stage="task"], html[data-stage="done"]')
-
-
 @pytest.mark.parametrize(("who", "path"), [(who, path) for names, path in PAGES for who in names.split(" ")])
-def test_a_page(who: str, path: str, visit: Visit) -> None:
-    page = visit(who, path)
-    _settled(page, path)
+def test_a_page(who: str, path: str, look: Visit) -> None:
+    page = look(who, path)
     found = problems(page, "English")
     # Chinese is another length of words and another font; what axe looks at is the same but for the language.
     page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": "zh-hans", "url": page.url}])
-    page.set_viewport_size({"width": 320, "height": 800})
+    page.set_viewport_size(NARROW)
     page.reload()
+    _settled(page)
     assert page.locator("html").get_attribute("lang") == "zh-hans"
     found += [f"Chinese, 320 px wide: sticks out: {html}" for html in sticking_out(page)]
     assert not found, "\n".join(found)
@@ -288,13 +332,28 @@ def test_a_page(who: str, path: str, visit: Visit) -> None:
         ("alma", "/p/demo/import/", "main button[type=submit]"),
         ("alma", "/p/demo/export/", "main form:has([name=file_format]) button[type=submit]"),
         ("remy", "/p/demo/adjudicate/{verdict}/", "form[data-adjudicate] button[type=submit]"),
+        ("remy", "/p/demo/adjudicate/{verdict}/", "#send-back button[type=submit]"),
+        (
+            "remy",
+            "/p/stages/adjudicate/accept/?method=agreement&criterion=support&agreement=60&votes=3",
+            "#preview form button",
+        ),
+        ("remy", "/p/demo/batches/1/tasks/{task}/return/", "main button[type=submit]"),
+        ("alma", "/p/stages/batches/{paused}/extend/", "main button[type=submit]"),
+        ("alma", "/p/stages/batches/{texts}/tasks/", "main form[method=post] button[type=submit]"),
+        ("alma", "/p/stages/members/alma/deactivate/", "main button[type=submit]"),
+        ("alma", "/p/stages/gold/", "main form.form button[type=submit]"),
+        ("alma", "/p/stages/criteria/edit/support/", "main button[type=submit]"),
+        ("alma", "/p/bare/members/", "form[action*='members/invite/'] button[type=submit]"),
+        ("ana", "/account/keys/", "main form button[type=submit] >> nth=0"),
     ],
 )
-def test_a_form_that_was_not_accepted(who: str, path: str, button: str, visit: Visit) -> None:
-    page = visit(who, path)
+def test_a_form_that_was_not_accepted(who: str, path: str, button: str, look: Visit) -> None:
+    page = look(who, path)
     # What the browser itself asks for would keep the form from being sent; the server's words are what is looked at.
     page.evaluate("""() => {
       for (const form of document.forms) form.noValidate = true;
+      for (const folded of document.querySelectorAll("main details")) folded.open = true;
       for (const field of document.querySelectorAll("main input:not([type=hidden]), main textarea")) {
         if (field.type === "checkbox" || field.type === "radio") field.checked = false;
         else if (field.type !== "file") field.value = "";
@@ -308,40 +367,59 @@ def test_a_form_that_was_not_accepted(who: str, path: str, button: str, visit: V
     assert not found, "\n".join(found)
 
 
-def test_a_new_token(visit: Visit) -> None:
-    page = visit("remy", "/account/")
+def test_a_new_token(look: Visit) -> None:
+    page = look("remy", "/account/")
     page.locator("form[action*=tokens] button").last.click()
     page.wait_for_selector("#token")
     assert not problems(page, "token")
 
 
-def test_an_invitation(visit: Visit) -> None:
-    page = visit("alma", "/p/bare/members/")
+def test_an_invitation(look: Visit) -> None:
+    page = look("alma", "/p/bare/members/")
     page.locator("form[action*='members/invite/'] button[type=submit]").click()
     page.wait_for_selector("#invite-link")
     assert not problems(page, "invitation")
 
 
 @pytest.mark.parametrize("path", ["/", "/p/demo/label/"])
-def test_the_menu_of_the_person(path: str, visit: Visit) -> None:
-    page = visit("ana", path)
+def test_the_menu_of_the_person(path: str, look: Visit) -> None:
+    page = look("ana", path)
     page.locator("[popovertarget=user-menu]").click()
     page.wait_for_selector("#user-menu:popover-open")
     assert not problems(page, "menu")
 
 
-def test_more_sections(visit: Visit) -> None:
-    page = visit("alma", "/p/demo/")
+def test_more_sections(look: Visit) -> None:
+    page = look("alma", "/p/demo/")
     page.locator("[popovertarget=more-sections]").click()
     page.wait_for_selector("#more-sections:popover-open")
     assert not problems(page, "more sections")
 
 
-def test_the_sections_where_the_window_is_narrow(visit: Visit) -> None:
-    page = visit("alma", "/p/demo/", viewport={"width": 320, "height": 800})
+def test_the_sections_where_the_window_is_narrow(look: Visit) -> None:
+    page = look("alma", "/p/demo/")
+    page.set_viewport_size(NARROW)
     page.locator(".site-nav-button").click()
     assert sticking_out(page) == []
     assert not problems(page, "sections")
+
+
+def test_all_that_folds_out_on_a_page_of_figures(look: Visit) -> None:
+    page = look("alma", "/p/demo/reports/support/judge/?" + JUDGE)
+    page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
+    assert not problems(page, "folded out")
+
+
+def _opened(page: Page, states: dict[str, str], close: str) -> list[str]:
+    """What is wrong once each key was pressed, which shows what its selector finds; `close` puts it away."""
+    found = []
+    for key, selector in states.items():
+        page.keyboard.press(key)
+        page.wait_for_selector(selector)
+        found += problems(page, key)
+        page.keyboard.press(close or key)
+        page.wait_for_selector(selector, state="hidden")
+    return found
 
 
 # The workspace's states
@@ -349,30 +427,69 @@ def test_the_sections_where_the_window_is_narrow(visit: Visit) -> None:
 
 @pytest.fixture
 def labelling(visit: Visit) -> Page:
+    return visit("ana", "/p/demo/label/")
+
+
+def test_the_dialogs_of_the_workspace(look: Visit) -> None:
+    dialogs = {"?": "#help-dialog[open]", "s": "#skip-dialog[open]", "f": "#flag-dialog[open]"}
+    dialogs["x"] = "#cant-tell-dialog[open]"
+    page = look("ana", "/p/demo/label/")
+    found = _opened(page, dialogs, "Escape")
+    # A reason in one's own words that has none yet.
+    page.keyboard.press("f")
+    page.locator("#flag-reason").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#flag-error:not([hidden])")
+    assert not (found + problems(page, "flag without a reason"))
+    page.keyboard.press("Escape")
+
+
+def test_what_opens_beside_the_texts(look: Visit) -> None:
+    page = look("ben", "/p/stages/label/?task={texts_task}")
+    tools = {"g": "#guidelines-panel:not([hidden])", "e": "#evidence-cursor:not([hidden])"}
+    found = _opened(page, tools, "Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("opens at")
+    page.wait_for_function("document.querySelector('#search-count').textContent.includes('2')")
+    found += problems(page, "search")
+    page.keyboard.press("Escape")
+    page.keyboard.press("v")
+    page.wait_for_selector('#show-unseen[aria-pressed="true"]')
+    assert not (found + problems(page, "invisible characters"))
+    page.keyboard.press("v")
+
+
+def test_all_questions_at_once(look: Visit) -> None:
+    page = look("ben", "/p/stages/label/?task={texts_task}")
+    page.keyboard.press("a")
+    page.wait_for_selector('#view[aria-pressed="true"]')
+    page.wait_for_selector("#form > li")
+    assert not problems(page, "all at once")
+
+
+def test_evidence_and_a_comment(visit: Visit) -> None:
+    """A label that carries all that one can carry, not sent yet."""
     page = visit("ana", "/p/demo/label/")
-    page.wait_for_selector('html[data-stage="task"]')
-    return page
+    page.route("**/labels/", lambda route: route.abort())
+    page.keyboard.press("1")
+    page.wait_for_selector('#save-state[data-state="waiting"]')
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("e")
+    page.wait_for_selector("#evidence-cursor:not([hidden])")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.locator("#comment").fill("It says so here. " * 20)
+    page.wait_for_selector("#evidence > li")
+    assert not problems(page, "evidence")
+    page.unroute("**/labels/")
 
 
-@pytest.mark.parametrize("key", ["?", "s"])
-def test_a_dialog_of_the_workspace(key: str, labelling: Page) -> None:
-    labelling.keyboard.press(key)
-    labelling.wait_for_selector("dialog[open]")
-    assert not problems(labelling, f"dialog {key}")
-
-
-def test_the_guidelines_beside_the_work(labelling: Page) -> None:
-    labelling.keyboard.press("g")
-    labelling.wait_for_selector("#guidelines-panel:not([hidden])")
-    assert not problems(labelling, "guidelines")
-
-
-def test_a_choice_and_the_next_question(labelling: Page) -> None:
-    labelling.route("**/labels/", lambda route: route.abort())
-    labelling.keyboard.press("1")
-    labelling.wait_for_selector('#save-state[data-state="waiting"]')
-    assert not problems(labelling, "waiting")
-    labelling.unroute("**/labels/")
+def test_known_answers_after_submitting(visit: Visit) -> None:
+    page = visit("ana", "/p/stages/label/?task={gold_task}")
+    for key in ("1", "1", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_selector("#feedback-dialog[open]")
+    assert not problems(page, "known answers")
 
 
 def test_logged_out_while_labelling(labelling: Page) -> None:
@@ -394,7 +511,7 @@ def test_changed_elsewhere(labelling: Page) -> None:
 
     labelling.route("**/labels/", stale)
     labelling.keyboard.press("1")
-    labelling.wait_for_selector("#conflict-dialog[open]")
+    labelling.wait_for_selector("#conflict-dialog[open]:not([data-unseen])")
     assert not problems(labelling, "conflict dialog")
     labelling.keyboard.press("Escape")
     labelling.wait_for_selector("#resolve:not([hidden])")
@@ -418,14 +535,50 @@ def test_no_server_for_the_next_sample(labelling: Page) -> None:
     assert not problems(labelling, "away")
 
 
-def test_a_decision_by_somebody_else_in_between(visit: Visit) -> None:
-    page = visit("remy", "/p/demo/adjudicate/{verdict}/")
+# A unit's states, and the editor's
+
+
+def test_a_decision_by_somebody_else_in_between(look: Visit) -> None:
+    page = look("remy", "/p/demo/adjudicate/{verdict}/")
     page.locator("form[data-adjudicate] [name=revision]").evaluate("field => field.value = '0'")
     page.keyboard.press("1")
     page.locator("form[data-adjudicate] textarea").fill("The context says so.")
     page.locator("form[data-adjudicate] button[type=submit]").click()
     page.wait_for_selector("main [role=alert]")
     assert not problems(page, "stale")
+
+
+def test_the_keys_of_a_unit_and_what_else_is_there(look: Visit) -> None:
+    page = look("remy", "/p/stages/adjudicate/{reopened}/")
+    found = _opened(page, {"?": "#keys[open]"}, "Escape")
+    page.evaluate("for (const folded of document.querySelectorAll('main details')) folded.open = true")
+    assert not (found + problems(page, "folded out"))
+
+
+EDITOR = "/p/stages/samples/{drafted_sample}/claims/?batch={draft}"
+
+
+def test_the_modes_of_the_claims_editor(look: Visit) -> None:
+    modes = {"s": ".ce-cut", "e": "#claim-text", "b": "#passage-tools:not([hidden])", "?": "#keys[open]"}
+    page = look("remy", EDITOR)
+    found = _opened(page, modes, "Escape")
+    page.keyboard.press("a")
+    page.wait_for_selector("#passage-tools:not([hidden])")
+    found += problems(page, "a")
+    page.keyboard.press("w")
+    page.wait_for_selector("#adding #claim-text")
+    assert not (found + problems(page, "w"))
+    page.keyboard.press("Escape")
+
+
+def test_claims_that_somebody_else_changed(look: Visit) -> None:
+    """Two reviewers: what the first dropped is gone when the second one splits; below stands what was done."""
+    first, second = look("alma", EDITOR), look("remy", EDITOR)
+    for page, seen in ((first, "#dropped-box:not([hidden])"), (second, "#notice:not([hidden])")):
+        page.keyboard.press("d")
+        page.wait_for_selector(seen)
+    second.evaluate("for (const folded of document.querySelectorAll('main details')) folded.open = true")
+    assert not problems(second, "changed in between")
 
 
 @pytest.mark.parametrize(
@@ -444,5 +597,4 @@ def test_a_decision_by_somebody_else_in_between(visit: Visit) -> None:
 def test_the_focus_is_seen(who: str, path: str, scheme: str, width: int, visit: Visit) -> None:
     size = {"width": width, "height": 640}
     page = visit(who, path, color_scheme=scheme, reduced_motion="reduce", viewport=size)
-    _settled(page, path)
     assert unseen_focus(page) == []

@@ -101,7 +101,12 @@ def test_two_windows_on_one_label_end_in_a_choice_and_not_in_an_overwrite(
     assert "Supported" in dialog.inner_text()
     assert Label.objects.get().value == "supported"
 
-    pages[1].keyboard.press("Enter")  # "Keep mine" has the focus
+    # It came unasked: no button has the focus until one goes there.
+    pages[1].wait_for_selector("#conflict-dialog:not([data-unseen])")
+    pages[1].keyboard.press("Enter")
+    assert dialog.is_visible()
+    pages[1].keyboard.press("Tab")
+    pages[1].keyboard.press("Enter")
     pages[1].wait_for_selector('#save-state[data-state="saved"]')
     assert Label.objects.get().value == "contradicted"
     assert Label.objects.get().revision == 2

@@ -103,6 +103,8 @@ def test_jsonl(project: Project) -> None:
         "votes": [{"rater": "=r", "value": "supported"}],
         "decided_by": "rev",
         "reason": "-because",
+        "approved_by": None,
+        "approved_at": None,
         "labels": [{"label": 11, "revision": 2}],
         "claims_source": "file",
         "claims_revision": 1,
@@ -220,7 +222,8 @@ def test_disputed_units_only_on_request(project: Project) -> None:
 @pytest.mark.parametrize(
     "filters",
     [[], {"criterion": "support"}, {"criteria": ["nope"]}, {"criteria": "support"}, {"criteria": []}, {"batch": "1"},
-     {"batch": 10**12}, {"batch": 99}, {"methods": ["magic"]}, {"include_disputed": 1}],
+     {"batch": 10**12}, {"batch": 99}, {"methods": ["magic"]}, {"include_disputed": 1},
+     {"annotators": "all"}, {"annotators": ["named"]}],
 )  # fmt: skip
 def test_unknown_filters(filters: Any, project: Project) -> None:
     with pytest.raises(Invalid):
@@ -240,22 +243,22 @@ def test_one_moment(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
 
     from django.db import connection
 
-    from annotate.exporting import writers
+    from annotate.exporting import rows as exported_rows
 
     def change() -> None:
         Verdict.objects.filter(unit="answer").update(value=1)
         connection.close()
 
-    def row_after_change(sample: Sample, verdict: Verdict, real: Any = writers.verdict_row) -> dict[str, Any]:
+    def row_after_change(*given: Any, real: Any = exported_rows.verdict_row) -> dict[str, Any]:
         if not changed:
             changed.append(True)
             thread = threading.Thread(target=change)
             thread.start()
             thread.join()
-        return real(sample, verdict)
+        return real(*given)
 
     changed: list[bool] = []
-    monkeypatch.setattr(writers, "verdict_row", row_after_change)
+    monkeypatch.setattr(exported_rows, "verdict_row", row_after_change)
     release = make_release(project=project, user=None, file_format="jsonl")
     with open_release(release) as file:
         rows = [json.loads(line) for line in file]

@@ -47,6 +47,8 @@ READ = {
     "export/": ADMIN,
     "batches/new/": ADMIN,
     "batches/1/delete/": ADMIN,
+    "batches/1/close/": ADMIN,
+    "batches/1/adjudicate/": ADMIN,
     "criteria/new/": ADMIN,
     "criteria/add/": ADMIN,
     "criteria/edit/support/": ADMIN,
@@ -103,6 +105,11 @@ def test_who_may_see_one_sample_and_one_dispute(disputes: list[Verdict], who_may
     assert who_may(f"/p/help/samples/{disputes[0].sample_id}/") == STAFF
     assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/") == STAFF
     assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/", "post") == {**STAFF, "reviewer": 422, "admin": 422}
+
+
+def test_who_may_approve(disputes: list[Verdict], who_may: WhoMay) -> None:
+    sent = who_may(f"/p/help/adjudicate/{disputes[0].pk}/approve/", "post", {"revision": "1"})
+    assert sent == {**STAFF, "reviewer": 302, "admin": 302}
 
 
 def test_who_may_return_a_task(disputes: list[Verdict], who_may: WhoMay) -> None:

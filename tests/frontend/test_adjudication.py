@@ -134,3 +134,37 @@ def test_the_number_of_queries_does_not_grow(
             client.get(f"/p/help/adjudicate/{disputes[0].pk}/")
         counts.append((len(queue), len(one)))
     assert len(set(counts)) == 1
+
+
+def test_agreed_units_are_checked_one_by_one(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+    verdict = Verdict.objects.get(criterion__key="relevance", sample=disputes[0].sample, unit="context:0")
+    client, here = as_user(rita), f"/p/help/adjudicate/{verdict.pk}/"
+    page = client.get("/p/help/adjudicate/?state=agreed")
+    assert verdict in [row.verdict for row in page.context["listed"]]
+    assert page.context["raters"] == [], "who said what is hidden"
+    assert "Approve" in client.get(f"{here}?state=agreed").content.decode()
+
+    reply = client.post(f"{here}approve/?state=agreed", {"revision": verdict.revision})
+    assert (reply.status_code, "state=agreed" in reply.url) == (302, True)
+    verdict.refresh_from_db()
+    assert verdict.approved_by == rita
+    page = client.get(here).content.decode()
+    assert "Approved" in page
+    assert "data-approve" not in page
+    assert verdict not in [row.verdict for row in client.get("/p/help/adjudicate/?state=agreed").context["listed"]]
+
+
+def test_an_approval_of_what_has_changed_is_not_taken(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+    verdict = Verdict.objects.get(criterion__key="relevance", sample=disputes[0].sample, unit="context:0")
+    reply = as_user(rita).post(f"/p/help/adjudicate/{verdict.pk}/approve/", {"revision": 7})
+    assert reply.status_code == 412
+    assert "It was not approved" in reply.content.decode()
+    again = as_user(rita).post(f"/p/help/adjudicate/{disputes[0].pk}/approve/", {"revision": 1}, follow=True)
+    assert "can be approved" in again.content.decode()
+
+
+def test_the_share_stays_in_the_address(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+    page = as_user(rita).get("/p/help/adjudicate/?state=agreed&share=10&seed=3&batch=1")
+    assert page.context["query"] == "?batch=1&state=agreed&share=10&seed=3"
+    for odd in ("share=0", "share=101", "share=x", "seed=-1", "annotator=ben"):
+        assert as_user(rita).get(f"/p/help/adjudicate/?state=agreed&{odd}").context["query"] == "?state=agreed"

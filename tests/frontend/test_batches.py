@@ -202,6 +202,34 @@ def test_a_draft_is_deleted_after_a_question(alice: User, sent: dict[str, Any], 
     assert not Batch.objects.exists()
 
 
+@pytest.mark.parametrize(("step", "before"), [("close", "open"), ("adjudicate", "open"), ("close", "adjudicating")])
+@pytest.mark.usefixtures("disputes")
+def test_ends_after_a_question_that_says_what_stops(
+    step: str, before: str, alice: User, batch: Batch, as_user: AsUser
+) -> None:
+    """8 tasks, 2 of them submitted and 1 begun; 2 units are disputed."""
+    client = as_user(alice)
+    begun = batch.tasks.filter(status="pending").first()
+    assert begun is not None
+    begun.status = "in_progress"
+    begun.save(update_fields=["status"])
+    Batch.objects.update(status=before)
+    address = f"/p/help/batches/1/{step}/"
+    page = client.get("/p/help/batches/1/").content.decode()
+    assert f'href="{address}"' in page
+    assert f'action="{address}"' not in page, "never without the question"
+    asked = client.get(address).content.decode()
+    for said in ("6 tasks are not submitted", "1 is begun", "2 units are disputed"):
+        assert said in asked
+    # Who had it taken from them already needs no warning.
+    assert ("2 submitted tasks count as they are" in asked) is (before == "open")
+    batch.refresh_from_db()
+    assert batch.status == before
+    assert client.post(address).url == "/p/help/batches/1/"
+    # Somebody who had the question open still, and comes back to it.
+    assert client.get(address).url == "/p/help/batches/1/"
+
+
 @pytest.mark.usefixtures("disputes")
 def test_one_with_labels_stays(alice: User, as_user: AsUser) -> None:
     reply = as_user(alice).post("/p/help/batches/1/delete/", follow=True)

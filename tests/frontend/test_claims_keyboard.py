@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -185,6 +185,50 @@ def test_somebody_else_was_faster(
     assert stored(samples[0]) == [SECOND]
 
 
+def test_words_stay_in_their_field_until_they_are_saved(
+    rita: User, alice: User, project: Project, samples: list[Sample], address: str, new_page: NewPage
+) -> None:
+    """Refused, with no server, or about a claim that is gone: what was typed is there, and the reason beside it."""
+    from playwright.sync_api import expect
+
+    def meanwhile(change: dict[str, Any], revision: int) -> None:
+        edit_claims(
+            actor=alice, project=project, sample_id=samples[0].pk, change=change, expected_revision=revision
+        )  # fmt: skip
+
+    page = new_page(rita)
+    go(page, address)
+    field = page.get_by_label("What the claim says")
+    problem = page.locator("#claim-problem")
+    press(page, "j", "j", "e", "Control+a", "Delete", "Enter")
+    expect(problem).to_have_text("A claim has at least one word.")
+
+    page.keyboard.type("These are my words.")
+    meanwhile({"op": "edit", "claim": 2, "text": "The desk is on the right."}, 1)
+    press(page, "Enter")
+    expect(problem).to_contain_text("Alice changed these claims in the meantime")
+    expect(problem).to_contain_text("It says now: “The desk is on the right.”")
+    expect(field).to_have_value("These are my words.")
+    expect(field).to_be_focused()
+    press(page, "Enter")
+    expect_claims(page, FIRST, SECOND, "These are my words.")
+
+    press(page, "e")
+    page.keyboard.type(" And more.")
+    page.route("**/api/**", lambda route: route.abort())
+    press(page, "Enter", "Escape")
+    expect(page.locator("#save-state")).to_contain_text("Not saved yet")
+    expect(field).to_have_value("These are my words. And more.")
+    expect(field).not_to_be_editable()
+    page.unroute("**/api/**")
+    meanwhile({"op": "drop", "claim": 2}, 3)
+    page.evaluate("window.dispatchEvent(new Event('online'))")
+    expect(problem).to_contain_text("Alice changed these claims in the meantime")
+    expect(field).to_have_value("These are my words. And more.")
+    press(page, "Enter")
+    expect_claims(page, FIRST, SECOND, "These are my words. And more.")
+
+
 def test_a_batch_that_was_opened_meanwhile_ends_the_editing(
     rita: User, draft: Batch, samples: list[Sample], address: str, new_page: NewPage
 ) -> None:
@@ -194,7 +238,7 @@ def test_a_batch_that_was_opened_meanwhile_ends_the_editing(
     go(page, address)
     open_batch(batch=draft)
     press(page, "d")
-    expect(page.get_by_role("alert")).to_contain_text("“Next” asks people about these claims")
+    expect(page.get_by_role("alert")).to_contain_text("A batch asks people about these claims")
     expect(page.locator("#fixed")).to_be_visible()
     expect(page.get_by_role("button", name="Drop")).to_have_count(0)
     assert len(stored(samples[0])) == 3

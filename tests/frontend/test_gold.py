@@ -6,6 +6,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
+from annotate.selectors.criterion_change import content_of
+from annotate.services.criteria import add_criteria
 
 AsUser = Callable[[User], Client]
 URL = "/p/help/gold/"
@@ -37,6 +39,25 @@ def test_takes_one_back(alice: User, relevance: Criterion, samples: list[Sample]
     client.post(f"{URL}{known.pk}/remove/")
     assert not GoldAnswer.objects.exists()
     assert client.post(f"{URL}{known.pk}/remove/").status_code == 404
+
+
+def test_what_a_change_touched_is_shown_as_to_set_again(
+    alice: User, project: Project, relevance: Criterion, samples: list[Sample], as_user: AsUser
+) -> None:
+    known = GoldAnswer.objects.create(sample=samples[0], unit="context:0", criterion=relevance, value=2)
+    client = as_user(alice)
+    assert "To set again" not in client.get(URL).content.decode()
+    add_criteria(project=project, specs=[{**content_of(relevance), "key": "relevance", "prompt": "How near?"}])
+    text = client.get(URL).content.decode()
+    assert "To set again" in text
+    assert "version 1" in text
+    assert "No answer is known yet" in text
+    listed = client.get("/api/projects/help/gold/?to_set_again=true").json()["results"]
+    assert [(row["id"], row["version"]) for row in listed] == [(known.pk, 1)]
+    assert client.get("/api/projects/help/gold/").json()["count"] == 0
+    assert client.get("/api/projects/help/gold/?to_set_again=1").status_code == 422
+    client.post(f"{URL}{known.pk}/remove/")
+    assert "To set again" not in client.get(URL).content.decode()
 
 
 def test_only_admins_know(project: Project, who_may: Callable[..., dict[str, int]]) -> None:

@@ -116,7 +116,7 @@ def test_an_alarm_is_dated_and_fails_the_gate(grade: Criterion, certificate: Cer
 
     found = gate(project=grade.project, criterion_key="grade", judge_name="good", min_kappa=-1)
     assert found.code == "drift"
-    day = f"{drift.alarm:%-d %B %Y}"
+    day = f"{drift.alarm:%-d %b %Y}"
     assert found.sentence.startswith(f"Certificate 1 no longer holds. Since {day} it is shown that the judge errs more")
     assert gate_as_dict(found)["drift"]["alarm"] == drift.alarm.isoformat()
     assert gate_markdown(found).count("errs more often") == 1

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotate.errors import Refusal
+from annotate.exporting.annotators import CHOICES
 from annotate.exporting.writers import WRITERS
 from annotate.management.base import OneLineCommand
 from annotate.selectors.lookup import project_named
@@ -26,11 +27,18 @@ class Command(OneLineCommand):
             "--include-disputed", action="store_true", help="also units that no rule settles, without a value"
         )
 
+        parser.add_argument(
+            "--annotators",
+            choices=CHOICES,
+            help="columns per annotator: what each said, by name or (numbered) without anybody's name",
+        )
+
     def handle(self, *args: Any, slug: str, out: Path, **options: Any) -> None:
         filters = {
             "criteria": options["criterion"],
             "batch": options["batch"],
             "include_disputed": options["include_disputed"],
+            "annotators": options["annotators"],
         }
         try:
             project = project_named(slug)

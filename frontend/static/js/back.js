@@ -8,6 +8,7 @@
 export class Finishes {
   /** @type {Finished[]} the last one last */ #done = [];
   /** To be taken back as soon as its submission has an answer. */ #wanted = 0;
+  /** One at a time: a second press would open the same task again, over what was just shown. */ #underWay = false;
 
   /**
    * @param {object} wiring
@@ -39,6 +40,13 @@ export class Finishes {
   }
 
   async takeBack() {
+    if (this.#underWay) return;
+    this.#underWay = true;
+    await this.#takeLastBack();
+    this.#underWay = false;
+  }
+
+  async #takeLastBack() {
     const last = this.#done.at(-1);
     if (!last) return this.on.nothing();
     const { id } = last.task;

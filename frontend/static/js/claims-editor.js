@@ -4,7 +4,8 @@ import { createRequest } from "./api.js";
 import { freePassage, passageMode, splitMode, textMode } from "./claims-modes.js";
 import { untilAnswered } from "./claims-saving.js";
 import * as view from "./claims-view.js";
-import { replay } from "./claims-words.js";
+import { inHandAfter, replay } from "./claims-words.js";
+import { announce } from "./live.js";
 import { toUtf16 } from "./spans.js";
 
 const byId = (id) => document.getElementById(id);
@@ -48,6 +49,7 @@ export class Editor {
   }
 
   draw() {
+    this.mode?.read?.();
     const inRow = Boolean(this.mode?.draw) && this.mode.claim !== undefined;
     view.drawAnswer(this.answer, this.claims, this.current, this.mode?.picked ?? null);
     view.drawClaims(this.claims, this.current, this.fixed || Boolean(this.mode), inRow ? this.mode.draw() : null);
@@ -99,25 +101,51 @@ export class Editor {
     this.mode = mode;
     this.draw();
     this.focus();
-    if (mode?.hint) view.announce(mode.hint);
+    if (mode?.hint) announce(mode.hint);
   }
 
   leave() {
-    this.enter(null);
+    if (!this.mode?.isSaving) this.enter(null);
   }
 
   pressed(key) {
     this.mode.keys[key]();
     this.draw();
     this.focus();
-    view.announce(this.mode.hint);
+    announce(this.mode.hint);
   }
 
   confirm() {
-    const change = this.mode.value();
-    if (!change) return view.notify(view.say("empty"));
-    this.mode = null;
-    this.act(() => change);
+    const { mode } = this;
+    if (mode.isSaving) return;
+    if (this.fixed) return this.complain(mode, this.state.fixed);
+    const change = mode.value();
+    if (!change) return this.complain(mode, view.say("empty"));
+    if (mode.kind === "text") this.keepUntilSaved(mode);
+    else this.mode = null;
+    this.act(() => change, { from: mode });
+  }
+
+  /** @param {import("./claims-modes.js").TextMode} mode */
+  keepUntilSaved(mode) {
+    Object.assign(mode, { isSaving: true, problem: "" });
+    this.draw();
+    this.focus();
+  }
+
+  /** The reason stands where the words are. @param {import("./claims-modes.js").TextMode} mode @param {string} problem */
+  complain(mode, problem) {
+    const { claim } = mode;
+    const now = this.claims.find(({ index }) => index === claim);
+    // Its claim is gone: the words are kept, as a claim of their own.
+    if (claim !== undefined && !now) mode = textMode(mode.words, (text) => ({ op: "add", text }));
+    const says = now && now.text !== mode.began ? view.say("says_now", { text: now.text }) : "";
+    Object.assign(mode, { isSaving: false, problem: [problem, says].filter(Boolean).join(" ") });
+    if (now) mode.began = now.text;
+    if (!this.claim) this.current = this.claims[0]?.index ?? null;
+    this.mode = mode;
+    this.draw();
+    this.focus();
   }
 
   // --- changing ---
@@ -139,7 +167,7 @@ export class Editor {
   edit() {
     if (!this.mayChange()) return;
     const { index, text } = this.claim;
-    this.enter({ ...textMode(text, (written) => ({ op: "edit", claim: index, text: written })), claim: index });
+    this.enter(Object.assign(textMode(text, (written) => ({ op: "edit", claim: index, text: written })), { claim: index }));
   }
 
   move() {
@@ -198,25 +226,34 @@ export class Editor {
   done() {
     const onwards = () => {
       if (this.data.next_url) location.assign(this.data.next_url);
-      else view.announce(view.say("checked"));
+      else announce(view.say("checked"));
     };
     if (this.fixed || this.state.checked) return onwards();
-    this.act(() => ({ op: "checked" }), onwards);
+    this.act(() => ({ op: "checked" }), { then: onwards });
   }
 
-  /** @param {() => object|null} make  asked when the changes before it are saved, so that it fits what there is then */
-  act(make, then = () => {}) {
+  /**
+   * @param {() => object|null} make  asked when the changes before it are saved, so that it fits what there is then
+   * @param {{then?: () => void, from?: import("./claims-modes.js").Mode}} [more]  `from`: where it was chosen or written
+   */
+  act(make, { then = () => {}, from } = {}) {
     if (this.fixed) return;
     this.line = this.line.then(async () => {
       view.notify("");
       const change = make();
       if (!change) return;
       const before = this.claims;
-      const made = await this.send(change);
+      const problem = await this.send(change);
+      const made = !problem;
+      if (from?.isSaving && !made) return this.complain(from, problem);
+      if (this.mode === from) this.mode = null;
+      if (problem) view.notify(problem);
+      const isOrphan = this.mode?.claim !== undefined && !this.claim;
+      if (isOrphan && this.mode.kind === "text") return this.complain(this.mode, problem || view.say("claim_gone"));
       // Somebody who has begun with another claim meanwhile goes on with it, if it is still there.
-      if (!this.mode || (this.mode.claim !== undefined && !this.claim)) {
+      if (!this.mode || isOrphan) {
         this.mode = null;
-        this.current = made ? this.after(change, before) : (this.claim ?? this.claims[0])?.index ?? null;
+        this.current = made ? inHandAfter(change, before, this.claims, this.current) : (this.claim ?? this.claims[0])?.index ?? null;
       }
       if (made) then();
       this.draw();
@@ -224,39 +261,28 @@ export class Editor {
     });
   }
 
-  /** Which claim is in hand after a change. */
-  after(change, before) {
-    const known = new Set(before.map((claim) => claim.index));
-    const fresh = this.claims.find((claim) => !known.has(claim.index));
-    if (fresh && change.op !== "split_again") return fresh.index;
-    if (this.claim) return this.current;
-    const at = before.findIndex((claim) => claim.index === this.current);
-    return (this.claims[at] ?? this.claims.at(-1))?.index ?? null;
-  }
-
-  /** @returns {Promise<boolean>} whether it was made */
+  /** @returns {Promise<string>} "" when it was made, else why not */
   async send(change) {
     this.sending = true;
     const reply = await untilAnswered(() => this.request("PATCH", this.data.api, change, { "If-Match": `"${this.state.revision}"` }));
     this.sending = false;
-    if (reply.outcome !== "ok") {
-      await this.refused(reply);
-      return false;
-    }
+    if (reply.outcome !== "ok") return this.refused(reply);
     this.take(reply.data);
-    view.announce(view.say(`did_${change.op}`));
-    return true;
+    announce(view.say(`did_${change.op}`));
+    return "";
   }
 
+  /** Takes over what there is now. @returns {Promise<string>} why it was refused */
   async refused(reply) {
     if (reply.outcome === "stale") {
       this.take(reply.data.current);
       const who = this.state.history[0]?.who;
-      return view.notify(who ? view.say("conflict", { who }) : reply.message);
+      return who ? view.say("conflict", { who }) : reply.message;
     }
-    view.notify(reply.message);
-    if (reply.status !== 409) return;
-    const now = await this.request("GET", this.data.api);
-    if (now.outcome === "ok") this.take(now.data);
+    if (reply.status === 409) {
+      const now = await this.request("GET", this.data.api);
+      if (now.outcome === "ok") this.take(now.data);
+    }
+    return reply.message;
   }
 }

@@ -4,11 +4,11 @@
  *
  * `claim`: whose row it stands in; none for one that is added.
  *
- * @typedef {{kind: string, claim?: number, keys: Record<string, () => void>, picked?: {start: number, end: number},
+ * @typedef {{kind: string, claim?: number, keys: Record<string, () => void>, read?: () => string, picked?: {start: number, end: number},
  *   draw?: () => HTMLElement, hint: string, value: () => object|null}} Mode
  */
 
-import { say, splitBox, textBox } from "./claims-view.js";
+import { splitBox, textBox } from "./claims-view.js";
 import { cutsOf, middleCut, sentencesOf, toPoints, wordsOf } from "./claims-words.js";
 
 /** @param {import("./claims-view.js").Claim} claim @returns {Mode|null} null: one word can't be split */
@@ -74,15 +74,27 @@ export function freePassage(answer, taken) {
   return sentences.find(isFree) ?? sentences[0] ?? null;
 }
 
-/** @param {string} text @param {(text: string) => object} made @returns {Mode} */
+/**
+ * Words stay in their field until the server has them: while they are being saved it can't be changed, and if they are
+ * refused the reason stands beside it.
+ * @param {string} text @param {(text: string) => object} made @returns {TextMode}
+ *
+ * @typedef {Mode & {began: string, words: string, problem: string, isSaving: boolean}} TextMode  `began`: what the claim said
+ */
 export function textMode(text, made) {
   const field = () => document.getElementById("claim-text");
-  return {
+  const mode = {
     kind: "text",
     hint: "",
     keys: {},
-    // Drawn anew when an earlier change has arrived: what was typed meanwhile stays.
-    draw: () => textBox(field()?.value ?? text, say("claim_text")),
-    value: () => (field().value.trim() ? made(field().value.trim()) : null),
+    began: text,
+    words: text,
+    problem: "",
+    isSaving: false,
+    // Drawn anew when something changed around it: what was typed meanwhile stays.
+    read: () => (mode.words = field()?.value ?? mode.words),
+    draw: () => textBox(mode),
+    value: () => (mode.read().trim() ? made(mode.words.trim()) : null),
   };
+  return mode;
 }

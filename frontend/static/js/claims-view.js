@@ -33,11 +33,6 @@ export function setText(id, text) {
   if (byId(id).textContent !== text) byId(id).textContent = text;
 }
 
-export function announce(text) {
-  byId("announce").textContent = "";
-  requestAnimationFrame(() => (byId("announce").textContent = text));
-}
-
 /** One notice at a time; "" takes it away. */
 export function notify(text) {
   byId("notice").hidden = !text;
@@ -166,13 +161,18 @@ export function splitBox(text, cuts, at) {
   });
 }
 
-/** @param {string} text @param {string} label */
-export function textBox(text, label) {
-  const field = element("textarea", { value: text, rows: 3, maxLength: 10_000, id: "claim-text", autocomplete: "off" });
+/** @param {{words: string, problem: string, isSaving: boolean}} mode */
+export function textBox({ words, problem, isSaving }) {
+  const field = element("textarea", { value: words, rows: 3, maxLength: 10_000, id: "claim-text", autocomplete: "off", readOnly: isSaving });
+  const refused = element("p", { className: "errorlist", id: "claim-problem", text: problem, hidden: !problem });
+  refused.setAttribute("role", "alert");
+  if (problem) field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", "claim-problem");
   const buttons = ["confirm_text", "cancel"].map(actionButton);
+  for (const button of buttons) button.disabled = isSaving;
   return element("div", {
     className: "ce-mode",
-    children: [element("label", { htmlFor: "claim-text", text: label }), field, element("div", { className: "cluster", children: buttons })],
+    children: [element("label", { htmlFor: "claim-text", text: say("claim_text") }), field, refused, element("div", { className: "cluster", children: buttons })],
   });
 }
 

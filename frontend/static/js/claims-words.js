@@ -57,3 +57,17 @@ export function replay(history) {
   }
   return { past, future };
 }
+
+/**
+ * Which claim is in hand after a change: the new one, else the one that was, else the one in its place.
+ * @param {{op: string}} change @param {{index: number}[]} before @param {{index: number}[]} now @param {number|null} current
+ * @returns {number|null}
+ */
+export function inHandAfter(change, before, now, current) {
+  const known = new Set(before.map((claim) => claim.index));
+  const fresh = now.find((claim) => !known.has(claim.index));
+  if (fresh && change.op !== "split_again") return fresh.index;
+  if (now.some((claim) => claim.index === current)) return current;
+  const at = before.findIndex((claim) => claim.index === current);
+  return (now[at] ?? now.at(-1))?.index ?? null;
+}

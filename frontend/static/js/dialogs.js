@@ -1,7 +1,8 @@
 /** The dialogs of the workspace. Each is a <dialog> in the page whose buttons close it with a value. */
 
-import { shortcutsOn } from "./keys.js";
+import { meant, shortcutsOn } from "./keys.js";
 import { say } from "./render.js";
+import { guardUnasked } from "./unasked.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -23,6 +24,13 @@ function ask(dialog) {
     };
     dialog.addEventListener("close", closed);
   });
+}
+
+/** @param {HTMLDialogElement} dialog */
+function askUnasked(dialog) {
+  const answered = ask(dialog);
+  guardUnasked(dialog);
+  return answered;
 }
 
 /** Closes it, and whoever waits goes on at once: a quick next key must find the decision made. The event comes later. */
@@ -60,8 +68,9 @@ function prepareReasons(name) {
   }
   dialog.addEventListener("keydown", (event) => {
     if (event.target === field || event.ctrlKey || event.metaKey || event.altKey || !shortcutsOn()) return;
-    const reason = reasons[Number(event.key) - 1];
-    if (!reason && event.key !== String(reasons.length + 1)) return;
+    const [key] = meant(event);
+    const reason = reasons[Number(key) - 1];
+    if (!reason && key !== String(reasons.length + 1)) return;
     event.preventDefault();
     // The dialog is closed when the page hears of the key, which would take it for an option's.
     event.stopPropagation();
@@ -87,7 +96,7 @@ export async function askReason(name, words = "") {
 }
 
 /**
- * Known answers, once the sample is submitted. Enter closes it.
+ * Known answers, once the sample is submitted.
  * @param {{title: string, yours: string, answer: string, reason: string, same: boolean}[]} rows
  */
 export function showFeedback(rows) {
@@ -101,7 +110,7 @@ export function showFeedback(rows) {
       return made;
     }),
   );
-  return ask(byId("feedback-dialog"));
+  return askUnasked(byId("feedback-dialog"));
 }
 
 /**
@@ -116,7 +125,7 @@ export function askWhichVersion({ title, mine, theirs }) {
     byId(`conflict-${side}-comment`).textContent = version.comment;
     byId(`conflict-${side}-evidence`).replaceChildren(...version.evidence.map(quoted));
   }
-  return ask(byId("conflict-dialog"));
+  return askUnasked(byId("conflict-dialog"));
 }
 
 /** @param {import("./spans.js").Span} span */

@@ -4,8 +4,9 @@
  */
 
 import { paint } from "./highlights.js";
+import { announce } from "./live.js";
 import { firstInSight, inSight, rangeOf, reveal } from "./places.js";
-import { announce, say, unitName } from "./render.js";
+import { say, unitName } from "./render.js";
 import { Sentences } from "./sentences.js";
 
 /** @typedef {import("./spans.js").Place} Place @typedef {import("./sentences.js").Sentence} Sentence */

@@ -1,8 +1,9 @@
 /** Evidence: what in the contexts speaks for or against the unit in hand. Attached to a label, listed below the decision. */
 
 import { paint } from "./highlights.js";
+import { announce } from "./live.js";
 import { rangeOf, reveal } from "./places.js";
-import { announce, notify, say, unitName } from "./render.js";
+import { notify, say, unitName } from "./render.js";
 import { lanesOf, placeOf, spanAt } from "./spans.js";
 
 /** @typedef {import("./spans.js").Span} Span @typedef {import("./spans.js").Place} Place */

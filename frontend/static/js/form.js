@@ -64,6 +64,7 @@ function cantTell(key) {
   const button = make("button", "button button-small button-quiet form-cant-tell", say("cant_tell_ask"), " ");
   button.type = "button";
   button.dataset.cantTell = "";
+  button.setAttribute("aria-keyshortcuts", key);
   button.append(Object.assign(make("kbd", "", key), { ariaHidden: "true" }));
   return button;
 }

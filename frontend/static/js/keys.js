@@ -26,10 +26,32 @@ export function optionKeys(options) {
   });
 }
 
-/** What was meant, also on layouts where the Latin letters or the digits are not on their keys. @param {KeyboardEvent} event */
-function meant(event) {
-  if (/^[ -~]$/.test(event.key) || event.key.length > 1) return [event.key.length > 1 ? event.key : event.key.toLowerCase()];
-  return [event.key.toLowerCase(), /^(Key|Digit).$/.test(event.code) && !event.shiftKey ? event.code.at(-1).toLowerCase() : ""];
+/**
+ * The digit of the key's place in the row, where the layout has something else there without Shift (French, Czech,
+ * Lithuanian …); "" for every other key. AltGr writes what is printed third on a key, and means that.
+ * @param {KeyboardEvent} event
+ */
+function digitByPlace(event) {
+  const plain = !event.shiftKey && !event.getModifierState("AltGraph");
+  return plain && event.key.length === 1 && /^Digit\d$/.test(event.code) && !/\d/.test(event.key) ? event.code.at(-1) : "";
+}
+
+/** The letter, on layouts without Latin ones that of its place. @param {KeyboardEvent} event */
+function letter(event) {
+  const foreign = event.key.length === 1 && !/^[ -~]$/.test(event.key);
+  return foreign && /^Key[A-Z]$/.test(event.code) ? event.code.at(-1).toLowerCase() : "";
+}
+
+/**
+ * What a key may mean, most likely first. A digit's place comes before what is written there: on a French keyboard the
+ * 6 is a "-", which has a meaning of its own. The key after the 0 is "-" where the layout has another character on it.
+ * @param {KeyboardEvent} event @returns {string[]}
+ */
+export function meant(event) {
+  if (event.key.length > 1) return [event.key];
+  const afterZero = event.code === "Minus" && !event.shiftKey ? "-" : "";
+  const meanings = [digitByPlace(event), event.key.toLowerCase(), event.shiftKey ? "" : letter(event), afterZero];
+  return [...new Set(meanings.filter(Boolean))];
 }
 
 const isInput = (target) => target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
@@ -38,7 +60,7 @@ const pressesItself = (target) => target.matches("button:not([role=radio]), a[hr
 
 /** Ctrl+Z and its like, where the page has a meaning for them. */
 function withControl(event, actions) {
-  const act = actions[`ctrl+${event.shiftKey ? "shift+" : ""}${event.key.toLowerCase()}`];
+  const act = actions[`ctrl+${event.shiftKey ? "shift+" : ""}${letter(event) || event.key.toLowerCase()}`];
   if (!act) return;
   event.preventDefault();
   act();

@@ -18,11 +18,24 @@ import { sameSaid, saidOf } from "./history.js";
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
+const ASIDE = "touchstone.unreadable.";
+const FINISHES = { submit: true, skip: true };
 
 // Nothing gets through, and everything is kept.
 const TROUBLES = new Set(["away", "logged-out", "ended"]);
 
 const idOf = (entry) => (entry.kind === "label" ? `label.${entry.task}.${entry.unit}.${entry.criterion}` : `finish.${entry.task}`);
+
+/** An entry as it was stored, or null: half written, edited by hand, or of another kind. @param {string} text @returns {Entry|null} */
+function parsed(text) {
+  try {
+    const entry = JSON.parse(text);
+    const whole = entry.kind === "label" ? typeof entry.head.key === "string" : entry.kind === "finish" && entry.action in FINISHES;
+    return whole && Number.isInteger(entry.task) ? entry : null;
+  } catch {
+    return null;
+  }
+}
 
 /** Two tabs that say the same don't disagree. */
 const agree = (mine, theirs) => theirs !== null && sameSaid(saidOf(mine), saidOf(theirs));
@@ -44,8 +57,8 @@ export class Outbox {
   /** Why nobody may send anything from here any more, in the server's words. */ ended = "";
   #failures = 0;
   #timer = 0;
-  /** True when this browser refuses to keep things: then, and only then, closing the page can lose something. */
-  storageFailed = false;
+  /** What this browser refused to keep: then, and only then, closing the page can lose something. */ #unkept = new Set();
+  /** What was kept but can't be read any more. It is never sent, and put aside under these names. @type {string[]} */ broken = [];
 
   /**
    * @param {object} wiring
@@ -56,6 +69,7 @@ export class Outbox {
    *   finished(entry: FinishEntry, reply: Reply): void, refused(entry: Entry, reply: Reply): void}} wiring.on
    */
   constructor({ userId, api, exclude, on }) {
+    this.userId = userId;
     this.prefix = `touchstone.outbox.${userId}.`;
     this.api = api;
     this.exclude = exclude;
@@ -72,8 +86,9 @@ export class Outbox {
     return this.#trouble === "away" ? "waiting" : "saving";
   }
 
-  get size() {
-    return this.#entries.size;
+  /** Whether everything that waits would be there again after the page was closed. */
+  get isKept() {
+    return ![...this.#entries.keys()].some((id) => this.#unkept.has(id));
   }
 
   /** Labels of a task that the server may not know yet. @param {number} task @returns {LabelEntry[]} */
@@ -232,32 +247,53 @@ export class Outbox {
   }
 
   #keep(entry) {
-    this.#entries.set(idOf(entry), entry);
+    const id = idOf(entry);
+    this.#entries.set(id, entry);
     try {
-      localStorage.setItem(this.prefix + idOf(entry), JSON.stringify(entry));
+      localStorage.setItem(this.prefix + id, JSON.stringify(entry));
+      this.#unkept.delete(id);
     } catch {
-      this.storageFailed = true;
+      this.#unkept.add(id);
     }
   }
 
   /** @param {string} [kept] what was stored when it was sent: another tab may have stored something newer since */
   #drop(entry, kept) {
-    this.#entries.delete(idOf(entry));
+    const id = idOf(entry);
+    this.#entries.delete(id);
+    this.#unkept.delete(id);
     try {
-      const name = this.prefix + idOf(entry);
+      const name = this.prefix + id;
       if (kept === undefined || localStorage.getItem(name) === kept) localStorage.removeItem(name);
     } catch {
-      this.storageFailed = true;
+      // A browser that lets nobody in kept nothing either.
     }
   }
 
   #load() {
+    let names;
     try {
-      const names = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix));
-      const entries = names.map((name) => JSON.parse(localStorage.getItem(name)));
-      for (const entry of entries.sort((a, b) => a.at - b.at)) this.#entries.set(idOf(entry), entry);
+      names = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix));
     } catch {
-      this.storageFailed = true;
+      return;
     }
+    const entries = names.map((name) => this.#read(name)).filter((entry) => entry !== null);
+    for (const entry of entries.sort((a, b) => a.at - b.at)) this.#entries.set(idOf(entry), entry);
+  }
+
+  /** One that can't be read must not keep the others from being sent. @param {string} name @returns {Entry|null} */
+  #read(name) {
+    const text = localStorage.getItem(name);
+    const entry = parsed(text);
+    if (entry !== null && this.prefix + idOf(entry) === name) return entry;
+    const aside = name.replace(this.prefix, `${ASIDE}${this.userId}.`);
+    try {
+      localStorage.setItem(aside, text);
+      localStorage.removeItem(name);
+    } catch {
+      // No room for a second copy: it stays where it is, and is told again next time.
+    }
+    this.broken.push(aside);
+    return null;
   }
 }

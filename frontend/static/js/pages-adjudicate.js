@@ -13,6 +13,7 @@ radios.forEach((radio, i) => {
   const mark = radio.closest("label").querySelector("kbd");
   mark.textContent = keys[i];
   mark.hidden = !keys[i];
+  if (keys[i]) radio.setAttribute("aria-keyshortcuts", keys[i]);
 });
 for (const extra of document.querySelectorAll("[data-help], [data-hint]")) extra.hidden = false;
 
@@ -53,6 +54,7 @@ bindKeys({
   actions: {
     n: () => follow("next"),
     p: () => follow("prev"),
+    a: () => document.querySelector("form[data-approve]")?.requestSubmit(),
     e: toEvidence,
     b: () => toggle("send-back"),
     o: () => toggle("rest"),

@@ -5,6 +5,7 @@
 
 import { citationsIn, isThere } from "./citations.js";
 import { optionKeys } from "./keys.js";
+import { announce } from "./live.js";
 import { piecesOf, segments } from "./spans.js";
 import { isDone, tally, unitText } from "./steps.js";
 
@@ -194,7 +195,6 @@ export function drawStep(task, step, label) {
   drawHelp(step.criterion);
   setText("optional-note", step.criterion.required ? "" : say("optional"));
   drawOptions(step.criterion, label);
-  byId("comment").value = label?.comment ?? "";
   markUnit(step);
   byId("steps").querySelector("[aria-current]")?.removeAttribute("aria-current");
   stepButtons.get(step.key).setAttribute("aria-current", "step");
@@ -322,10 +322,9 @@ export function drawProgress(steps, labels, progress) {
   setText("complete", missing === 0 ? say("complete") : say("missing", { n: missing }));
 }
 
-/** Why submitting did not happen, where "all decided" would stand; until the next decision. @param {string} text @param {string} title */
-export function explain(text, title) {
+/** Why submitting did not happen, where "all decided" would stand; until the next decision. @param {string} text */
+export function explain(text) {
   setText("complete", text);
-  announce(`${text} ${title}`);
 }
 
 const HINT_MS = 8_000;
@@ -340,15 +339,17 @@ export function hint(text) {
   if (text) announce(text);
 }
 
-/** @param {string} state */
-export function drawSaveState(state) {
+/** @param {string} state @param {boolean} isKept  whether what waits outlives this page */
+export function drawSaveState(state, isKept) {
   const box = byId("save-state");
-  if (box.dataset.state === state) return;
-  box.dataset.state = state;
+  if (box.dataset.state === state && box.dataset.kept === String(isKept)) return;
+  Object.assign(box.dataset, { state, kept: isKept });
+  for (const told of document.querySelectorAll("[data-kept-here]")) told.textContent = say(isKept ? "away_kept" : "away_unkept");
   clearTimeout(drawSaveState.later);
   // A save that takes the usual few milliseconds is not worth a flicker, nor a word from a screen reader.
   drawSaveState.later = setTimeout(() => {
-    setText("save-text", say(state.replace("-", "_")));
+    const name = state.replace("-", "_");
+    setText("save-text", say(isKept || state === "conflict" ? name : `${name}_unkept`));
     box.dataset.shown = state;
     byId("log-in").hidden = state !== "logged-out";
     byId("resolve").hidden = state !== "conflict";
@@ -369,11 +370,6 @@ export function notify(text, offer) {
     close.before(button);
   }
   byId("notices").append(box);
-}
-
-/** Said aloud by screen readers, seen by nobody. @param {string} text */
-export function announce(text) {
-  byId("announce").textContent = text;
 }
 
 /** @param {"task"|"loading"|"away"|"ended"|"done"} stage */

@@ -1,40 +1,40 @@
 /** The labelling workspace: holds the task in hand and the next one, and turns what a person does into changes. */
 
 import { createApi } from "./api.js";
-import { actionsByKey } from "./actions.js";
 import { Finishes } from "./back.js";
 import { ActivityClock } from "./clock.js";
-import { askReason, askWhichVersion, prepareDialogs, showFeedback, showHelp } from "./dialogs.js";
+import { Comment } from "./comment.js";
+import { askReason, askWhichVersion, showFeedback } from "./dialogs.js";
 import { isEnded, showEnded } from "./ended.js";
 import * as form from "./form.js";
-import { startHeartbeat } from "./heartbeat.js";
 import { changedPart, History, saidOf } from "./history.js";
-import { bindKeys, switchShortcuts } from "./keys.js";
+import { announce } from "./live.js";
 import { Outbox } from "./outbox.js";
-import { bindGuidelines, guidelinesInHand, toggleGuidelines } from "./panel.js";
 import * as page from "./render.js";
-import { firstMissing, isDone, neighbourUnit, nextOpen, stepKey, stepOfUnit, stepsOf } from "./steps.js";
+import { choiceAloud, stepAloud, taskAloud } from "./spoken.js";
+import { firstMissing, isDone, neighbourUnit, nextOpen, stepKey, stepsOf } from "./steps.js";
 import { Texts } from "./texts.js";
+import { showUnasked } from "./unasked.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
 
 // A task fetched longer ago than this may have been worked on elsewhere since.
 const FRESH_MS = 120_000;
-const COMMENT_PAUSE_MS = 700;
 const ASK_AGAIN_MS = 5_000;
 // Refusals that concern the whole task: not a member any more, not one's own, no longer open.
 const GONE = new Set([403, 404, 409]);
+const OPEN = new Set(["pending", "in_progress", "returned"]);
 
 const byId = (id) => document.getElementById(id);
 
-class Workspace {
+export class Workspace {
   /** @type {Task|null} */ task = null;
   /** @type {Step[]} */ steps = [];
   /** @type {Map<string, Label>} */ labels = new Map();
   at = 0;
   /** @type {{task: Task, since: number}|null} the next task, fetched ahead */ held = null;
-  /** The comment being typed. @type {{step: Step, timer: number}|null} */ typing = null;
   asking = false;
+  /** A person is being asked which version counts. */ settling = false;
   history = new History();
 
   constructor(data) {
@@ -45,6 +45,10 @@ class Workspace {
     this.api = createApi(data);
     this.clock = new ActivityClock();
     this.texts = new Texts(this);
+    this.comment = new Comment(byId("comment"), {
+      inHand: () => this.task && { task: this.task.id, step: this.step },
+      save: (step, comment) => comment !== (this.labels.get(step.key)?.comment ?? "") && this.say(step, { comment }),
+    });
     this.outbox = new Outbox({
       userId: data.user_id,
       api: this.api,
@@ -73,6 +77,7 @@ class Workspace {
     const unfinished = [this.data.task, this.data.next].filter((task) => task && !this.isFinishing(task.id));
     const left = this.outbox.finishing.filter((entry) => entry.scope === this.scope).length;
     this.progress = { ...this.progress, left: Math.max(0, this.progress.left - left) };
+    if (this.outbox.broken.length) page.notify(page.say("unreadable", { n: this.outbox.broken.length }));
     if (unfinished[1]) this.hold(unfinished[1]);
     if (unfinished[0]) this.show(unfinished[0]);
     else void this.fetchWork();
@@ -99,7 +104,7 @@ class Workspace {
   /** Something else comes first; what is in hand comes after it, as it is now. */
   setAside() {
     if (!this.task) return;
-    this.saveComment();
+    this.comment.save();
     this.hold({ ...this.task, labels: [...this.labels.values()].filter((label) => label.revision > 0) });
   }
 
@@ -138,14 +143,19 @@ class Workspace {
       return;
     }
     this.show(held.task);
+    this.announceTask();
     if (performance.now() - held.since > FRESH_MS) void this.refresh(held.task.id);
   }
 
   /** A task arrived (or the news that there is none). @param {Task|null} task */
   take(task) {
     if (!task || this.heldIds().includes(task.id)) return;
-    if (!this.task) this.show(task);
-    else if (!this.held) this.hold(task);
+    if (this.task) {
+      if (!this.held) this.hold(task);
+      return;
+    }
+    this.show(task);
+    this.announceTask();
   }
 
   /** Asks for a task to show, or to hold when one is shown. */
@@ -187,11 +197,15 @@ class Workspace {
   /** Takes over what was saved elsewhere, except where a choice made here is still on its way. */
   async refresh(id) {
     const reply = await this.api.task(id);
-    if (this.task?.id !== id || reply.outcome !== "ok") return;
+    if (this.task?.id !== id) return;
+    if (reply.outcome === "refused" && GONE.has(reply.status)) return this.onLost(id, reply.message);
+    if (reply.outcome !== "ok") return;
+    if (!OPEN.has(reply.data.task.status)) return this.onLost(id, page.say("not_open"));
     const pending = new Set(this.outbox.labelsOf(id).map((entry) => stepKey(entry.unit, entry.criterion)));
     const theirs = new Map(reply.data.task.labels.map((label) => [stepKey(label.unit, label.criterion), label]));
     for (const step of this.steps) {
-      if (pending.has(step.key)) continue;
+      // What is being typed builds on what stood there: if that is another by now, saving it will tell.
+      if (pending.has(step.key) || this.comment.isTypedFor(step.key)) continue;
       if (theirs.has(step.key)) this.labels.set(step.key, theirs.get(step.key));
       else this.labels.delete(step.key);
       this.drawState(step);
@@ -214,6 +228,7 @@ class Workspace {
   drawStep() {
     this.clock.turnTo(this.step.key);
     page.drawStep(this.task, this.step, this.labels.get(this.step.key));
+    this.comment.draw(this.step.key, this.labels.get(this.step.key)?.comment ?? "");
     if (this.view === "all") form.turnFormTo(this.step);
     this.texts.showStep();
     this.drawProgress();
@@ -243,7 +258,7 @@ class Workspace {
     if (!this.task) return;
     this.drawForm();
     this.drawStep();
-    page.announce(page.say(`view_${this.view}`));
+    announce(page.say(`view_${this.view}`));
   }
 
   drawProgress() {
@@ -253,10 +268,19 @@ class Workspace {
   /** @param {number|null} index */
   go(index) {
     if (index === null || !this.task) return;
-    this.saveComment();
+    this.comment.save();
     this.at = index;
     this.drawStep();
-    page.announce(`${page.stepTitle(this.step)}: ${page.saidName(this.step.criterion, this.labels.get(this.step.key))}`);
+    this.announceStep();
+  }
+
+  announceStep() {
+    announce(stepAloud(this.task, this.step, this.labels.get(this.step.key)));
+  }
+
+  announceTask() {
+    announce(taskAloud(this.task));
+    this.announceStep();
   }
 
   goUnit(direction) {
@@ -272,26 +296,37 @@ class Workspace {
   choose(value) {
     const { step, at } = this;
     if (!this.task) return;
-    this.saveComment();
+    this.comment.save();
     if (this.labels.get(step.key)?.value !== value) this.say(step, { value, cant_tell: "" });
-    this.go(nextOpen(this.steps, this.labels, at) ?? at);
+    this.goOn(at);
+  }
+
+  /** After a decision: says which it was, and goes to what is open. @param {number} from */
+  goOn(from) {
+    const step = this.steps[from];
+    announce(choiceAloud(step, this.labels.get(step.key)));
+    const next = nextOpen(this.steps, this.labels, from);
+    if (next !== null) return this.go(next);
+    this.drawStep();
+    announce(page.say("complete"));
   }
 
   /** Asks for the reason, and goes on as after any other decision. */
   async cantTell() {
     const { task, step, at } = this;
     if (!task || !step.criterion.cant_tell) return;
-    this.saveComment();
+    this.comment.save();
     const reason = await askReason("cant-tell", this.labels.get(step.key)?.cant_tell);
     if (!reason || this.task !== task) return;
     if (this.labels.get(step.key)?.cant_tell !== reason) this.say(step, { value: null, cant_tell: reason });
-    this.go(nextOpen(this.steps, this.labels, at) ?? at);
+    this.goOn(at);
   }
 
   clear() {
     if (!this.task || !isDone(this.labels.get(this.step.key))) return;
     this.say(this.step, { value: null, cant_tell: "" });
     this.drawStep();
+    announce(choiceAloud(this.step, this.labels.get(this.step.key)));
   }
 
   /**
@@ -314,12 +349,12 @@ class Workspace {
   }
 
   undo() {
-    this.saveComment();
+    this.comment.save();
     this.replay("undo", "before");
   }
 
   redo() {
-    this.saveComment();
+    this.comment.save();
     this.replay("redo", "after");
   }
 
@@ -344,37 +379,19 @@ class Workspace {
     this.labels.set(key, { ...this.labels.get(key), unit, criterion, ...saidOf(said), revision: this.labels.get(key)?.revision ?? 0 });
   }
 
-  typed() {
-    clearTimeout(this.typing?.timer);
-    this.typing = { step: this.step, timer: setTimeout(() => this.saveComment(), COMMENT_PAUSE_MS) };
-  }
-
-  /** The task is somebody else's or closed: what is being typed must not land on the next one. */
-  stopTyping() {
-    clearTimeout(this.typing?.timer);
-    this.typing = null;
-  }
-
-  saveComment() {
-    if (!this.typing) return;
-    const { step, timer } = this.typing;
-    clearTimeout(timer);
-    this.typing = null;
-    const comment = byId("comment").value;
-    if (comment !== (this.labels.get(step.key)?.comment ?? "")) this.say(step, { comment });
-  }
-
   submit() {
     if (!this.task) return;
-    this.saveComment();
+    this.comment.save();
     const missing = firstMissing(this.steps, this.labels);
     if (missing === null) return this.finish("submit", "");
+    announce(page.say("still_open"));
     this.go(missing);
-    page.explain(page.say("still_open"), page.stepTitle(this.step));
+    page.explain(page.say("still_open"));
   }
 
   async skip() {
     if (!this.task) return;
+    this.comment.save();
     const { id } = this.task;
     const reason = await askReason("skip");
     if (reason && this.task?.id === id) this.finish("skip", reason);
@@ -403,8 +420,8 @@ class Workspace {
     const counted = action === "submit" ? "done" : "skipped";
     this.progress = { ...this.progress, left: Math.max(0, this.progress.left - 1), [counted]: this.progress[counted] + 1 };
     this.outbox.putFinish({ task: id, action, reason, active_seconds: this.clock.seconds, scope: this.scope });
+    if (!this.held) announce(page.say("submitted"));
     this.advance();
-    page.announce(page.say(this.task ? "next_task" : "submitted"));
   }
 
   /** @param {Task} task @param {import("./back.js").Finished} finished */
@@ -417,24 +434,39 @@ class Workspace {
     this.drawStep();
     byId("back").hidden = !this.finishes.any;
     page.hint(page.say("taken_back"));
+    this.announceStep();
   }
 
-  /** Others have it now: says what was chosen, so that nothing is lost silently. */
+  /** Others have it now: says what was chosen and written, so that nothing is lost silently, and gets the next one. */
   onLost(id, message) {
+    if (this.held?.task.id === id) {
+      // Nobody has seen it: another one takes its place.
+      this.held = null;
+      void this.fetchWork();
+    }
     if (this.task?.id !== id) return;
-    this.stopTyping();
-    const chosen = this.steps.filter((step) => isDone(this.labels.get(step.key)));
-    const listed = chosen.map((step) => `${page.stepTitle(step)}: ${page.saidName(step.criterion, this.labels.get(step.key))}`);
-    page.notify(`${message} ${listed.length ? page.say("had_chosen", { list: listed.join("; ") }) : ""}`);
+    const listed = this.steps.flatMap((step) => {
+      const label = this.labels.get(step.key);
+      const comment = label?.comment ? ` “${label.comment}”` : "";
+      return isDone(label) || comment ? [`${page.stepTitle(step)}: ${page.saidName(step.criterion, label)}${comment}`] : [];
+    });
+    const had = listed.length ? page.say("had_chosen", { list: listed.join("; ") }) : "";
+    page.notify([message, had, this.wasWriting()].filter(Boolean).join(" "));
     this.held = null;
     this.advance();
+  }
+
+  /** The comment that has no task any more, in a sentence. */
+  wasWriting() {
+    const text = this.comment.giveUp();
+    return text && page.say("had_written", { text });
   }
 
   // --- what the server said ---
 
   onOutboxChanged() {
     const { state, finishing } = this.outbox;
-    page.drawSaveState(state);
+    page.drawSaveState(state, this.outbox.isKept);
     if (state === "ended") return showEnded(this.outbox.ended);
     if (isEnded()) page.showStage(this.task ? "task" : "loading");
     if (!this.task && finishing.length) page.showStage(state === "saving" ? "loading" : "away");
@@ -450,7 +482,7 @@ class Workspace {
     else if (label) this.labels.set(key, label);
     else this.labels.delete(key);
     this.drawState(step);
-    if (step === this.step && !newer && !this.typing) page.drawChoice(label ?? undefined);
+    if (step === this.step && !newer) page.drawChoice(label ?? undefined);
     this.texts.showEvidence();
     this.drawProgress();
   }
@@ -474,7 +506,7 @@ class Workspace {
       const name = (value) => page.valueName(step.criterion, value);
       return step ? [{ title: page.stepTitle(step), yours: name(yours), answer: name(answer), reason, same: yours === answer }] : [];
     });
-    void showFeedback(rows);
+    if (rows.length) void showUnasked(() => showFeedback(rows));
   }
 
   onRefused(entry, reply) {
@@ -485,15 +517,18 @@ class Workspace {
       if (!this.task) void this.fetchWork();
       return;
     }
-    page.notify(page.say("refused", { title: entry.title, message: reply.message }));
-    if (entry.task !== this.task?.id) return;
+    const { comment } = entry.tail ?? entry.head;
+    const words = comment && page.say("had_written", { text: comment });
+    const refused = [page.say("refused", { title: entry.title, message: reply.message }), words].filter(Boolean).join(" ");
+    if (entry.task !== this.task?.id) return page.notify(refused);
     if (reply.code === "task_released") {
       this.onLost(entry.task, reply.message);
     } else if (GONE.has(reply.status)) {
-      this.stopTyping();
+      page.notify([refused, this.wasWriting()].filter(Boolean).join(" "));
       this.held = null;
       this.advance();
     } else {
+      page.notify(refused);
       void this.refresh(entry.task);
     }
   }
@@ -503,143 +538,32 @@ class Workspace {
     if (reply.outcome !== "ok") return page.notify(reply.message || page.say("waiting"));
     this.setAside();
     this.show(reply.data.task);
+    this.announceTask();
   }
 
+  /** Asks which version counts, for one conflict after the other, until the person puts it off. */
   async settleConflict() {
-    const waiting = this.outbox.conflict;
-    if (!waiting) return;
-    const [entry, reply] = waiting;
+    if (this.settling) return;
+    this.settling = true;
+    await showUnasked(async () => {
+      while (this.outbox.conflict && (await this.settleOne(...this.outbox.conflict)));
+    });
+    this.settling = false;
+  }
+
+  /** @returns {Promise<boolean>} whether it was settled */
+  async settleOne(entry, reply) {
     const task = entry.task === this.task?.id ? this.task : (await this.api.task(entry.task)).data?.task;
     const criterion = task?.criteria.find((one) => one.key === entry.criterion) ?? { options: [] };
     const shown = (said) => ({ value: page.saidName(criterion, said), comment: said?.comment ?? "", evidence: said?.evidence ?? [] });
     const choice = await askWhichVersion({ title: entry.title, mine: shown(entry.tail ?? entry.head), theirs: shown(reply.data.current) });
-    if (choice !== "mine" && choice !== "theirs") return;
+    if (choice !== "mine" && choice !== "theirs") return false;
     if (this.task?.id === entry.task && reply.data.current) {
       this.labels.set(stepKey(entry.unit, entry.criterion), { ...reply.data.current });
       if (choice === "mine") this.remember(entry.unit, entry.criterion, entry.tail ?? entry.head);
     }
     this.outbox.resolve(entry, choice);
     if (this.task?.id === entry.task) this.drawStep();
-    void this.settleConflict();
+    return true;
   }
 }
-
-/** What scrolls the contexts: their column, or on smaller windows the texts as a whole. */
-const scrollable = (column) => (getComputedStyle(column).overflowY === "auto" ? column : column.parentElement);
-
-/** @param {Workspace} workspace */
-function bind(workspace) {
-  const options = byId("options");
-  const all = () => workspace.view === "all";
-  const optionOf = (key) => (all() ? form.formOption(workspace.step, key) : options.querySelector(`[data-key="${CSS.escape(key)}"]`));
-  const pick = (button) => workspace.choose(JSON.parse(button.dataset.value));
-  const next = () => workspace.goUnit(1);
-  const previous = () => workspace.goUnit(-1);
-  const comment = () => byId("comment").focus();
-  const scroll = (direction) => {
-    const area = guidelinesInHand() ?? scrollable(byId("contexts-column"));
-    area.scrollBy(0, direction * 0.8 * area.clientHeight);
-  };
-
-  const texts = workspace.texts.actions;
-
-  const typeNumber = (key) => {
-    const field = (all() && form.formNumber(workspace.step)) || byId("number");
-    field.value = key;
-    field.focus();
-  };
-  const acts = {
-    next_unit: next, previous_unit: previous,
-    next_step: () => workspace.goStep(1), previous_step: () => workspace.goStep(-1),
-    cant_tell: () => void workspace.cantTell(), clear: () => workspace.clear(), comment,
-    undo: () => workspace.undo(), redo: () => workspace.redo(),
-    help_text: () => workspace.task && page.toggleHelp(workspace.step.criterion), guidelines: toggleGuidelines,
-    view: () => workspace.switchView(), skip: () => void workspace.skip(), flag: () => void workspace.flag(),
-    back: () => void workspace.finishes.takeBack(), keys: showHelp,
-    page_down: () => scroll(1), page_up: () => scroll(-1),
-    evidence: texts.evidence, search: texts.search, markers: texts.markers,
-    submit: () => workspace.texts.selected.attach() || workspace.submit(),
-  };
-  const byKey = Object.entries(actionsByKey(workspace.data.keys));
-
-  bindKeys({
-    option: (key) => {
-      if (!workspace.task) return undefined;
-      if (!workspace.step.criterion.options.length && /\d/.test(key)) return () => typeNumber(key);
-      const button = optionOf(key);
-      return button ? () => pick(button) : undefined;
-    },
-    actions: Object.fromEntries(byKey.map(([key, action]) => [key, acts[action]])),
-    asleep: isEnded,
-  });
-  bindGuidelines();
-  form.bindForm({
-    go: (key) => {
-      const at = workspace.steps.findIndex((step) => step.key === key);
-      if (at >= 0 && at !== workspace.at) workspace.go(at);
-    },
-    choose: (value) => workspace.choose(value),
-    cantTell: () => void workspace.cantTell(),
-  });
-  startHeartbeat({
-    task: () => workspace.task,
-    active: () => workspace.clock.active,
-    send: (id) => workspace.heartbeat(id),
-    lost: (id, message) => workspace.onLost(id, message),
-  });
-
-  options.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-value]");
-    if (button) pick(button);
-  });
-  options.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const buttons = [...options.children];
-    buttons.at((buttons.indexOf(document.activeElement) + step) % buttons.length).focus();
-  });
-  byId("steps").addEventListener("click", (event) => {
-    const button = event.target.closest("[data-unit]");
-    if (button) workspace.go(workspace.steps.findIndex((step) => step.key === stepKey(button.dataset.unit, button.dataset.criterion)));
-  });
-  byId("work").addEventListener("click", (event) => {
-    const marked = event.target.closest("[data-units]");
-    // Somebody who selects text doesn't want to go anywhere.
-    if (marked && getSelection().isCollapsed) workspace.go(stepOfUnit(workspace.steps, workspace.labels, marked.dataset.units.split(" ")[0]));
-  });
-  byId("comment").addEventListener("input", () => workspace.typed());
-  byId("comment").addEventListener("blur", () => workspace.saveComment());
-  for (const field of [byId("comment"), byId("number")]) {
-    field.addEventListener("keydown", (event) => event.key === "Escape" && field.blur());
-  }
-  byId("number-form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    if (byId("number").value !== "") workspace.choose(byId("number").valueAsNumber);
-  });
-  const clicks = { next, previous, clear: () => workspace.clear(), submit: () => workspace.submit(), skip: () => workspace.skip(),
-    flag: () => workspace.flag(), back: acts.back, "back-done": acts.back, "cant-tell": acts.cant_tell, view: acts.view,
-    undo: acts.undo, redo: acts.redo, "help-text": acts.help_text, help: showHelp, resolve: () => workspace.settleConflict(), "try-again": () => workspace.wake(), "ended-again": () => workspace.askAgain() };
-  for (const [id, act] of Object.entries(clicks)) byId(id).addEventListener("click", () => void act());
-
-  const wake = () => document.visibilityState === "visible" && workspace.wake();
-  window.addEventListener("online", wake);
-  window.addEventListener("focus", wake);
-  document.addEventListener("visibilitychange", wake);
-  window.addEventListener("pagehide", () => workspace.saveComment());
-  window.addEventListener("beforeunload", (event) => {
-    if (workspace.outbox.storageFailed && workspace.outbox.size) event.preventDefault();
-  });
-}
-
-const data = JSON.parse(byId("workspace-data").textContent);
-byId("log-in").href = `${data.login_url}?next=${encodeURIComponent(location.pathname + location.search)}`;
-const workspace = new Workspace(data);
-prepareDialogs({
-  shortcuts: (on) => {
-    switchShortcuts(on);
-    void workspace.api.prefer({ single_keys: on }).then((reply) => reply.outcome !== "ok" && page.notify(page.say("not_kept")));
-  },
-});
-bind(workspace);
-workspace.start();

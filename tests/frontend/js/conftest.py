@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,8 @@ MODULES = Path(__file__).parents[3] / "frontend" / "static" / "js"
 HOME = "http://modules.test/"
 
 
-@pytest.fixture(scope="module")
-def _page(browser: Browser) -> Iterator[Page]:
+@contextmanager
+def _serving(browser: Browser) -> Iterator[Page]:
     context = browser.new_context()
     page = context.new_page()
 
@@ -30,9 +31,25 @@ def _page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
+@pytest.fixture(scope="module")
+def _page(browser: Browser) -> Iterator[Page]:
+    with _serving(browser) as page:
+        yield page
+
+
 @pytest.fixture
 def modules(_page: Page) -> Page:
     """An empty page that may import our modules by name; nothing is stored in it."""
     _page.goto(HOME)
     _page.evaluate("localStorage.clear()")
     return _page
+
+
+@pytest.fixture
+def stopped(browser: Browser) -> Iterator[Page]:
+    """As `modules`, in a page of its own whose clock stands still: `stopped.clock.run_for(ms)` lets time go by."""
+    with _serving(browser) as page:
+        page.clock.install(time=0)
+        page.clock.pause_at(1_000)
+        page.goto(HOME)
+        yield page

@@ -1,0 +1,53 @@
+/** The comment being typed: it belongs to the step and the task that it was begun for, whatever comes on the screen meanwhile. */
+
+/** @typedef {import("./steps.js").Step} Step */
+
+const PAUSE_MS = 700;
+
+export class Comment {
+  /** What is typed and not yet said. @type {{task: number, step: Step, timer: number}|null} */ #typing = null;
+
+  /**
+   * @param {HTMLTextAreaElement} field
+   * @param {{inHand(): {task: number, step: Step}, save(step: Step, comment: string): void}} on
+   */
+  constructor(field, on) {
+    Object.assign(this, { field, on });
+    field.addEventListener("input", () => this.#typed());
+    field.addEventListener("blur", () => this.save());
+  }
+
+  /** Whether it is this step's that is being typed. @param {string} key */
+  isTypedFor(key) {
+    return this.#typing?.step.key === key;
+  }
+
+  #typed() {
+    clearTimeout(this.#typing?.timer);
+    this.#typing = { ...this.on.inHand(), ...this.#typing, timer: setTimeout(() => this.save(), PAUSE_MS) };
+  }
+
+  /** What stands there by now, if nobody is typing it. @param {string} key of its step @param {string} comment */
+  draw(key, comment) {
+    if (!this.isTypedFor(key)) this.field.value = comment;
+  }
+
+  /** Says what was typed. */
+  save() {
+    const typed = this.#end();
+    if (!typed) return;
+    if (this.on.inHand()?.task === typed.task) this.on.save(typed.step, this.field.value);
+  }
+
+  /** The task went to somebody else or was closed: the words are handed back, so that the person can be told them. @returns {string} */
+  giveUp() {
+    return this.#end() ? this.field.value.trim() : "";
+  }
+
+  #end() {
+    const typed = this.#typing;
+    clearTimeout(typed?.timer);
+    this.#typing = null;
+    return typed;
+  }
+}
