@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, overload
+from functools import cache
+from typing import Any, NamedTuple, overload
 
 from django.db import connection
 from django.http import Http404
@@ -123,14 +124,13 @@ class Group:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class Disputed:
+class Disputed(NamedTuple):
     """A disputed unit. value: the one that most votes are for; of several with as many, any."""
 
     id: int
     revision: int
     criterion_id: int
-    sample: str
+    sample_id: int
     unit: str
     agreement: float | None
     votes: int
@@ -215,20 +215,19 @@ class Queue:
     def disputed(self, only: Collection[int] | None = None) -> list[Disputed]:
         """Those that no person has decided yet, in order, with the value that most votes are for."""
         rows = self._rows(
-            f"""SELECT w.id, v.revision, v.criterion_id, s.external_id, v.unit, v.agreement,
+            f"""SELECT w.id, v.revision, v.criterion_id, v.sample_id, v.unit, v.agreement,
                        jsonb_array_length(v.votes),
                        (SELECT vote -> 'value' FROM jsonb_array_elements(v.votes) AS vote
                          GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)
                   FROM (SELECT id, row_number() OVER (ORDER BY {_ORDER[self.order]}) AS at FROM waiting) AS w
-                  JOIN annotate_verdict v ON v.id = w.id JOIN annotate_sample s ON s.id = v.sample_id
+                  JOIN annotate_verdict v ON v.id = w.id
                  WHERE v.state = 'disputed' AND (%(only)s::bigint[] IS NULL OR v.id = ANY(%(only)s))
                  ORDER BY w.at""",
             only=None if only is None else list(only),
         )
-        names = ("id", "revision", "criterion_id", "sample", "unit", "agreement", "votes")
-        return [
-            Disputed(**dict(zip(names, row[:-1], strict=True)), value=json.loads(row[-1] or "null")) for row in rows
-        ]
+        # Many units have a handful of different values: each spelling is parsed once.
+        parse = cache(json.loads)
+        return [Disputed._make((*row, parse(value or "null"))) for *row, value in rows]
 
     def _row(self, sql: str, **given: Any) -> tuple[Any, ...]:
         return self._rows(sql, **given)[0]

@@ -14,7 +14,10 @@ from alignment.identified import why_unidentified
 from alignment.ratings import Scale
 from annotate.errors import Conflict
 from annotate.models import Criterion
-from annotate.selectors.ratings import UnitKey, rating_columns
+from annotate.selectors.ratings import votes_of
+
+# A sample's key, and the address within it.
+Unit = tuple[int, str]
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class RaterError:
 class Posteriors:
     """A fitted model: a unit -> its most probable value with the probability of that."""
 
-    units: dict[UnitKey, tuple[Any, float]]
+    units: dict[Unit, tuple[Any, float]]
     raters: list[RaterError]
     labels: int
 
@@ -39,12 +42,12 @@ def posteriors_of(criterion: Criterion) -> Posteriors:
     """Raises Conflict `not_identified` with a sentence when the labels can't carry the model."""
     if not criterion.options:
         raise _refused(_("The criterion is a number without options, and the model needs options."))
-    columns = rating_columns(criterion)
+    votes = votes_of(criterion)
     ratings = Ratings.from_columns(
-        columns.units,
-        columns.raters,
-        columns.values,
-        [sample for sample, _unit in columns.units],
+        [(sample, unit) for sample, unit, _rater, _value in votes],
+        [rater for _sample, _unit, rater, _value in votes],
+        [value for _sample, _unit, _rater, value in votes],
+        [sample for sample, _unit, _rater, _value in votes],
         scale=cast("Scale", criterion.scale),
         levels=criterion.levels,
     )
@@ -57,11 +60,11 @@ def posteriors_of(criterion: Criterion) -> Posteriors:
     return Posteriors(_units(fitted), _raters(fitted, ratings), len(ratings))
 
 
-def _units(fitted: DawidSkene) -> dict[UnitKey, tuple[Any, float]]:
+def _units(fitted: DawidSkene) -> dict[Unit, tuple[Any, float]]:
     greatest = fitted.posterior.max(axis=1)
     rows = zip(fitted.unit_ids, fitted.label.tolist(), greatest.tolist(), strict=True)
     return {
-        cast("UnitKey", unit): (fitted.levels[place], probability) for unit, place, probability in rows if place != TIE
+        cast("Unit", unit): (fitted.levels[place], probability) for unit, place, probability in rows if place != TIE
     }
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.models import Criterion
-from annotate.selectors.adjudication import Queue
+from annotate.selectors.adjudication import Disputed, Queue
 from annotate.selectors.posteriors import Posteriors, posteriors_of
 
 # What one page and one request can carry, and one person can answer for.
@@ -59,7 +59,7 @@ def agreed(queue: Queue, *, agreement: Any, votes: Any, only: Collection[int] | 
     agreement, votes = check_agreement(agreement), check_votes(votes)
     rows = queue.disputed(only)
     found = [
-        (row, Proposal(row.id, row.revision, row.value, row.agreement))
+        (row, row.value, row.agreement)
         for row in rows
         if row.agreement is not None and row.agreement >= agreement - 1e-9 and row.votes >= votes
     ]
@@ -73,14 +73,17 @@ def probable(queue: Queue, criterion: Criterion, *, posterior: Any, only: Collec
     rows = [row for row in queue.disputed(only) if row.criterion_id == criterion.pk]
     found = []
     for row in rows:
-        value, probability = model.units.get((row.sample, row.unit), (None, 0.0))
+        value, probability = model.units.get((row.sample_id, row.unit), (None, 0.0))
         if probability >= posterior:
-            found.append((row, Proposal(row.id, row.revision, value, probability)))
+            found.append((row, value, probability))
     return _preview(queue, len(rows), found, model)
 
 
-def _preview(queue: Queue, considered: int, found: list[tuple[Any, Proposal]], model: Posteriors | None) -> Preview:
-    taken = found[:MOST_AT_ONCE]
+def _preview(
+    queue: Queue, considered: int, found: list[tuple[Disputed, Any, float]], model: Posteriors | None
+) -> Preview:
+    """found: units, each with its value and how sure that is."""
+    taken = [(row, Proposal(row.id, row.revision, value, sure)) for row, value, sure in found[:MOST_AT_ONCE]]
     criteria = {one.pk: one for one in queue.project.criteria.all()}
     # As a text, because a count needs something hashable that tells true from 1.
     counts = Counter((row.criterion_id, repr(proposal.value)) for row, proposal in taken)

@@ -47,6 +47,7 @@ def audit(page: ProjectPage) -> HttpResponse:
         "filtered": bool(asked),
         "query": query,
         "rows": _shown(page, rows),
+        "held_back": any("held_back" in row.details for row in rows),
         "next": following and urlencode({**asked, "cursor": following}),
         "is_first": "cursor" not in page.request.GET,
     }
@@ -99,7 +100,6 @@ def _shown(page: ProjectPage, rows: list[Happening]) -> list[dict[str, Any]]:
             "who": who(row),
             "by_nobody": row.actor is None,
             "what": sentence(row),
-            "held_back": row.details.get("held_back", ""),
             "note": row.details.get("comment") or row.details.get("reason") or "",
             "sample": samples.get(row.details.get("sample", "")),
         }

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotate.models import Criterion, Label, Rater, Sample, Task, User
 from annotate.models.batch import Purpose, TaskStatus
 from annotate.selectors.counting import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater
+from annotate.selectors.ratings import rating_columns, votes_of
 from tests.annotate.factories import make_sample, make_world
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +51,16 @@ def test_both_spellings_choose_the_same_labels() -> None:
         by_hand = [row[0] for row in cursor.fetchall()]
     assert by_hand == [label.pk for label in latest_per_rater(counting_labels())]
     assert 1 < len(by_hand) < Label.objects.count()
+
+    votes = votes_of(grade)
+    assert len(votes) == len(by_hand)
+    columns = rating_columns(grade)
+    names = dict(Sample.objects.values_list("pk", "external_id"))
+    assert sorted(((names[pk], unit), rater, value) for pk, unit, rater, value in votes) == sorted(
+        zip(columns.units, columns.raters, columns.values, strict=True)
+    )
+    (other,) = world.criteria("support")
+    assert votes_of(other) == []
 
 
 def _label(

@@ -274,7 +274,9 @@ def test_a_repeat_gets_the_first_reply_whatever_happened_since(world: World, tas
     submit_task(actor=world.ann, task_id=task.pk)
     before = stored()
     assert say(world.ann, task, **repeat) == first
+    assert stored() == before
     close_batch(batch=task.batch)
+    before = stored()
     assert say(world.ann, task, **repeat) == first
     assert stored() == before
     assert Label.objects.get(unit="claim:0").value == "no"

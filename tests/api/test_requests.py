@@ -80,9 +80,10 @@ def test_an_unknown_field_is_refused(both: Both, route: Route, method: str) -> N
 
 
 NOTHING_REQUIRED = {
-    ("BatchExtendView", "POST"), ("BatchStepView", "POST"), ("HandOnView", "POST"), ("ImportPreviewView", "POST"),
-    ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"), ("TaskHeartbeatView", "POST"),
-    ("TaskReopenView", "POST"), ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("WorkView", "POST"),
+    ("BatchExtendView", "POST"), ("BatchStepView", "POST"), ("DisputeApproveView", "POST"), ("HandOnView", "POST"),
+    ("ImportPreviewView", "POST"), ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"),
+    ("TaskHeartbeatView", "POST"), ("TaskReopenView", "POST"), ("TaskSubmitView", "POST"), ("TokensView", "POST"),
+    ("WorkView", "POST"),
 }  # fmt: skip
 NO_BODIES = [
     (b"", 422), (b"{", 400), (b"nonsense", 400), (b'{"a": NaN}', 400), (b"\xff\xfe{\x00}\x00", 400), (b'"text"', 422),

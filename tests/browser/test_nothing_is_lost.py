@@ -129,6 +129,10 @@ def test_a_membership_that_ends(desk: Desk, live_app: LiveApp, new_page: Callabl
     page.wait_for_selector('#save-state[data-shown="ended"]')
     assert "kept in this browser" in page.locator("#save-text").inner_text()
     assert page.locator("#work").is_hidden()
+    # The keyboard's next stop is the button, and keys choose nothing that is out of sight.
+    press(page, "2")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "ended-again"
     with (
         page.expect_response(lambda reply: reply.url.endswith("/labels/")),
         page.expect_response(lambda reply: reply.url.endswith("/work/")),

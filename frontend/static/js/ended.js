@@ -8,7 +8,10 @@ import { showStage } from "./render.js";
 /** @param {string} message the server's */
 export function showEnded(message) {
   document.getElementById("ended-text").textContent = message;
+  if (isEnded()) return;
   showStage("ended");
+  // What had the focus is out of sight; the button is the next stop from here.
+  document.querySelector('[data-stage-box="ended"]').focus({ preventScroll: true });
 }
 
 /** Whether that is what the page shows. */

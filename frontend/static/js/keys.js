@@ -80,10 +80,11 @@ function withControl(event, actions) {
  * @param {object} wiring
  * @param {(key: string) => (() => void)|undefined} wiring.option  what the key does as an option of the step in hand
  * @param {Record<string, () => void>} wiring.actions  by key
+ * @param {() => boolean} [wiring.asleep]  whether keys mean nothing now, because what they act on is not on the page
  */
-export function bindKeys({ option, actions }) {
+export function bindKeys({ option, actions, asleep = () => false }) {
   document.addEventListener("keydown", (event) => {
-    if (event.altKey || event.isComposing) return;
+    if (event.altKey || event.isComposing || asleep()) return;
     if (document.querySelector("dialog[open]") || isInput(event.target)) return;
     if (event.ctrlKey || event.metaKey) return withControl(event, actions);
     if ((event.key === "Enter" || event.key === " ") && pressesItself(event.target)) return;

@@ -2,6 +2,7 @@
 
 import { actionsByKey } from "./actions.js";
 import { prepareDialogs, showHelp } from "./dialogs.js";
+import { isEnded } from "./ended.js";
 import * as form from "./form.js";
 import { startHeartbeat } from "./heartbeat.js";
 import { bindKeys, switchShortcuts } from "./keys.js";
@@ -58,6 +59,7 @@ function bind(workspace) {
       return button ? () => pick(button) : undefined;
     },
     actions: Object.fromEntries(byKey.map(([key, action]) => [key, acts[action]])),
+    asleep: isEnded,
   });
   bindGuidelines();
   form.bindForm({
