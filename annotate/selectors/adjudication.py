@@ -62,9 +62,7 @@ _TO_CHECK = """
          WHERE c.project_id = %(project)s AND e.state = 'settled' AND e.method IN ({ruled})
            AND e.approved_by_id IS NULL AND {is_latest} AND {{filters}}
     )
-""".format(
-    ruled=", ".join(f"'{method.value}'" for method in RULED_METHODS), is_latest=IS_LATEST.format(verdict="e")
-)
+""".format(ruled=", ".join(f"'{method.value}'" for method in RULED_METHODS), is_latest=IS_LATEST.format(verdict="e"))
 _DRAWN = """
     ('x' || substr(md5(%(seed)s || ':' || e.sample_id || ':' || e.unit || ':' || c.key), 1, 7))::bit(28)::int
         < %(share)s * 268435456

@@ -200,14 +200,19 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
         .annotate(given=Count("id", filter=Q(value__isnull=False)), cant_tell=Count("id", filter=~Q(cant_tell="")))
     }
     is_settled = Q(state=VerdictState.SETTLED)
-    counts = {
-        "settled": Count("id", filter=is_settled),
-        "disputed": Count("id", filter=~is_settled),
-        "agreed": Count("id", filter=is_settled & Q(method__in=RULED_METHODS)),
-        "approved": Count("id", filter=Q(approved_at__isnull=False)),
+    verdicts = {
+        criterion: dict(zip(("settled", "disputed", "agreed", "approved"), counts, strict=True))
+        for criterion, *counts in of_batch(Verdict.objects.all(), batch)
+        .order_by()
+        .values_list("criterion_id")
+        .annotate(
+            settled=Count("id", filter=is_settled),
+            disputed=Count("id", filter=~is_settled),
+            agreed=Count("id", filter=is_settled & Q(method__in=RULED_METHODS)),
+            approved=Count("id", filter=Q(approved_at__isnull=False)),
+        )
     }
-    verdicts = of_batch(Verdict.objects.all(), batch).order_by().values("criterion_id").annotate(**counts)
-    counted = {row["criterion_id"]: {name: row[name] for name in counts} for row in verdicts}
+    no_verdicts = {"settled": 0, "disputed": 0, "agreed": 0, "approved": 0}
     return [
         CriterionProgress(
             key=criterion.key,
@@ -215,7 +220,7 @@ def batch_criteria(batch: Batch) -> list[CriterionProgress]:
             expected=units.get(criterion.unit, samples) - filled_in.get(criterion.pk, 0),
             given=said.get(criterion.pk, (0, 0))[0],
             cant_tell=said.get(criterion.pk, (0, 0))[1],
-            **counted.get(criterion.pk, dict.fromkeys(counts, 0)),
+            **verdicts.get(criterion.pk, no_verdicts),
         )
         for criterion in batch.asked_criteria()
     ]

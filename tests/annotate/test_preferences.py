@@ -22,7 +22,7 @@ def test_the_usual_keys_do_not_collide() -> None:
     every = {key for keys in DEFAULT_HOTKEYS.values() for key in keys}
     assert not OPTION_KEYS & every
     # Those of the pages with options, and no more.
-    assert RESERVED_HOTKEYS == every - {"m", "w", "d", "r"}
+    assert every - {"m", "w", "d", "r"} == RESERVED_HOTKEYS
 
 
 def test_what_is_named_changes_and_null_brings_back_the_usual(world: World) -> None:
