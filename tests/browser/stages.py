@@ -96,7 +96,7 @@ class Stages:
         self.names["settled"] = self._decided(closed).pk
         close_batch(batch=closed, actor=self.alma)
         # What the labels settled by themselves: one of them a reviewer looked at.
-        agreed = Verdict.objects.filter(state="settled", unit="claim:1").order_by("pk")
+        agreed = Verdict.objects.filter(sample__project=self.project, state="settled", unit="claim:1").order_by("pk")
         self.names["agreed"] = agreed[0].pk
         looked_at = agreed[1]
         self.names["approved"] = looked_at.pk
