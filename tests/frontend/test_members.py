@@ -86,7 +86,7 @@ def test_deactivating_asks_first_and_hands_the_tasks_on(
     assert "4 open tasks were handed on" in reply.content.decode()
     assert batch.tasks.filter(annotator=rita, status="pending").count() == 4
     assert not batch.tasks.filter(annotator=ben, status__in=["pending", "in_progress", "returned"]).exists()
-    assert bens.get("/p/help/").status_code == 404
+    assert bens.get("/p/help/").status_code == 403
     client.post("/p/help/members/ben/reactivate/")
     assert bens.get("/p/help/").status_code == 200
 
