@@ -82,13 +82,17 @@ def samples(project: Project) -> list[Sample]:
 
 
 @pytest.fixture
-def batch(project: Project, samples: list[Sample], ben: User, bea: User) -> Batch:
+def batch(project: Project, samples: list[Sample], staff: Staff) -> Batch:
+    return make_batch(project, staff)
+
+
+def make_batch(project: Project, staff: Staff) -> Batch:
     """Open: each of the four samples goes to Ben and Bea."""
     draft = create_batch(
         project=project,
         name="Batch one",
         criteria=list(current_criteria(project)),
-        annotators=[ben, bea],
+        annotators=[staff.ben, staff.bea],
         overlap=2,
         selection={"method": "all"},
         seed=1,
@@ -98,8 +102,12 @@ def batch(project: Project, samples: list[Sample], ben: User, bea: User) -> Batc
 
 @pytest.fixture
 def disputes(batch: Batch, samples: list[Sample]) -> list[Verdict]:
-    """Ben and Bea agree on relevance and disagree on both claims of the first sample."""
-    for task in batch.tasks.filter(sample=samples[0]).order_by("annotator__username"):
+    return make_disputes(batch, samples[0])
+
+
+def make_disputes(batch: Batch, sample: Sample) -> list[Verdict]:
+    """Ben and Bea agree on relevance and disagree on both claims of the sample."""
+    for task in batch.tasks.filter(sample=sample).order_by("annotator__username"):
         support = "supported" if task.annotator.username == "ben" else "contradicted"
         label_task(task, {"support": support, "relevance": 3}, comment=f"Said by {task.annotator.name}.")
     return list(Verdict.objects.filter(criterion__key="support").order_by("id"))

@@ -1,5 +1,6 @@
 """Every page of a project: who may open it, and with which method."""
 
+import copy
 from collections.abc import Callable
 
 import pytest
@@ -9,8 +10,11 @@ from django.urls import get_resolver
 from annotate.models import ImportJob, Project, User, Verdict
 from annotate.services.invites import create_invite
 from frontend.urls import project_patterns
+from tests.frontend.building import make_samples
+from tests.frontend.conftest import Staff, make_batch, make_disputes, make_help_desk, make_staff
 
 WhoMay = Callable[..., dict[str, int]]
+World = tuple[Staff, Project, list[Verdict]]
 
 STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
 ADMIN = {**STAFF, "reviewer": 403}
@@ -81,6 +85,29 @@ WRITE = {
     "reports/support/": STAFF,
     "reports/support/triage/": ADMIN,
 }
+
+
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
+    staff = make_staff()
+    project = make_help_desk(staff)
+    samples = make_samples(project, 4)
+    return staff, project, make_disputes(make_batch(project, staff), samples[0])
+
+
+@pytest.fixture
+def staff(_world: World, db: None) -> Staff:
+    return copy.deepcopy(_world[0])
+
+
+@pytest.fixture
+def project(_world: World, db: None) -> Project:
+    return copy.deepcopy(_world[1])
+
+
+@pytest.fixture
+def disputes(_world: World, db: None) -> list[Verdict]:
+    return copy.deepcopy(_world[2])
 
 
 @pytest.mark.parametrize(("path", "expected"), READ.items())
