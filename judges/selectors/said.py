@@ -20,6 +20,7 @@ REASONS = (
     gettext_noop("the levels are not numbers"),
     gettext_noop("some values are negative: they have no ratio"),
     gettext_noop("only one category was used"),
+    gettext_noop("only one value was used"),
     gettext_noop("fewer than 2 common units"),
     gettext_noop("no unit has two ratings"),
     gettext_noop("no units"),
