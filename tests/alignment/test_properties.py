@@ -315,14 +315,19 @@ def judged(draw):
     return Judged(score, other, human.astype(int), cluster, np.where(cluster % 2, "en", "de"))
 
 
-def shuffled(data, seed):
+#: Where tables tie in everything else, the first by its raters' names is taken (see alignment.icc.complete_table).
+NAMES_BREAK_TIES = {"intraclass_correlation"}
+OTHERWISE = {"ann": "zoe", "bob": "yan", "cat": "xia", "dan": "wim", "judge": "a machine"}
+IN_ORDER = {"ann": "wim", "bob": "xia", "cat": "yan", "dan": "zoe", "judge": "zz, a machine"}
+
+
+def shuffled(data, seed, names=OTHERWISE):
     """The same data in another order, under other names; and how to read the names."""
     rng = np.random.default_rng(seed)
     if isinstance(data, Judged):
         order = rng.permutation(data.score.size)
         score, other, human, cluster, language = (column[order] for column in data)
         return Judged(score, other, human, rng.permutation(1000)[cluster], language), {}
-    names = {"ann": "zoe", "bob": "yan", "cat": "xia", "dan": "wim", "judge": "a machine"}
     order, codes = rng.permutation(len(data.unit)), rng.permutation(1000)
     unit, rater, value, cluster = ([column[at] for at in order] for column in data[:4])
     renamed = People(
@@ -343,11 +348,11 @@ def data_for(name):
 
 
 @pytest.mark.parametrize("name", EVERY)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data(), st.integers(0, 10_000))
 def test_order_and_names_mean_nothing(name, data, seed):
     drawn = data.draw(data_for(name))
-    other, back = shuffled(drawn, seed)
+    other, back = shuffled(drawn, seed, IN_ORDER if name in NAMES_BREAK_TIES else OTHERWISE)
     _, statistic = EVERY[name]
     same(dict(figures(statistic(drawn))), dict(figures(statistic(other), back)))
 
@@ -357,7 +362,7 @@ CLUSTERS_MATTER = {"certified_region", "slices_at_threshold", "self_consistency"
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name not in CLUSTERS_MATTER])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_grouped_or_not_the_values_are_the_same(name, data):
     """Clusters widen intervals. They move no value."""
@@ -375,7 +380,7 @@ def test_grouped_or_not_the_values_are_the_same(name, data):
 
 
 @pytest.mark.parametrize("name", EVERY)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_bounds_and_reasons(name, data):
     (lowest, highest), statistic = EVERY[name]

@@ -125,4 +125,4 @@ def _deactivate(page: Page, desk: Desk, noor: User, theirs: Page) -> None:
     assert Task.objects.filter(annotator=desk.remy, batch__number=2, status="pending").count() == 3
     # Their open page has lost the project as well.
     reply = theirs.request.get("/api/projects/desk/work/")
-    assert reply.status == 404
+    assert (reply.status, reply.json()["error"]["code"]) == (403, "not_a_member")
