@@ -17,7 +17,7 @@ run: install
 
 test: install-dev
 	@CHROMIUM=$$($(BIN)/python -m config.browser) && export CHROMIUM && \
-	exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST_ARGS)
+	exec $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 lint: install-dev
 	@$(BIN)/ruff check .

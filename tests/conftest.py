@@ -4,6 +4,7 @@ Fixtures: `worker`, `live_app`, `browser`, `new_page`, `page`. All but `browser`
 other processes must see what a test wrote.
 """
 
+import gc
 import os
 import shutil
 import signal
@@ -54,10 +55,14 @@ if not _XDIST_WORKER:
     os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="ts-")  # short, for the sockets in it
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 
+# Thousands of tests are objects that stay: to look through all of them again and again takes a good part of the time.
+gc.set_threshold(100_000, 50, 100)
+
 from config import embedded  # noqa: E402
 
 _DATA = embedded.data_dir()
 _services = embedded.ensure_services() if not _XDIST_WORKER else None
+(_DATA / "static").mkdir(exist_ok=True)  # WhiteNoise warns of one that isn't there, and a warning is an error here
 # Each xdist worker has a Redis database of its own as well; pytest-django gives it a PostgreSQL database.
 _REDIS_NUMBER = int(_XDIST_WORKER.removeprefix("gw")) + 1 if _XDIST_WORKER else 0
 os.environ["REDIS_URL"] = embedded.redis_url(_DATA).replace("db=0", f"db={_REDIS_NUMBER}")
@@ -84,6 +89,11 @@ settings.STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 django.setup()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
