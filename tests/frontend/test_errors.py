@@ -28,7 +28,7 @@ def test_a_stranger_gets_the_same_page_as_for_no_project(
 def test_forbidden_says_what_to_do(ben: User, project: Project, as_user: Callable[[User], Client]) -> None:
     reply = as_user(ben).get("/p/help/members/")
     assert reply.status_code == 403
-    assert "ask the admin" in reply.content.decode()
+    assert "ask an admin" in reply.content.decode()
 
 
 def test_our_own_trouble_has_a_page(
