@@ -183,6 +183,8 @@ export class Editor {
   add() {
     if (this.fixed) return;
     const made = (start, end) => ({ op: "add", start, end });
+    // Now: the browser tells of a selection a moment after it was made.
+    this.selected = view.selectedInAnswer() ?? this.selected;
     const picked = this.selected ?? freePassage(this.answer, this.claims.map((claim) => this.passageOf(claim)).filter(Boolean));
     if (!picked) return this.write();
     const mode = passageMode("add", this.answer, picked, made);
