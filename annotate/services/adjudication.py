@@ -32,15 +32,7 @@ def decide(
     """
     reason = given_reason(reason)
     with transaction.atomic():
-        verdict = (
-            Verdict.objects.select_for_update(of=("self",))
-            .select_related("criterion", "sample")
-            .filter(pk=verdict_id, criterion__project=project)
-            .first()
-        )
-        if verdict is None:
-            raise Http404(_("There is no such unit to decide."))
-        require_unblind(reviewer, verdict.sample)
+        verdict = _locked(reviewer, project, verdict_id)
         chosen = normalise(verdict.criterion, value)
         if verdict.revision != expected_revision:
             repeated = (
@@ -50,12 +42,7 @@ def decide(
             )
             if repeated:
                 return verdict
-            raise Stale(
-                "stale",
-                _("This unit was decided or labelled anew since you opened it."),
-                current=verdict_as_dict(verdict),
-                yours={"value": chosen, "reason": reason},
-            )
+            raise _stale(verdict, value=chosen, reason=reason)
         verdict.state = VerdictState.SETTLED
         verdict.method = VerdictMethod.ADJUDICATED
         verdict.value = chosen
@@ -79,24 +66,11 @@ def approve(*, reviewer: User, project: Project, verdict_id: int, expected_revis
     labels or the verdict changed since the reviewer looked.
     """
     with transaction.atomic():
-        verdict = (
-            Verdict.objects.select_for_update(of=("self",))
-            .select_related("criterion", "sample")
-            .filter(pk=verdict_id, criterion__project=project)
-            .first()
-        )
-        if verdict is None:
-            raise Http404(_("There is no such unit to decide."))
-        require_unblind(reviewer, verdict.sample)
+        verdict = _locked(reviewer, project, verdict_id)
         if verdict.approved_by_id == reviewer.pk and verdict.revision == expected_revision + 1:
             return verdict
         if verdict.revision != expected_revision:
-            raise Stale(
-                "stale",
-                _("This unit was decided or labelled anew since you opened it."),
-                current=verdict_as_dict(verdict),
-                yours={"value": verdict.value, "reason": ""},
-            )
+            raise _stale(verdict, value=verdict.value, reason="")
         if verdict.state != VerdictState.SETTLED or verdict.method not in RULED_METHODS:
             raise Conflict(
                 "not_agreed",
@@ -107,6 +81,30 @@ def approve(*, reviewer: User, project: Project, verdict_id: int, expected_revis
         verdict.revision += 1
         verdict.save()
     return verdict
+
+
+def _locked(reviewer: User, project: Project, verdict_id: int) -> Verdict:
+    """The verdict, which nobody else changes until the transaction ends. Raises Http404, Conflict (blind)."""
+    verdict = (
+        Verdict.objects.select_for_update(of=("self",))
+        .select_related("criterion", "sample")
+        .filter(pk=verdict_id, criterion__project=project)
+        .first()
+    )
+    if verdict is None:
+        raise Http404(_("There is no such unit to decide."))
+    require_unblind(reviewer, verdict.sample)
+    return verdict
+
+
+def _stale(verdict: Verdict, *, value: Any, reason: str) -> Stale:
+    """value, reason: what the reviewer wanted it to be."""
+    return Stale(
+        "stale",
+        _("This unit was decided or labelled anew since you opened it."),
+        current=verdict_as_dict(verdict),
+        yours={"value": value, "reason": reason},
+    )
 
 
 def given_reason(reason: Any) -> str:

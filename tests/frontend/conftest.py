@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +39,15 @@ def make_help_desk(staff: Staff) -> Project:
     return project
 
 
-# A module that builds much on these two makes it once, with `module_transaction`, and gives each test a copy.
+def copied_from_world(place: int) -> Any:
+    """A fixture in the place of one of these two, or of others, for a module that builds much on them: its own `_world`
+    makes it once, with `module_transaction`, as a tuple, and each test gets a copy of what stands at this place."""
+
+    @pytest.fixture
+    def copied(_world: tuple[Any, ...], db: None) -> Any:
+        return copy.deepcopy(_world[place])
+
+    return copied
 
 
 @pytest.fixture

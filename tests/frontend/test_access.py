@@ -1,6 +1,5 @@
 """Every page of a project: who may open it, and with which method."""
 
-import copy
 from collections.abc import Callable
 
 import pytest
@@ -11,7 +10,7 @@ from annotate.models import ImportJob, Project, User, Verdict
 from annotate.services.invites import create_invite
 from frontend.urls import project_patterns
 from tests.frontend.building import make_samples
-from tests.frontend.conftest import Staff, make_batch, make_disputes, make_help_desk, make_staff
+from tests.frontend.conftest import Staff, copied_from_world, make_batch, make_disputes, make_help_desk, make_staff
 
 WhoMay = Callable[..., dict[str, int]]
 World = tuple[Staff, Project, list[Verdict]]
@@ -95,19 +94,9 @@ def _world(module_transaction: None) -> World:
     return staff, project, make_disputes(make_batch(project, staff), samples[0])
 
 
-@pytest.fixture
-def staff(_world: World, db: None) -> Staff:
-    return copy.deepcopy(_world[0])
-
-
-@pytest.fixture
-def project(_world: World, db: None) -> Project:
-    return copy.deepcopy(_world[1])
-
-
-@pytest.fixture
-def disputes(_world: World, db: None) -> list[Verdict]:
-    return copy.deepcopy(_world[2])
+staff = copied_from_world(0)
+project = copied_from_world(1)
+disputes = copied_from_world(2)
 
 
 @pytest.mark.parametrize(("path", "expected"), READ.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from urllib.parse import urlencode
 
@@ -18,6 +17,7 @@ from judges.services.certificates import issue_certificate
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
 from tests.frontend.building import make_user
+from tests.frontend.conftest import copied_from_world
 from tests.judges.building import add_judge, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
@@ -40,14 +40,8 @@ def _world(module_transaction: None) -> tuple[dict[str, User], Criterion]:
     return roles, criterion
 
 
-@pytest.fixture
-def roles(_world: tuple[dict[str, User], Criterion], db: None) -> dict[str, User]:
-    return copy.deepcopy(_world[0])
-
-
-@pytest.fixture
-def grade(_world: tuple[dict[str, User], Criterion], db: None) -> Criterion:
-    return copy.deepcopy(_world[1])
+roles = copied_from_world(0)
+grade = copied_from_world(1)
 
 
 @pytest.fixture

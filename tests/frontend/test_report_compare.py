@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable
 from html import unescape
@@ -18,21 +17,15 @@ from annotate.services.projects import set_member
 from judges.models import Score
 from judges.selectors.compare_page import outcome
 from judges.services.reports import freeze_report
-from tests.frontend.conftest import Staff, make_staff
+from tests.frontend.conftest import Staff, copied_from_world, make_staff
 from tests.judges.building import add_judge, graded_project, scores_like
 
 AsUser = Callable[[User], Client]
 URL = "/p/desk/reports/grade/compare/"
 
 
-@pytest.fixture
-def staff(_world: tuple[Staff, Project], db: None) -> Staff:
-    return copy.deepcopy(_world[0])
-
-
-@pytest.fixture
-def desk(_world: tuple[Staff, Project], db: None) -> Project:
-    return copy.deepcopy(_world[1])
+staff = copied_from_world(0)
+desk = copied_from_world(1)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +17,7 @@ from judges.services.next_samples import About
 from judges.services.outcome_queue import Shares, outcome_queue
 from judges.services.reports import freeze_report
 from tests.frontend.building import make_samples
-from tests.frontend.conftest import Staff, make_help_desk, make_staff
+from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels
 
 AsUser = Callable[[User], Client]
@@ -34,24 +33,10 @@ def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 World = tuple[Staff, Project, dict[str, Sample], Criterion]
 
 
-@pytest.fixture
-def staff(_world: World, db: None) -> Staff:
-    return copy.deepcopy(_world[0])
-
-
-@pytest.fixture
-def project(_world: World, db: None) -> Project:
-    return copy.deepcopy(_world[1])
-
-
-@pytest.fixture
-def samples(_world: World, db: None) -> dict[str, Sample]:
-    return copy.deepcopy(_world[2])
-
-
-@pytest.fixture
-def relevance(_world: World, db: None) -> Criterion:
-    return copy.deepcopy(_world[3])
+staff = copied_from_world(0)
+project = copied_from_world(1)
+samples = copied_from_world(2)
+relevance = copied_from_world(3)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from annotate.services.batches import close_batch, open_batch
 from judges import tasks
 from judges.services.reports import freeze_report
 from tests.frontend.building import label_task, make_samples
-from tests.frontend.conftest import Staff, make_help_desk, make_staff
+from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels
 
 AsUser = Callable[[User], Client]
@@ -32,19 +31,9 @@ def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 World = tuple[Staff, Project, Criterion]
 
 
-@pytest.fixture
-def staff(_world: World, db: None) -> Staff:
-    return copy.deepcopy(_world[0])
-
-
-@pytest.fixture
-def project(_world: World, db: None) -> Project:
-    return copy.deepcopy(_world[1])
-
-
-@pytest.fixture
-def relevance(_world: World, db: None) -> Criterion:
-    return copy.deepcopy(_world[2])
+staff = copied_from_world(0)
+project = copied_from_world(1)
+relevance = copied_from_world(2)
 
 
 @pytest.fixture(scope="module")

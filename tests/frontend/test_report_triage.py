@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from annotate.services.projects import set_member
 from judges.models import Judge, Look
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
-from tests.frontend.conftest import Staff, make_staff
+from tests.frontend.conftest import Staff, copied_from_world, make_staff
 from tests.judges.building import GRADES, add_judge, add_samples, graded_project, scores_like
 
 AsUser = Callable[[User], Client]
@@ -23,14 +22,8 @@ URL = "/p/desk/reports/grade/triage/"
 SCORES = {1: 0.05, 2: 0.1, 3: 0.48, 4: 0.52, 5: 0.95}
 
 
-@pytest.fixture
-def staff(_world: tuple[Staff, Project], db: None) -> Staff:
-    return copy.deepcopy(_world[0])
-
-
-@pytest.fixture
-def desk(_world: tuple[Staff, Project], db: None) -> Project:
-    return copy.deepcopy(_world[1])
+staff = copied_from_world(0)
+desk = copied_from_world(1)
 
 
 @pytest.fixture(scope="module")
