@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
@@ -120,7 +122,7 @@ def test_a_task_that_somebody_else_has_now(desk: Desk, live_app: LiveApp, new_pa
     held = set(batch.tasks.filter(annotator=desk.ana, status__in=OPEN_TASK_STATUSES).values_list("pk", flat=True))
     (ahead,) = held - {int(lost)}
     run_out(*Task.objects.filter(pk__in=held))
-    _work_on(page, ahead)
+    _work_on(page, *held)
     assert not batch.tasks.filter(pk__in=held, lease_expires_at__lt=timezone.now()).exists()
 
     run_out(Task.objects.get(pk=lost))
@@ -133,9 +135,11 @@ def test_a_task_that_somebody_else_has_now(desk: Desk, live_app: LiveApp, new_pa
     page.wait_for_selector(f'html[data-task-id="{ahead}"]')
 
 
-def _work_on(page: Page, task: int) -> None:
-    """For a minute, in which there is one heartbeat of the task."""
-    with page.expect_response(lambda reply: f"/{task}/heartbeat/" in reply.url):
+def _work_on(page: Page, *tasks: int) -> None:
+    """For a minute, in which there is one heartbeat of each of these tasks."""
+    with ExitStack() as beats:
+        for task in tasks:
+            beats.enter_context(page.expect_response(re.compile(rf"/{task}/heartbeat/")))
         page.clock.run_for(30_000)
         press(page, "ArrowRight")
         page.clock.run_for(30_000)

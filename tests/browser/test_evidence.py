@@ -286,10 +286,13 @@ def test_without_highlights_of_the_browser_boxes_lie_over_the_words(table: Table
     page.wait_for_selector("#work:not([hidden])")
     for key in ("e", "Enter", "Escape"):
         page.keyboard.press(key)
-    box = page.locator(".boxes .box-evidence-0").first.bounding_box()
-    words = page.locator("#contexts .text").first.bounding_box()
-    assert box is not None
-    assert words is not None
+    # Both in one look: the boxes are drawn anew whenever something moves.
+    box, words = page.wait_for_function(
+        """() => {
+          const found = [".boxes .box-evidence-0", "#contexts .text"].map((one) => document.querySelector(one));
+          return found.every(Boolean) && found.map((one) => one.getBoundingClientRect().toJSON());
+        }"""
+    ).json_value()
     assert abs(box["x"] - words["x"]) < 2
     assert abs(box["y"] - words["y"]) < 10
     assert 50 < box["width"] <= words["width"]
