@@ -9,6 +9,8 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 PYTEST_ARGS ?=
+# Dozens of processes are started, and each would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test lint shell bench install install-dev
 

@@ -37,6 +37,8 @@ def install(requirements: str) -> None:
         run([sys.executable, "-m", "venv", "--clear", VENV], "On Debian and Ubuntu: apt-get install python3.11-venv")
     print("Installing {} …".format(requirements), flush=True)
     pip = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement", requirements]
+    if not sys.dont_write_bytecode:
+        pip.append("--no-compile")  # half of the time, for files most of which are never used; Python does it as it goes
     run([PYTHON, "-m", "pip", *pip], "Is the network, or a package index, reachable?")
     with open(mark, "w") as file:
         file.write(wanted)

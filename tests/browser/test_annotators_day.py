@@ -14,7 +14,7 @@ from tests.browser.test_admin_day import press, tab_to
 from tests.browser.test_deciding import task_of, wait_saved
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 REASON = "The context says six."
 
@@ -127,10 +127,17 @@ def _take_back(page: Page) -> str:
     for key in ("1", "1", "Enter"):
         page.keyboard.press(key)
     page.wait_for_selector('html[data-stage="done"]')
+    wait_saved(page)
     # Twice, as somebody does who sees nothing happen: the last one comes back, and not the one before as well.
+    asked: list[Route] = []
+    page.route("**/reopen/", lambda route: asked.append(route))  # noqa: PLW0108 (no built-in method will do)
+    with page.expect_request("**/reopen/"):
+        page.keyboard.press("b")
     page.keyboard.press("b")
-    page.keyboard.press("b")
+    asked[0].continue_()
     page.wait_for_selector(f'html[data-task-id="{task}"]')
+    assert len(asked) == 1
+    page.unroute("**/reopen/")
     for key in ("3", "Enter"):
         page.keyboard.press(key)
     page.wait_for_selector('html[data-stage="done"]')
