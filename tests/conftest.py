@@ -90,6 +90,12 @@ settings.STORAGES = {
 }
 django.setup()
 
+from django.test import TransactionTestCase  # noqa: E402
+
+from tests.emptying import empty_database  # noqa: E402
+
+TransactionTestCase._fixture_teardown = empty_database
+
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
@@ -496,14 +502,12 @@ def standing_app(
     Its tests are marked `django_db`, or pytest-django makes no database; but it would take back what they wrote, and
     the application doesn't see it, so they only look.
     """
-    from django.core.management import call_command
-
     with django_db_blocker.unblock():
         _web_process.environment = {**_environment(), "PORT": str(_web_process.port), "WEB_WORKERS": "2"}
         if not _web_process.is_running():
             _web_process.start()
         yield _web_process
-        call_command("flush", verbosity=0, interactive=False)
+        empty_database()
 
 
 @pytest.fixture
