@@ -38,7 +38,7 @@ def install(requirements: str) -> None:
     print("Installing {} …".format(requirements), flush=True)
     pip = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement", requirements]
     if not sys.dont_write_bytecode:
-        pip.append("--no-compile")  # half of the time, for files most of which are never used; Python does it as it goes
+        pip.append("--no-compile")  # half of the time, for files most of which nobody uses; Python compiles the others
     run([PYTHON, "-m", "pip", *pip], "Is the network, or a package index, reachable?")
     with open(mark, "w") as file:
         file.write(wanted)

@@ -48,7 +48,7 @@ class CriterionForm(forms.Form):
 class OptionForm(forms.Form):
     value = forms.CharField(label=_("Value"), required=False, max_length=200)
     label = forms.CharField(label=pgettext_lazy("of an option", "Label"), required=False, max_length=200)
-    hotkey = forms.CharField(label=_("Key"), required=False, max_length=1)
+    hotkey = forms.CharField(label=pgettext_lazy("on the keyboard", "Key"), required=False, max_length=1)
     help = forms.CharField(label=_("Help"), required=False, max_length=2000)
     passes = forms.BooleanField(label=_("Pass"), required=False)
 

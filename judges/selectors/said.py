@@ -80,9 +80,6 @@ def _is_written_in_it() -> bool:
     return (get_language() or "en").startswith("en")
 
 
-def headline(trust: Mapping[str, Any]) -> str:
-    """A trust verdict, with the number of samples that are missing."""
-    verdict = said(trust["verdict"])
-    if trust["more"] is None:
-        return verdict
-    return _("%(verdict)s (about %(n)s more samples)") % {"verdict": verdict, "n": f"{trust['more']:,}"}
+def more_samples(trust: Mapping[str, Any]) -> str:
+    """How many samples a trust verdict lacks; "" if it lacks none, or nobody can say."""
+    return "" if trust["more"] is None else _("about %(n)s more samples") % {"n": f"{trust['more']:,}"}

@@ -2,8 +2,8 @@
 
 from django import template
 
-from judges.selectors.said import headline, said
+from judges.selectors.said import more_samples, said
 
 register = template.Library()
 register.filter("said", said)
-register.filter("headline", headline)
+register.filter("more_samples", more_samples)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import pytest
@@ -111,9 +110,10 @@ def test_a_body_that_is_none_is_refused(both: Both, route: Route, method: str) -
 
 @pytest.mark.parametrize("route", [route for route in API if route.path not in PUBLIC], ids=str)
 def test_replies_are_json_whatever_is_asked_for(both: Both, route: Route) -> None:
-    for user, accept in product(
-        (None, both.world.charlie, both.world.alice), ("text/html", "text/html,application/xhtml+xml", "image/svg+xml")
-    ):
+    for user, accept in (
+        (None, "text/html,application/xhtml+xml"), (both.world.charlie, "text/html"), (both.world.alice, "text/html"),
+        (both.world.alice, "image/svg+xml"),
+    ):  # fmt: skip
         for method in route.methods:
             reply = ask(client_of(user), method, route.url(both.own), Accept=accept)
             if route.path.endswith((".html", ".csv", "/file/")) and reply.status_code < 300:

@@ -8,7 +8,7 @@ from typing import get_args
 from django.utils import translation
 
 from alignment import caveats, reasons, trust
-from judges.selectors.said import CONSEQUENCES, REASONS, VERDICTS, headline, said, said_plot
+from judges.selectors.said import CONSEQUENCES, REASONS, VERDICTS, more_samples, said, said_plot
 from judges.selectors.said_patterns import DESCRIPTIONS, SENTENCES, WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,10 +27,10 @@ def test_says_it_in_the_readers_language_and_the_rest_as_it_is() -> None:
         assert said("ROC AUC is 0.61 (0.50 to 0.71): not surely above 0.5.").startswith("ROC AUC 为")
         assert said("nobody wrote this") == "nobody wrote this"
         assert said("") == said(None) == ""
-        assert headline({"verdict": "not enough labels", "more": 1200}) == "标注不足（约需再标注 1,200 个样本）"
+        assert more_samples({"more": 1200}) == "约需再标注 1,200 个样本"
     with translation.override("en"):
-        assert headline({"verdict": "no signal", "more": None}) == "no signal"
-        assert headline({"verdict": "not enough labels", "more": 12}) == "not enough labels (about 12 more samples)"
+        assert more_samples({"more": None}) == ""
+        assert more_samples({"more": 12}) == "about 12 more samples"
 
 
 def test_every_pattern_is_of_a_sentence_that_is_written() -> None:
