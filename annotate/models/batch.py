@@ -204,7 +204,8 @@ OPEN_TASK_STATUSES = (TaskStatus.PENDING, TaskStatus.IN_PROGRESS, TaskStatus.RET
 
 
 class Task(models.Model):
-    # The indexes below begin with batch and annotator, and serve wherever a foreign key's own would.
+    # The indexes below begin with batch and annotator, and serve wherever a foreign key's own would; by who returned it
+    # nobody looks for a task. Each step of a task writes all of its indexes anew.
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="tasks", db_index=False)
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="tasks")
     # None: waits in the pull queue for whoever asks for a task.
@@ -222,7 +223,7 @@ class Task(models.Model):
     # What the reviewer asks for; stays until the next submission.
     return_message = models.TextField(blank=True, default="", db_default="")
     returned_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
     )
     active_seconds = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(null=True, blank=True)

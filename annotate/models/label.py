@@ -20,12 +20,15 @@ class Label(models.Model):
     evidence: [{"context": int, "start": int, "end": int, "quote": str}], offsets in Unicode code points.
     """
 
+    # Every choice of the labelling loop writes each index: a foreign key has none where one below begins with it.
     # None: made elsewhere and imported.
-    task = models.ForeignKey("annotate.Task", on_delete=models.PROTECT, related_name="labels", null=True, blank=True)
+    task = models.ForeignKey(
+        "annotate.Task", on_delete=models.PROTECT, related_name="labels", null=True, blank=True, db_index=False
+    )
     rater = models.ForeignKey("annotate.Rater", on_delete=models.PROTECT, related_name="labels")
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="labels")
     unit = models.CharField(max_length=20)
-    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="labels")
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="labels", db_index=False)
     value = models.JSONField(null=True, blank=True)
     cant_tell = models.TextField(blank=True, db_default="")
     comment = models.TextField(blank=True)
@@ -60,7 +63,7 @@ class Label(models.Model):
 class LabelEvent(models.Model):
     """One saved change of a label. Append-only; also the memory that makes a repeated request give the same reply."""
 
-    label = models.ForeignKey(Label, on_delete=models.PROTECT, related_name="events")
+    label = models.ForeignKey(Label, on_delete=models.PROTECT, related_name="events", db_index=False)
     revision = models.PositiveIntegerField()
     value = models.JSONField(null=True, blank=True)
     cant_tell = models.TextField(blank=True, db_default="")

@@ -41,7 +41,8 @@ class Verdict(models.Model):
     approved_by, approved_at: who looked at what a rule settled and found it right; gone when the votes change.
     """
 
-    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts")
+    # Found by the index that keeps verdicts unique.
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts", db_index=False)
     unit = models.CharField(max_length=20)
     criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="verdicts")
     # The batch that last brought votes, and whose rule and overlap they were held against; None: none did. Which
@@ -111,7 +112,7 @@ class Verdict(models.Model):
 class VerdictEvent(models.Model):
     """One state that a verdict had. Append-only, written by the database itself whenever a verdict changes."""
 
-    verdict = models.ForeignKey(Verdict, on_delete=models.PROTECT, related_name="events")
+    verdict = models.ForeignKey(Verdict, on_delete=models.PROTECT, related_name="events", db_index=False)
     revision = models.PositiveIntegerField()
     state = models.CharField(max_length=10)
     value = models.JSONField(null=True, blank=True)

@@ -12,6 +12,7 @@ tell.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
@@ -23,57 +24,41 @@ from annotate.models.verdict import DECIDED_METHODS
 from annotate.selectors.counting import COUNTING, LATEST_FIRST, UNDECIDED
 from annotate.services.audit import note
 
-_THESE = "(%(samples)s::bigint[] IS NULL OR l.sample_id = ANY(%(samples)s::bigint[]))"
-# `votes`: the labels that count (annotate.selectors.counting), one per person: the latest, when a person met the unit
-# in two batches. A verdict that a person answers for keeps its value when votes change, and is reopened for another
-# look; its confidence is then the share of the new votes or, with Dawid and Skene's model, what it was.
+# `said`: the labels that count (annotate.selectors.counting), one per person: the latest, when a person met the unit in
+# two batches; and beside them who couldn't tell, whose NULL no count counts. `share`: how many of the votes say the
+# most frequent value, as a quotient: 11 of 20 is the same number as the 0.55 that somebody wrote.
+# A verdict that a person answers for keeps its value when votes change, and is reopened for another look; its
+# confidence is then the share of the new votes or, with Dawid and Skene's model, what it was. An approval was of the
+# votes of then.
+#
+# Samples pass here one by one, each with its last submission, and with one sample it is the length of the plan that
+# costs. So there is a statement for given samples and one for all of a criterion, neither reads labels twice, and both
+# stay below the 4,096 characters beyond which psycopg parses a statement anew each time.
 _SETTLE = f"""
-    WITH asked AS (
-        SELECT * FROM unnest(%(samples)s::bigint[], %(needed)s::int[]) AS a (sample_id, needed)
-    ), votes AS (
-        SELECT DISTINCT ON (l.criterion_id, l.sample_id, l.unit, l.rater_id)
+    WITH said AS (
+        SELECT DISTINCT ON (l.value IS NULL, l.criterion_id, l.sample_id, l.unit, l.rater_id)
                l.criterion_id, l.sample_id, l.unit, l.rater_id, l.value, l.revision, l.id, r.name
           FROM annotate_label l
           JOIN annotate_rater r ON r.id = l.rater_id
           LEFT JOIN annotate_task t ON t.id = l.task_id
-         WHERE l.criterion_id = ANY(%(criteria)s) AND {_THESE}
-           AND {COUNTING}
-         ORDER BY {LATEST_FIRST}
+         WHERE l.criterion_id = ANY(%(criteria)s) AND {{these}}
+         ORDER BY l.value IS NULL, {LATEST_FIRST}
+    ), alike AS (
+        SELECT *, count(value) OVER (PARTITION BY criterion_id, sample_id, unit, value) AS n FROM said
     ), units AS (
-        SELECT criterion_id, sample_id, unit, count(*) AS n,
-               jsonb_agg(jsonb_build_object('rater', name, 'value', value, 'revision', revision, 'label', id)
-                         ORDER BY rater_id) AS votes
-          FROM votes GROUP BY criterion_id, sample_id, unit
-         UNION ALL
-        SELECT DISTINCT l.criterion_id, l.sample_id, l.unit, 0, '[]'::jsonb
-          FROM annotate_label l JOIN annotate_task t ON t.id = l.task_id
-         WHERE l.criterion_id = ANY(%(criteria)s) AND {_THESE}
-           AND {UNDECIDED}
-           AND NOT EXISTS (SELECT FROM votes v WHERE v.criterion_id = l.criterion_id AND v.sample_id = l.sample_id
-                                                 AND v.unit = l.unit)
-         UNION
-        -- Every vote was taken back: what rested on them can't stand.
-        SELECT e.criterion_id, e.sample_id, e.unit, 0, '[]'::jsonb
-          FROM annotate_verdict e
-         WHERE e.criterion_id = ANY(%(criteria)s) AND e.sample_id = ANY(%(samples)s::bigint[]) AND e.votes <> '[]'
-           AND NOT EXISTS (SELECT FROM votes v WHERE v.criterion_id = e.criterion_id AND v.sample_id = e.sample_id
-                                                 AND v.unit = e.unit)
-    ), largest AS (
-        SELECT DISTINCT ON (criterion_id, sample_id, unit) criterion_id, sample_id, unit, value, count(*) AS agreeing
-          FROM votes GROUP BY criterion_id, sample_id, unit, value
-         ORDER BY criterion_id, sample_id, unit, count(*) DESC
+        SELECT criterion_id, sample_id, unit, count(value) AS n, max(n)::float / nullif(count(value), 0) AS share,
+               mode() WITHIN GROUP (ORDER BY value) AS value,
+               coalesce(jsonb_agg(jsonb_build_object('rater', name, 'value', value, 'revision', revision, 'label', id)
+                                  ORDER BY rater_id) FILTER (WHERE value IS NOT NULL), '[]') AS votes
+          FROM alike GROUP BY criterion_id, sample_id, unit
     ), counted AS (
-        SELECT u.*, coalesce(a.needed, %(of_all)s) AS needed FROM units u LEFT JOIN asked a USING (sample_id)
+        {{counted}}
     ), ruled AS (
-        SELECT u.*, g.value, g.agreeing::float / u.n AS share,
-               coalesce(CASE b.consensus
-                   WHEN %(unanimous)s THEN u.n >= u.needed AND g.agreeing = u.n
-                   -- The share as a quotient: 11 of 20 is the same number as the 0.55 that somebody wrote.
-                   WHEN %(threshold)s THEN u.n >= b.settle_votes AND g.agreeing::float / u.n >= b.settle_share
-                   ELSE u.n >= u.needed AND 2 * g.agreeing > u.n END, false) AS settled
-          FROM counted u LEFT JOIN largest g USING (criterion_id, sample_id, unit)
-          LEFT JOIN annotate_batch b ON b.id = %(batch)s
-         WHERE u.n >= u.needed OR %(of_all)s::int IS NULL
+        SELECT u.*, coalesce(CASE b.consensus
+                   WHEN '{ConsensusRule.UNANIMOUS.value}' THEN u.n >= u.needed AND u.share = 1
+                   WHEN '{ConsensusRule.THRESHOLD.value}' THEN u.n >= b.settle_votes AND u.share >= b.settle_share
+                   ELSE u.n >= u.needed AND u.share > 0.5 END, false) AS settled
+          FROM counted u LEFT JOIN annotate_batch b ON b.id = %(batch)s
     )
     INSERT INTO annotate_verdict AS v
            (sample_id, unit, criterion_id, batch_id, state, value, method, votes, agreement, confidence, reason,
@@ -93,12 +78,29 @@ _SETTLE = f"""
                              THEN (SELECT avg((vote -> 'value' = v.value)::int)
                                      FROM jsonb_array_elements(excluded.votes) AS vote)
                              ELSE excluded.confidence END,
-           -- What was approved was the votes of then.
            approved_by_id = NULL, approved_at = NULL,
            batch_id = coalesce(excluded.batch_id, v.batch_id), votes = excluded.votes, agreement = excluded.agreement,
            revision = v.revision + 1, updated_at = now()
      WHERE v.votes IS DISTINCT FROM excluded.votes
 """
+# Where nobody could tell, and where every vote was taken back, there are no votes: what rested on them can't stand.
+_SETTLE_SAMPLES = _SETTLE.format(
+    these=f"l.sample_id = ANY(%(samples)s::bigint[]) AND (({COUNTING}) OR t.id IS NOT NULL AND {UNDECIDED})",
+    counted="""
+        SELECT u.*, a.needed
+          FROM unnest(%(samples)s::bigint[], %(needed)s::int[]) AS a (sample_id, needed) JOIN (
+            SELECT * FROM units
+             UNION ALL
+            SELECT e.criterion_id, e.sample_id, e.unit, 0, NULL, NULL, '[]'
+              FROM annotate_verdict e
+             WHERE e.criterion_id = ANY(%(criteria)s) AND e.sample_id = ANY(%(samples)s::bigint[]) AND e.votes <> '[]'
+               AND NOT EXISTS (SELECT FROM units u WHERE u.criterion_id = e.criterion_id
+                                                     AND u.sample_id = e.sample_id AND u.unit = e.unit)
+          ) u USING (sample_id)""",
+)
+_SETTLE_ALL = _SETTLE.format(
+    these=COUNTING, counted="SELECT *, %(needed)s::int AS needed FROM units WHERE n >= %(needed)s"
+)
 
 
 # In one order, so that two that lock several can't wait for each other.
@@ -114,7 +116,7 @@ def settle_samples(*, criterion_ids: Sequence[int], needed: Mapping[int, int], b
 
     The caller's transaction holds the locks on the samples.
     """
-    return _settle(criterion_ids, needed=needed, of_all=None, batch_id=batch_id)
+    return _settle(_SETTLE_SAMPLES, criterion_ids, batch_id, samples=list(needed), needed=list(needed.values()))
 
 
 def settle_imported(*, project: Project, criterion: Criterion, needed: int, actor: User | None = None) -> int:
@@ -132,7 +134,7 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
         # As whoever submits does, or the votes of just now would be written over with those of just before.
         with connection.cursor() as cursor:
             cursor.execute(_LOCK_SAMPLES, [criterion.pk])
-        written = _settle([criterion.pk], needed=None, of_all=needed, batch_id=None)
+        written = _settle(_SETTLE_ALL, [criterion.pk], None, needed=needed)
         note(
             actor=actor,
             action="verdicts.settled",
@@ -145,22 +147,15 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
     return written
 
 
-def _settle(
-    criterion_ids: Sequence[int], *, needed: Mapping[int, int] | None, of_all: int | None, batch_id: int | None
-) -> int:
-    """needed: of the samples to settle. None: all samples, those of their units that have at least `of_all` votes."""
+def _settle(sql: str, criterion_ids: Sequence[int], batch_id: int | None, **given: Any) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
-            _SETTLE,
+            sql,
             {
                 "criteria": list(criterion_ids),
-                "samples": None if needed is None else list(needed),
-                "needed": None if needed is None else list(needed.values()),
-                "of_all": of_all,
                 "batch": batch_id,
-                "unanimous": ConsensusRule.UNANIMOUS.value,
-                "threshold": ConsensusRule.THRESHOLD.value,
                 "decided": [method.value for method in DECIDED_METHODS],
+                **given,
             },
         )
         return cursor.rowcount

@@ -28,6 +28,21 @@ def test_an_unknown_parameter_is_refused(both: Both, route: Route) -> None:
         assert reply.json()["error"]["code"] == "unknown_parameter"
 
 
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        ("application/json", 200),
+        ("*/*", 200),
+        ("text/html, application/*;q=0.9", 200),
+        ("text/html", 406),
+        ("application/xml, text/csv", 406),
+    ],
+)
+def test_replies_are_json_for_whoever_accepts_it(both: Both, accept: str, status: int) -> None:
+    reply = client_of(both.world.alice).get("/api/projects/", HTTP_ACCEPT=accept)
+    assert (reply.status_code, reply["Content-Type"]) == (status, "application/json")
+
+
 @pytest.mark.parametrize("url", LISTS)
 @pytest.mark.parametrize("query", ["limit=99999999999999999999", "limit=-1", "limit=x&offset=y", "offset=" + "9" * 30])
 def test_pages_have_bounds(both: Both, url: str, query: str) -> None:
