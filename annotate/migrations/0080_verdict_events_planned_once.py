@@ -1,6 +1,6 @@
 from django.db import migrations
 
-# As in 0060, but what logs new verdicts is planned once per connection: it joins nothing, so its plan is good for any
+# As in 0070, but what logs new verdicts is planned once per connection: it joins nothing, so its plan is good for any
 # number of rows. Nearly every finished sample makes one verdict, and parsing and planning took longer than writing.
 #
 # What logs changed ones is still planned for the rows that it has: a plan kept from a first, empty statement compares
@@ -11,14 +11,16 @@ _LOGGED = """
         SELECT n.id, n.revision, n.state, n.value, n.method, n.votes, n.confidence, n.reason,
                -- A decision that was reopened is the rule's doing, not that of the reviewer who made it.
                CASE WHEN n.state = 'settled' AND n.method IN ('adjudicated', 'accepted', 'dawid_skene')
-                    THEN n.decided_by_id END,
+                    THEN n.decided_by_id ELSE n.approved_by_id END,
                statement_timestamp()
           FROM now_there n"""
 _ONLY_CHANGED = """
           JOIN before b USING (id)
-         WHERE (n.revision, n.state, n.value, n.method, n.votes, n.confidence, n.reason, n.decided_by_id)
+         WHERE (n.revision, n.state, n.value, n.method, n.votes, n.confidence, n.reason, n.decided_by_id,
+                n.approved_by_id)
                IS DISTINCT FROM
-               (b.revision, b.state, b.value, b.method, b.votes, b.confidence, b.reason, b.decided_by_id)"""
+               (b.revision, b.state, b.value, b.method, b.votes, b.confidence, b.reason, b.decided_by_id,
+                b.approved_by_id)"""
 
 
 def _function(on_insert: str) -> str:
