@@ -50,3 +50,15 @@ def ranges(starts: Ints, counts: Ints) -> Ints:
     """
     shift: Ints = np.repeat(starts - (np.cumsum(counts) - counts), counts)
     return shift + np.arange(shift.size)
+
+
+def mid_ranks(values: Array) -> Floats:
+    """Ranks from 1; equal values share the mean of theirs. As scipy.stats.rankdata, without the second that it takes
+    every process to load scipy.stats.
+
+    >>> mid_ranks(np.array([0.4, 0.1, 0.4])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = np.cumsum(counts) - (counts - 1) / 2
+    return ranks[place]

@@ -2,9 +2,8 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
-from alignment.arrays import Array, sums_by
+from alignment.arrays import Array, mid_ranks, sums_by
 from alignment.columns import cluster_rows, finite, same_length, verdicts
 from alignment.estimate import Estimate
 from alignment.interval import Case, Kind, Plan, Sampling, standard_error, with_interval
@@ -49,9 +48,9 @@ def roc_auc(
         scores = -scores
 
     # Mid-ranks among all, less those within the own class, count the other class beaten.
-    beaten = rankdata(scores)
-    beaten[human] -= rankdata(scores[human])
-    beaten[~human] -= rankdata(scores[~human])
+    beaten = mid_ranks(scores)
+    beaten[human] -= mid_ranks(scores[human])
+    beaten[~human] -= mid_ranks(scores[~human])
     wins = np.where(human, beaten / negatives, 1 - beaten / positives)
     value = float(wins[human].mean())
     influence = sums_by(row, (wins - value) / np.where(human, positives, negatives), rows)

@@ -2,9 +2,8 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
-from alignment.arrays import Array, Floats, Ints, sums_by
+from alignment.arrays import Array, Floats, Ints, mid_ranks, sums_by
 from alignment.columns import cluster_rows, finite, same_length
 from alignment.estimate import Estimate
 from alignment.interval import Kind, Plan, Sampling, with_interval
@@ -64,14 +63,14 @@ def spearman(
     if reason is not None:
         return Estimate.undefined(reason, n=x.size, clusters=rows, method=name, level=level)
     (_, x_place), (_, y_place) = np.unique(x, return_inverse=True), np.unique(y, return_inverse=True)
-    u, v = _standard(rankdata(x)), _standard(rankdata(y))
+    u, v = _standard(mid_ranks(x)), _standard(mid_ranks(y))
     rho = float(np.clip((u * v).mean(), *BOUNDS))
 
     def influence() -> Floats:
         own = u * v - rho / 2 * (u * u + v * v)
         # u is standardised over n, ranks run over n: moving one rank by 1/n moves u by 1/(n·spread of ranks / n).
-        through_x = _weight_above(x_place, (v - rho * u) / rankdata(x).std())
-        through_y = _weight_above(y_place, (u - rho * v) / rankdata(y).std())
+        through_x = _weight_above(x_place, (v - rho * u) / mid_ranks(x).std())
+        through_y = _weight_above(y_place, (u - rho * v) / mid_ranks(y).std())
         return sums_by(row, (own + through_x + through_y) / x.size, rows)
 
     def resample(weights: Floats) -> Floats:

@@ -4,7 +4,6 @@ Scores and people's levels (``human``, positions) have shape (units,); both vary
 """
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
 from alignment.arrays import Floats, Ints
@@ -60,6 +59,9 @@ def fit_platt(scores: Floats, human: Ints, higher_is_better: bool) -> PlattCalib
 
 def fit_isotonic(scores: Floats, human: Ints, higher_is_better: bool) -> IsotonicCalibrator | None:
     """Pool adjacent violators; a step is kept as its two ends, a step of a single score as one."""
+    # Here, not above: scipy.optimize takes half a second to load, and most processes fit nothing.
+    from scipy.optimize import isotonic_regression
+
     score, (fails, passes) = _by_score(scores if higher_is_better else -scores, human, 2)
     count = fails + passes
     starts = isotonic_regression(passes / count, weights=count).blocks[:-1]

@@ -157,8 +157,9 @@ class Supervisor:
         celery += ["--concurrency", str(concurrency), "--without-gossip", "--without-mingle"]
         self.children += [
             Child("web", [sys.executable, "-m", *WEB], signal.SIGTERM),
-            # SIGQUIT: stop now. Unfinished tasks go back to the queue, and PostgreSQL remembers the work.
-            Child("worker", [sys.executable, "-W", ROOT_WARNING, "-m", *celery], signal.SIGQUIT),
+            # SIGKILL: Celery's handlers of other signals wait for its processes and for Redis, perhaps for ever. What
+            # the worker had begun PostgreSQL remembers; its processes have asked the kernel to die with it.
+            Child("worker", [sys.executable, "-W", ROOT_WARNING, "-m", *celery], signal.SIGKILL),
         ]
         for child in self.children:
             child.start()

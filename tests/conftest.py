@@ -107,13 +107,33 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         _prepare_database()
 
 
+# The process that migrates the database that the xdist workers copy, and what it locks meanwhile.
+_migration: subprocess.Popen[bytes] | None = None
+_MIGRATING = _DATA / "migrating.lock"
+MIGRATED_SECONDS = 300
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """A worker that inherits this would read the settings before it has chosen its Redis database, and share ours."""
+    # A worker that inherits this would read the settings before it has chosen its Redis database, and share ours.
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
+    _start_migrating()
+
+
+def _start_migrating() -> None:
+    """Migrates the application's own database, which no test uses, while the workers are still collecting."""
+    global _migration
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    with embedded._lock_within(_MIGRATING, embedded.fcntl.LOCK_EX, READY_SECONDS) as lock:
+        # It inherits the lock, which is free when it has ended. Should it fail, so will the workers, and they say why:
+        # each still migrates its copy as far as that is behind.
+        _migration = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, pass_fds=[lock.fileno()])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    if _migration is not None:
+        _migration.kill()
+        _migration.wait()
     if _services is not None:
         _services.close()
         shutil.rmtree(_DATA, ignore_errors=True)
@@ -131,6 +151,15 @@ def _prepare_database() -> None:
         db.execute("SELECT pg_reload_conf()")
         # For tests.annotate.factories.rewriting_history.
         db.execute("GRANT SET ON PARAMETER session_replication_role TO touchstone")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """An xdist worker's database begins as a copy of the migrated one, or each would take the same seconds again."""
+    if _XDIST_WORKER:
+        embedded._lock_within(_MIGRATING, embedded.fcntl.LOCK_SH, MIGRATED_SECONDS).close()
+        database = settings.DATABASES["default"]
+        database["TEST"]["TEMPLATE"] = database["NAME"]
 
 
 @pytest.fixture(scope="session")

@@ -21,52 +21,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="Criterion",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("key", models.SlugField(max_length=60)),
-                ("version", models.PositiveIntegerField(default=1)),
-                ("is_current", models.BooleanField(default=True)),
-                ("position", models.PositiveIntegerField(default=0)),
-                ("name", models.CharField(max_length=120)),
-                (
-                    "unit",
-                    models.CharField(
-                        choices=[
-                            ("claim", "Claim"),
-                            ("context", "Context"),
-                            ("fact", "Key fact"),
-                            ("entity", "Entity"),
-                            ("answer", "Answer"),
-                            ("sample", "Sample"),
-                        ],
-                        max_length=10,
-                    ),
-                ),
-                (
-                    "scale",
-                    models.CharField(
-                        choices=[
-                            ("binary", "Binary"),
-                            ("nominal", "Nominal"),
-                            ("ordinal", "Ordinal"),
-                            ("interval", "Interval"),
-                        ],
-                        max_length=10,
-                    ),
-                ),
-                ("prompt", models.TextField()),
-                ("help", models.TextField(blank=True)),
-                ("options", models.JSONField(default=list)),
-                ("passes", models.JSONField(default=list)),
-                ("required", models.BooleanField(default=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-            ],
-            options={
-                "ordering": ["position", "id"],
-            },
-        ),
-        migrations.CreateModel(
             name="User",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -146,130 +100,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name="Batch",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField()),
-                ("name", models.CharField(max_length=200)),
-                (
-                    "status",
-                    models.CharField(
-                        choices=[
-                            ("draft", "Draft"),
-                            ("open", "Open"),
-                            ("adjudicating", "Adjudicating"),
-                            ("closed", "Closed"),
-                        ],
-                        default="draft",
-                        max_length=12,
-                    ),
-                ),
-                ("overlap", models.PositiveSmallIntegerField(default=2)),
-                ("selection", models.JSONField(default=dict)),
-                ("seed", models.BigIntegerField()),
-                ("due_date", models.DateField(blank=True, null=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("opened_at", models.DateTimeField(blank=True, null=True)),
-                ("closed_at", models.DateTimeField(blank=True, null=True)),
-                ("annotators", models.ManyToManyField(related_name="batches", to=settings.AUTH_USER_MODEL)),
-                (
-                    "created_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-            ],
-            options={
-                "verbose_name_plural": "batches",
-                "ordering": ["-number"],
-            },
-        ),
-        migrations.CreateModel(
-            name="BatchCriterion",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("position", models.PositiveIntegerField()),
-                (
-                    "batch",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="batch_criteria", to="annotate.batch"
-                    ),
-                ),
-                (
-                    "criterion",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.criterion"
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["position"],
-            },
-        ),
-        migrations.AddField(
-            model_name="batch",
-            name="criteria",
-            field=models.ManyToManyField(
-                related_name="batches", through="annotate.BatchCriterion", to="annotate.criterion"
-            ),
-        ),
-        migrations.CreateModel(
-            name="Label",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("unit", models.CharField(max_length=20)),
-                ("value", models.JSONField(blank=True, null=True)),
-                ("comment", models.TextField(blank=True)),
-                ("evidence", models.JSONField(default=list)),
-                ("revision", models.PositiveIntegerField(default=1)),
-                (
-                    "updated_at",
-                    models.DateTimeField(auto_now=True, db_default=django.db.models.functions.datetime.Now()),
-                ),
-                (
-                    "criterion",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotate.criterion"
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="LabelEvent",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("revision", models.PositiveIntegerField()),
-                ("value", models.JSONField(blank=True, null=True)),
-                ("comment", models.TextField(blank=True)),
-                ("evidence", models.JSONField(default=list)),
-                ("idempotency_key", models.UUIDField(default=uuid.uuid4, unique=True)),
-                (
-                    "created_at",
-                    models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now()),
-                ),
-                (
-                    "actor",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "label",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="events", to="annotate.label"
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
             name="Membership",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -290,6 +120,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["admin", "reviewer", "annotator"])),
+                        name="membership_role_known",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Project",
@@ -330,6 +168,74 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 on_delete=django.db.models.deletion.PROTECT, related_name="memberships", to="annotate.project"
             ),
+        ),
+        migrations.CreateModel(
+            name="Criterion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.SlugField(max_length=60)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("is_current", models.BooleanField(default=True)),
+                ("position", models.PositiveIntegerField(default=0)),
+                ("name", models.CharField(max_length=120)),
+                (
+                    "unit",
+                    models.CharField(
+                        choices=[
+                            ("claim", "Claim"),
+                            ("context", "Context"),
+                            ("fact", "Key fact"),
+                            ("entity", "Entity"),
+                            ("answer", "Answer"),
+                            ("sample", "Sample"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "scale",
+                    models.CharField(
+                        choices=[
+                            ("binary", "Binary"),
+                            ("nominal", "Nominal"),
+                            ("ordinal", "Ordinal"),
+                            ("interval", "Interval"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("prompt", models.TextField()),
+                ("help", models.TextField(blank=True)),
+                ("options", models.JSONField(default=list)),
+                ("passes", models.JSONField(default=list)),
+                ("required", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="criteria", to="annotate.project"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["position", "id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "key", "version"), name="criterion_version_once"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("is_current", True)),
+                        fields=("project", "key"),
+                        name="criterion_one_current_version",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("unit__in", ["claim", "context", "fact", "entity", "answer", "sample"])),
+                        name="criterion_unit_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("scale__in", ["binary", "nominal", "ordinal", "interval"])),
+                        name="criterion_scale_known",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ImportJob",
@@ -385,21 +291,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-created_at"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["samples", "labels", "scores"])), name="import_kind_known"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("status__in", ["uploaded", "waiting", "running", "done", "failed"])),
+                        name="import_status_known",
+                    ),
+                ],
             },
-        ),
-        migrations.AddField(
-            model_name="criterion",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="criteria", to="annotate.project"
-            ),
-        ),
-        migrations.AddField(
-            model_name="batch",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="batches", to="annotate.project"
-            ),
         ),
         migrations.CreateModel(
             name="Rater",
@@ -423,13 +324,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-        ),
-        migrations.AddField(
-            model_name="label",
-            name="rater",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotate.rater"
-            ),
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "name"), name="rater_name_once_per_project"),
+                    models.UniqueConstraint(fields=("project", "user"), name="rater_once_per_member"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Release",
@@ -460,6 +360,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "number"), name="release_number_once_per_project")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -511,14 +414,85 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("project", "external_id"), name="sample_external_id_once_per_project"
+                    )
+                ],
             },
         ),
-        migrations.AddField(
-            model_name="label",
-            name="sample",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotate.sample"
-            ),
+        migrations.CreateModel(
+            name="Batch",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("draft", "Draft"),
+                            ("open", "Open"),
+                            ("adjudicating", "Adjudicating"),
+                            ("closed", "Closed"),
+                        ],
+                        default="draft",
+                        max_length=12,
+                    ),
+                ),
+                ("overlap", models.PositiveSmallIntegerField(default=2)),
+                ("selection", models.JSONField(default=dict)),
+                ("seed", models.BigIntegerField()),
+                ("due_date", models.DateField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("opened_at", models.DateTimeField(blank=True, null=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                ("annotators", models.ManyToManyField(related_name="batches", to=settings.AUTH_USER_MODEL)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "batches",
+                "ordering": ["-number"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("status__in", ["draft", "open", "adjudicating", "closed"])),
+                        name="batch_status_known",
+                    ),
+                    models.CheckConstraint(condition=models.Q(("overlap__gte", 1)), name="batch_overlap_at_least_one"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="BatchCriterion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="batch_criteria", to="annotate.batch"
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotate.criterion"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["position"],
+                "constraints": [models.UniqueConstraint(fields=("batch", "criterion"), name="batch_criterion_once")],
+            },
         ),
         migrations.CreateModel(
             name="BatchSample",
@@ -540,12 +514,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["position"],
+                "constraints": [models.UniqueConstraint(fields=("batch", "sample"), name="batch_sample_once")],
             },
-        ),
-        migrations.AddField(
-            model_name="batch",
-            name="samples",
-            field=models.ManyToManyField(related_name="batches", through="annotate.BatchSample", to="annotate.sample"),
         ),
         migrations.CreateModel(
             name="Task",
@@ -591,18 +561,142 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["position", "id"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("status__in", ["pending", "in_progress", "returned"])),
+                        fields=["annotator", "batch", "position"],
+                        name="task_open_by_annotator",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("batch", "sample", "annotator"), name="task_once_per_annotator"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("status__in", ["pending", "in_progress", "submitted", "returned", "skipped"])
+                        ),
+                        name="task_status_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("status", "skipped"), _negated=True),
+                            models.Q(("skip_reason", ""), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="task_skipped_with_reason",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("status", "submitted"), _negated=True),
+                            ("submitted_at__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="task_submitted_has_time",
+                    ),
+                ],
             },
         ),
-        migrations.AddField(
-            model_name="label",
-            name="task",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="labels",
-                to="annotate.task",
-            ),
+        migrations.CreateModel(
+            name="Label",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("unit", models.CharField(max_length=20)),
+                ("value", models.JSONField(blank=True, null=True)),
+                ("comment", models.TextField(blank=True)),
+                ("evidence", models.JSONField(default=list)),
+                ("revision", models.PositiveIntegerField(default=1)),
+                (
+                    "updated_at",
+                    models.DateTimeField(auto_now=True, db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotate.criterion"
+                    ),
+                ),
+                (
+                    "rater",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotate.rater"
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="labels", to="annotate.sample"
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="labels",
+                        to="annotate.task",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["criterion", "sample", "unit"], name="label_by_criterion_unit")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("task__isnull", False)),
+                        fields=("task", "unit", "criterion"),
+                        name="label_once_per_task",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("task__isnull", True)),
+                        fields=("rater", "sample", "unit", "criterion"),
+                        name="label_imported_once_per_rater",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
+                        ),
+                        name="label_unit_is_address",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("revision__gte", 1)), name="label_revision_at_least_one"
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="LabelEvent",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("revision", models.PositiveIntegerField()),
+                ("value", models.JSONField(blank=True, null=True)),
+                ("comment", models.TextField(blank=True)),
+                ("evidence", models.JSONField(default=list)),
+                ("idempotency_key", models.UUIDField(default=uuid.uuid4, unique=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "label",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="events", to="annotate.label"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("label", "revision"), name="label_event_revision_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Verdict",
@@ -662,226 +756,74 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state__in", ["disputed", "reopened"])),
+                        fields=["criterion", "sample", "unit"],
+                        name="verdict_queue",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("sample", "unit", "criterion"), name="verdict_once_per_unit"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
+                        ),
+                        name="verdict_unit_is_address",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["settled", "disputed", "reopened"])),
+                        name="verdict_state_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("method", ""), ("state", "disputed"), ("value__isnull", True)),
+                            models.Q(
+                                models.Q(("state", "disputed"), _negated=True),
+                                ("value__isnull", False),
+                                models.Q(("method", ""), _negated=True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="verdict_has_value_unless_disputed",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("method", "adjudicated"), _negated=True),
+                            ("decided_by__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="verdict_adjudicated_by_someone",
+                    ),
+                ],
+            },
         ),
-        migrations.AddConstraint(
-            model_name="batchcriterion",
-            constraint=models.UniqueConstraint(fields=("batch", "criterion"), name="batch_criterion_once"),
+        migrations.AddField(
+            model_name="batch",
+            name="criteria",
+            field=models.ManyToManyField(
+                related_name="batches", through="annotate.BatchCriterion", to="annotate.criterion"
+            ),
         ),
-        migrations.AddConstraint(
-            model_name="labelevent",
-            constraint=models.UniqueConstraint(fields=("label", "revision"), name="label_event_revision_once"),
+        migrations.AddField(
+            model_name="batch",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="batches", to="annotate.project"
+            ),
+        ),
+        migrations.AddField(
+            model_name="batch",
+            name="samples",
+            field=models.ManyToManyField(related_name="batches", through="annotate.BatchSample", to="annotate.sample"),
         ),
         migrations.AddConstraint(
             model_name="membership",
             constraint=models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
         ),
         migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("role__in", ["admin", "reviewer", "annotator"])), name="membership_role_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="importjob",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["samples", "labels", "scores"])), name="import_kind_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="importjob",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("status__in", ["uploaded", "waiting", "running", "done", "failed"])),
-                name="import_status_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="criterion",
-            constraint=models.UniqueConstraint(fields=("project", "key", "version"), name="criterion_version_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="criterion",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_current", True)),
-                fields=("project", "key"),
-                name="criterion_one_current_version",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="criterion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("unit__in", ["claim", "context", "fact", "entity", "answer", "sample"])),
-                name="criterion_unit_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="criterion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("scale__in", ["binary", "nominal", "ordinal", "interval"])),
-                name="criterion_scale_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="rater",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="rater_name_once_per_project"),
-        ),
-        migrations.AddConstraint(
-            model_name="rater",
-            constraint=models.UniqueConstraint(fields=("project", "user"), name="rater_once_per_member"),
-        ),
-        migrations.AddConstraint(
-            model_name="release",
-            constraint=models.UniqueConstraint(fields=("project", "number"), name="release_number_once_per_project"),
-        ),
-        migrations.AddConstraint(
-            model_name="sample",
-            constraint=models.UniqueConstraint(
-                fields=("project", "external_id"), name="sample_external_id_once_per_project"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="batchsample",
-            constraint=models.UniqueConstraint(fields=("batch", "sample"), name="batch_sample_once"),
-        ),
-        migrations.AddConstraint(
             model_name="batch",
             constraint=models.UniqueConstraint(fields=("project", "number"), name="batch_number_once_per_project"),
-        ),
-        migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("status__in", ["draft", "open", "adjudicating", "closed"])),
-                name="batch_status_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("overlap__gte", 1)), name="batch_overlap_at_least_one"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="task",
-            index=models.Index(
-                condition=models.Q(("status__in", ["pending", "in_progress", "returned"])),
-                fields=["annotator", "batch", "position"],
-                name="task_open_by_annotator",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="task",
-            constraint=models.UniqueConstraint(fields=("batch", "sample", "annotator"), name="task_once_per_annotator"),
-        ),
-        migrations.AddConstraint(
-            model_name="task",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("status__in", ["pending", "in_progress", "submitted", "returned", "skipped"])),
-                name="task_status_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="task",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("status", "skipped"), _negated=True),
-                    models.Q(("skip_reason", ""), _negated=True),
-                    _connector="OR",
-                ),
-                name="task_skipped_with_reason",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="task",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("status", "submitted"), _negated=True), ("submitted_at__isnull", False), _connector="OR"
-                ),
-                name="task_submitted_has_time",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="label",
-            index=models.Index(fields=["criterion", "sample", "unit"], name="label_by_criterion_unit"),
-        ),
-        migrations.AddConstraint(
-            model_name="label",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("task__isnull", False)),
-                fields=("task", "unit", "criterion"),
-                name="label_once_per_task",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="label",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("task__isnull", True)),
-                fields=("rater", "sample", "unit", "criterion"),
-                name="label_imported_once_per_rater",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="label",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
-                ),
-                name="label_unit_is_address",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="label",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("revision__gte", 1)), name="label_revision_at_least_one"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="verdict",
-            index=models.Index(
-                condition=models.Q(("state__in", ["disputed", "reopened"])),
-                fields=["criterion", "sample", "unit"],
-                name="verdict_queue",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="verdict",
-            constraint=models.UniqueConstraint(fields=("sample", "unit", "criterion"), name="verdict_once_per_unit"),
-        ),
-        migrations.AddConstraint(
-            model_name="verdict",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
-                ),
-                name="verdict_unit_is_address",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="verdict",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["settled", "disputed", "reopened"])), name="verdict_state_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="verdict",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("method", ""), ("state", "disputed"), ("value__isnull", True)),
-                    models.Q(
-                        models.Q(("state", "disputed"), _negated=True),
-                        ("value__isnull", False),
-                        models.Q(("method", ""), _negated=True),
-                    ),
-                    _connector="OR",
-                ),
-                name="verdict_has_value_unless_disputed",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="verdict",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("method", "adjudicated"), _negated=True), ("decided_by__isnull", False), _connector="OR"
-                ),
-                name="verdict_adjudicated_by_someone",
-            ),
         ),
     ]

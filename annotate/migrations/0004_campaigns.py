@@ -18,7 +18,30 @@ class Migration(migrations.Migration):
                 ("subject", models.TextField()),
                 ("details", models.JSONField(default=dict)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="audit_entries",
+                        to="annotate.project",
+                    ),
+                ),
             ],
+            options={
+                "indexes": [models.Index(fields=["project", "-id"], name="audit_by_project")],
+            },
         ),
         migrations.CreateModel(
             name="ClaimEdit",
@@ -31,7 +54,24 @@ class Migration(migrations.Migration):
                     "created_at",
                     models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now()),
                 ),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="claim_edits", to="annotate.sample"
+                    ),
+                ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("sample", "revision"), name="claim_edit_revision_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Flag",
@@ -41,9 +81,64 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("resolution", models.TextField(blank=True)),
                 ("resolved_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="flags", to="annotate.project"
+                    ),
+                ),
+                (
+                    "raised_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "resolved_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="flags", to="annotate.sample"
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="flags",
+                        to="annotate.task",
+                    ),
+                ),
             ],
             options={
                 "ordering": ["-id"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("resolved_at__isnull", True)),
+                        fields=["project", "-id"],
+                        name="flag_waiting",
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("resolved_at__isnull", True), ("resolved_by__isnull", True)),
+                            models.Q(("resolved_at__isnull", False), ("resolved_by__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="flag_resolved_by_someone",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -54,7 +149,42 @@ class Migration(migrations.Migration):
                 ("value", models.JSONField()),
                 ("reason", models.TextField(blank=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="gold_answers",
+                        to="annotate.criterion",
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="gold_answers", to="annotate.sample"
+                    ),
+                ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
+                        ),
+                        name="gold_answer_unit_is_address",
+                    ),
+                    models.UniqueConstraint(fields=("sample", "unit", "criterion"), name="gold_answer_once_per_unit"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Invite",
@@ -80,7 +210,30 @@ class Migration(migrations.Migration):
                 ("expires_at", models.DateTimeField()),
                 ("revoked_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="invites", to="annotate.project"
+                    ),
+                ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["admin", "reviewer", "annotator"])), name="invite_role_known"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("max_uses__gte", 1), ("uses__lte", models.F("max_uses"))),
+                        name="invite_not_overused",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="VerdictEvent",
@@ -97,7 +250,26 @@ class Migration(migrations.Migration):
                     "created_at",
                     models.DateTimeField(auto_now_add=True, db_default=django.db.models.functions.datetime.Now()),
                 ),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "verdict",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="events", to="annotate.verdict"
+                    ),
+                ),
             ],
+            options={
+                "indexes": [models.Index(fields=["verdict", "revision"], name="verdict_event_by_verdict")],
+            },
         ),
         migrations.RemoveConstraint(
             model_name="batch",
@@ -484,198 +656,5 @@ class Migration(migrations.Migration):
                 ),
                 name="verdict_adjudicated_by_someone",
             ),
-        ),
-        migrations.AddField(
-            model_name="auditentry",
-            name="actor",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="auditentry",
-            name="project",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="audit_entries",
-                to="annotate.project",
-            ),
-        ),
-        migrations.AddField(
-            model_name="claimedit",
-            name="actor",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-            ),
-        ),
-        migrations.AddField(
-            model_name="claimedit",
-            name="sample",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="claim_edits", to="annotate.sample"
-            ),
-        ),
-        migrations.AddField(
-            model_name="flag",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="flags", to="annotate.project"
-            ),
-        ),
-        migrations.AddField(
-            model_name="flag",
-            name="raised_by",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-            ),
-        ),
-        migrations.AddField(
-            model_name="flag",
-            name="resolved_by",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="flag",
-            name="sample",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="flags", to="annotate.sample"
-            ),
-        ),
-        migrations.AddField(
-            model_name="flag",
-            name="task",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="flags",
-                to="annotate.task",
-            ),
-        ),
-        migrations.AddField(
-            model_name="goldanswer",
-            name="created_by",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="goldanswer",
-            name="criterion",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="gold_answers", to="annotate.criterion"
-            ),
-        ),
-        migrations.AddField(
-            model_name="goldanswer",
-            name="sample",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="gold_answers", to="annotate.sample"
-            ),
-        ),
-        migrations.AddField(
-            model_name="invite",
-            name="created_by",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-            ),
-        ),
-        migrations.AddField(
-            model_name="invite",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="invites", to="annotate.project"
-            ),
-        ),
-        migrations.AddField(
-            model_name="verdictevent",
-            name="actor",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="verdictevent",
-            name="verdict",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="events", to="annotate.verdict"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["project", "-id"], name="audit_by_project"),
-        ),
-        migrations.AddConstraint(
-            model_name="claimedit",
-            constraint=models.UniqueConstraint(fields=("sample", "revision"), name="claim_edit_revision_once"),
-        ),
-        migrations.AddIndex(
-            model_name="flag",
-            index=models.Index(
-                condition=models.Q(("resolved_at__isnull", True)), fields=["project", "-id"], name="flag_waiting"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="flag",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("resolved_at__isnull", True), ("resolved_by__isnull", True)),
-                    models.Q(("resolved_at__isnull", False), ("resolved_by__isnull", False)),
-                    _connector="OR",
-                ),
-                name="flag_resolved_by_someone",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldanswer",
-            constraint=models.UniqueConstraint(
-                fields=("sample", "unit", "criterion"), name="gold_answer_once_per_unit"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldanswer",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
-                ),
-                name="gold_answer_unit_is_address",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="invite",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("role__in", ["admin", "reviewer", "annotator"])), name="invite_role_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="invite",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("max_uses__gte", 1), ("uses__lte", models.F("max_uses"))),
-                name="invite_not_overused",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="verdictevent",
-            index=models.Index(fields=["verdict", "revision"], name="verdict_event_by_verdict"),
         ),
     ]

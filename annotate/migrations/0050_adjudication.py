@@ -16,7 +16,22 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("revision", models.PositiveIntegerField()),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "verdict",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotate.verdict"
+                    ),
+                ),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("user", "verdict"), name="lesson_read_once")],
+            },
         ),
         migrations.RemoveIndex(
             model_name="verdict",
@@ -60,23 +75,5 @@ class Migration(migrations.Migration):
                 include=("unit", "state", "agreement", "batch", "id"),
                 name="verdict_for_people",
             ),
-        ),
-        migrations.AddField(
-            model_name="lessonread",
-            name="user",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
-            ),
-        ),
-        migrations.AddField(
-            model_name="lessonread",
-            name="verdict",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotate.verdict"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="lessonread",
-            constraint=models.UniqueConstraint(fields=("user", "verdict"), name="lesson_read_once"),
         ),
     ]

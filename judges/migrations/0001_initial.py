@@ -46,6 +46,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["name"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "name"), name="judge_name_once_per_project"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("kind__in", ["imported", "llm", "ragas", "lexical", "embedding", "ensemble"])
+                        ),
+                        name="judge_kind_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -66,6 +75,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("judge", "number"), name="judge_version_number_once"),
+                    models.UniqueConstraint(fields=("judge", "content_hash"), name="judge_version_content_once"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -134,6 +147,37 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("version", "dimension", "sample", "unit", "repeat"),
+                        name="score_once_per_unit_and_repeat",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
+                        ),
+                        name="score_unit_is_address",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("status__in", ["ok", "refused", "parse_error", "timeout", "error"])),
+                        name="score_status_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("label__isnull", True), ("number__isnull", False), ("status", "ok")),
+                            models.Q(("label__isnull", False), ("number__isnull", True), ("status", "ok")),
+                            models.Q(
+                                models.Q(("status", "ok"), _negated=True),
+                                ("label__isnull", True),
+                                ("number__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="score_has_one_value_if_ok",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="AlignmentReport",
@@ -177,60 +221,5 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="judge_name_once_per_project"),
-        ),
-        migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["imported", "llm", "ragas", "lexical", "embedding", "ensemble"])),
-                name="judge_kind_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="judgeversion",
-            constraint=models.UniqueConstraint(fields=("judge", "number"), name="judge_version_number_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="judgeversion",
-            constraint=models.UniqueConstraint(fields=("judge", "content_hash"), name="judge_version_content_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="score",
-            constraint=models.UniqueConstraint(
-                fields=("version", "dimension", "sample", "unit", "repeat"), name="score_once_per_unit_and_repeat"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="score",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("unit__regex", "^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$")
-                ),
-                name="score_unit_is_address",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="score",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("status__in", ["ok", "refused", "parse_error", "timeout", "error"])),
-                name="score_status_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="score",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("label__isnull", True), ("number__isnull", False), ("status", "ok")),
-                    models.Q(("label__isnull", False), ("number__isnull", True), ("status", "ok")),
-                    models.Q(
-                        models.Q(("status", "ok"), _negated=True), ("label__isnull", True), ("number__isnull", True)
-                    ),
-                    _connector="OR",
-                ),
-                name="score_has_one_value_if_ok",
-            ),
         ),
     ]

@@ -64,6 +64,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("criterion", "judge", "number"), name="look_number_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("level__gt", 0), ("level__lt", 1)), name="look_level_is_share"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -98,22 +104,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "number"), name="certificate_number_once_per_project")
+                ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name="look",
-            constraint=models.UniqueConstraint(fields=("criterion", "judge", "number"), name="look_number_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="look",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("level__gt", 0), ("level__lt", 1)), name="look_level_is_share"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="certificate",
-            constraint=models.UniqueConstraint(
-                fields=("project", "number"), name="certificate_number_once_per_project"
-            ),
         ),
     ]

@@ -2,9 +2,12 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -17,6 +20,24 @@ from tests.config.conftest import ROOT, Run
 
 # Holds the services until its input ends or it is killed.
 HOLD = "from config import embedded; s = embedded.ensure_services(); print('up', flush=True); input(); s.close()"
+
+
+@pytest.fixture(scope="module")
+def first_start() -> Iterator[Path]:
+    """A data directory that was started once, for the tests of what happens later."""
+    folder = Path(tempfile.mkdtemp(prefix="ts-"))
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("DATABASE_URL", "REDIS_URL"):
+            patch.delenv(name, raising=False)
+        embedded.ensure_services(folder).close()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def started_before(data: Path, first_start: Path) -> None:
+    """`data` is a copy of that."""
+    subprocess.run(["cp", "-a", first_start / "postgres", data], check=True)  # with its owner
 
 
 def hold(bare: dict[str, str]) -> "subprocess.Popen[str]":
@@ -89,7 +110,7 @@ def test_data_is_kept_between_runs(own_services: None, data: Path) -> None:
         assert redis.Redis.from_url(embedded.redis_url(data)).get("kept") == b"43"
 
 
-def test_the_application_is_no_superuser(own_services: None, data: Path) -> None:
+def test_the_application_is_no_superuser(own_services: None, started_before: None, data: Path) -> None:
     with embedded.ensure_services(data), psycopg.connect(embedded.database_url(data)) as connection:
         row = connection.execute("SELECT rolsuper, rolname FROM pg_roles WHERE rolname = current_user").fetchone()
         assert row == (False, "touchstone")
@@ -107,7 +128,7 @@ def test_four_first_starts_at_once_share_one_server(own_services: None, bare: di
     assert_all_gone(data, seconds=1)
 
 
-def test_a_killed_last_user_leaves_nothing_running(bare: dict[str, str], data: Path) -> None:
+def test_a_killed_last_user_leaves_nothing_running(bare: dict[str, str], started_before: None, data: Path) -> None:
     with hold(bare) as holder:
         wait_up(holder)
         assert processes_on(data)
@@ -116,7 +137,7 @@ def test_a_killed_last_user_leaves_nothing_running(bare: dict[str, str], data: P
 
 
 def test_a_start_after_everything_was_killed_finds_its_data(
-    own_services: None, bare: dict[str, str], data: Path
+    own_services: None, bare: dict[str, str], started_before: None, data: Path
 ) -> None:
     with hold(bare) as holder:
         wait_up(holder)
@@ -133,7 +154,9 @@ def test_a_start_after_everything_was_killed_finds_its_data(
         assert connection.execute("SELECT number FROM kept").fetchone() == (42,)
 
 
-def test_servers_stop_when_their_keeper_is_killed(own_services: None, bare: dict[str, str], data: Path) -> None:
+def test_servers_stop_when_their_keeper_is_killed(
+    own_services: None, bare: dict[str, str], started_before: None, data: Path
+) -> None:
     if sys.platform != "linux":
         pytest.skip("needs PR_SET_PDEATHSIG")
     with hold(bare) as holder:
@@ -174,8 +197,7 @@ def test_a_folder_that_is_no_database_is_refused(run: Run, data: Path) -> None:
     assert (data / "postgres" / "thesis.doc").exists()
 
 
-def test_a_server_that_cannot_start_shows_its_log(run: Run, data: Path) -> None:
-    run("manage.py", "check")
+def test_a_server_that_cannot_start_shows_its_log(run: Run, started_before: None, data: Path) -> None:
     (data / "postgres" / "postgresql.conf").write_text("nonsense = 1\n")
     done = run("manage.py", "check")
     assert done.returncode == 1

@@ -1,12 +1,16 @@
 """A wrong setting stops the start with a sentence that names the variable; a right one passes every check."""
 
+import os
 import re
+import runpy
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
-from tests.config.conftest import Run
+from tests.config.conftest import ROOT, Run
 
-ROOT_CAUSE = "django.core.exceptions.ImproperlyConfigured"
 PRODUCTION = {
     "TOUCHSTONE_ENV": "production",
     "SECRET_KEY": "Zq4-vR8_tY2mKx7Lw0pNs5Jd9Hb3Gf6Cc1Ae8Uo4Ii7Ee2Qq5Ww9Rr3Tt6Yy",
@@ -14,19 +18,32 @@ PRODUCTION = {
     "DATABASE_URL": "postgresql://touchstone:pw@db:5432/touchstone",
     "REDIS_URL": "redis://redis:6379/0",
 }
-LOAD = ("-c", "import config.settings")
+Load = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def load(bare: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Load:
+    """`load(PORT="1")`: what config/settings.py says, run anew with these variables and no others."""
+
+    def load(**variables: str) -> dict[str, Any]:
+        with monkeypatch.context() as patch:
+            for name in os.environ:
+                patch.delenv(name)
+            for name, value in {**bare, **variables}.items():
+                patch.setenv(name, value)
+            return runpy.run_path(str(ROOT / "config" / "settings.py"))
+
+    return load
 
 
 def test_production_starts_with_all_that_it_needs(run: Run) -> None:
-    assert run(*LOAD, **PRODUCTION).returncode == 0
+    assert run("-c", "import config.settings", **PRODUCTION).returncode == 0
 
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL"])
-def test_production_refuses_to_start_without(run: Run, name: str) -> None:
-    done = run(*LOAD, **{**PRODUCTION, name: ""})
-    assert done.returncode != 0
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(f"{ROOT_CAUSE}: The environment variable {name} is not set, and "), done.stderr
+def test_production_refuses_to_start_without(load: Load, name: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=f"^The environment variable {name} is not set, and "):
+        load(**{**PRODUCTION, name: ""})
 
 
 @pytest.mark.parametrize(
@@ -51,11 +68,11 @@ def test_production_refuses_to_start_without(run: Run, name: str) -> None:
         ({"PUBLIC_URL": "touchstone.example.org"}, "PUBLIC_URL is not a URL of the form https://"),
     ],
 )
-def test_wrong_values_are_named(run: Run, variables: dict[str, str], message: str) -> None:
-    done = run(*LOAD, **{**PRODUCTION, **variables})
-    assert done.returncode != 0
-    assert message in done.stderr.strip().splitlines()[-1]
-    assert "u:secret" not in done.stderr.strip().splitlines()[-1], "a password in an error message"
+def test_wrong_values_are_named(load: Load, variables: dict[str, str], message: str) -> None:
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        load(**{**PRODUCTION, **variables})
+    assert message in str(refusal.value)
+    assert "u:secret" not in str(refusal.value), "a password in an error message"
 
 
 def test_deploy_checks_find_nothing(run: Run) -> None:
@@ -64,20 +81,16 @@ def test_deploy_checks_find_nothing(run: Run) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_cookies_of_production_are_bound_to_the_host(run: Run) -> None:
-    script = "import config.settings as s; print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.SESSION_COOKIE_SECURE)"
-    assert run("-c", script, **PRODUCTION).stdout.split() == [
-        "__Host-touchstone-session",
-        "__Host-touchstone-csrf",
-        "True",
-    ]
+def test_cookies_of_production_are_bound_to_the_host(load: Load) -> None:
+    settings = load(**PRODUCTION)
+    assert settings["SESSION_COOKIE_NAME"] == "__Host-touchstone-session"
+    assert settings["CSRF_COOKIE_NAME"] == "__Host-touchstone-csrf"
+    assert settings["SESSION_COOKIE_SECURE"] is True
 
 
-def test_each_installation_has_its_own_secret_key(run: Run, bare: dict[str, str], tmp_path) -> None:
-    script = "import config.settings as s; print(s.SECRET_KEY)"
-    first, again = run("-c", script).stdout, run("-c", script).stdout
-    other = run("-c", script, DATA_DIR=str(tmp_path)).stdout
-    assert len(first.strip()) > 50
+def test_each_installation_has_its_own_secret_key(load: Load, tmp_path) -> None:
+    first, again, other = (load(**where)["SECRET_KEY"] for where in ({}, {}, {"DATA_DIR": str(tmp_path)}))
+    assert len(first) > 50
     assert first == again != other
     assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
 
@@ -87,26 +100,23 @@ def test_celery_takes_json_only(run: Run) -> None:
     assert run("-c", script).stdout.strip() == "['json'] json"
 
 
-def test_the_mail_server_of_a_url(run: Run) -> None:
-    script = (
-        "import config.settings as s; print(s.EMAIL_BACKEND.split('.')[-2], s.EMAIL_HOST, s.EMAIL_PORT, "
-        "s.EMAIL_USE_TLS, s.EMAIL_USE_SSL, s.EMAIL_HOST_USER, s.EMAIL_HOST_PASSWORD, s.PUBLIC_URL)"
-    )
+def test_the_mail_server_of_a_url(load: Load) -> None:
+    names = ("HOST", "PORT", "USE_TLS", "USE_SSL", "HOST_USER", "HOST_PASSWORD")
+
+    def mail_server(settings: dict[str, Any]) -> list[Any]:
+        return [settings["EMAIL_BACKEND"].split(".")[-2], *(settings[f"EMAIL_{name}"] for name in names)]
+
     given = {**PRODUCTION, "PUBLIC_URL": "https://t.example.org/"}
-    sent = run("-c", script, **given, EMAIL_URL="smtp+tls://me%40example.org:p%3Aw@mail.example.org").stdout.split()
-    assert sent == [
-        "smtp", "mail.example.org", "587", "True", "False", "me@example.org", "p:w", "https://t.example.org"
-    ]  # fmt: skip
-    sealed = run("-c", script, **given, EMAIL_URL="smtp+ssl://mail.example.org").stdout.split()
-    assert sealed[:5] == ["smtp", "mail.example.org", "465", "False", "True"]
-    assert run("-c", script, PORT="8123").stdout.split()[0] == "console"
+    sent = load(**given, EMAIL_URL="smtp+tls://me%40example.org:p%3Aw@mail.example.org")
+    assert mail_server(sent) == ["smtp", "mail.example.org", 587, True, False, "me@example.org", "p:w"]
+    assert sent["PUBLIC_URL"] == "https://t.example.org"
+    sealed = load(**given, EMAIL_URL="smtp+ssl://mail.example.org")
+    assert mail_server(sealed)[:5] == ["smtp", "mail.example.org", 465, False, True]
+    assert mail_server(load(PORT="8123"))[0] == "console"
 
 
-def test_a_unix_socket_for_redis_is_spelled_as_celery_wants_it(run: Run) -> None:
-    script = "import config.settings as s; print(s.CELERY_BROKER_URL)"
-    assert run("-c", script, REDIS_URL="unix:///run/r.sock?db=3").stdout.strip() == (
-        "redis+socket:///run/r.sock?virtual_host=3"
-    )
+def test_a_unix_socket_for_redis_is_spelled_as_celery_wants_it(load: Load) -> None:
+    assert load(REDIS_URL="unix:///run/r.sock?db=3")["CELERY_BROKER_URL"] == "redis+socket:///run/r.sock?virtual_host=3"
 
 
 def test_every_variable_is_documented_and_every_documented_one_exists(root) -> None:

@@ -111,6 +111,7 @@ def test_it_serves_and_whichever_way_it_ends_nothing_is_left(running: Running) -
 
     if sys.platform == "linux":  # elsewhere there is no PR_SET_PDEATHSIG
         running.start()
+        running.child("celery").suspend()  # as one that waits for something: it handles no signal
         running.process.kill()
         running.wait()
         running.assert_nothing_is_left(seconds=60)
