@@ -39,6 +39,7 @@ def type_into(page: Page, selector: str, text: str) -> None:
 
 def test_the_admins_day_by_keyboard(desk: Desk, new_page: Callable[..., Page]) -> None:
     admin = new_page(desk.alma)
+    admin.clock.install()
     link = _invite(admin)
     noor = _join(new_page(), link)
     _make_a_batch(admin, noor)
@@ -91,6 +92,7 @@ def _watch(page: Page, desk: Desk) -> None:
     assert task is not None
     label_all(task, support="supported")
     submit_task(actor=desk.ana, task_id=task.pk, active_seconds=60)
+    page.clock.fast_forward(5_000)
     row = f"tr:has(#board-{desk.ana.pk})"
     page.wait_for_selector(f"{row}:has-text('1 / 3')")
     page.wait_for_selector(".outlook:has-text('5 tasks left')")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import pytest
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
 
@@ -96,22 +95,23 @@ def test_an_expired_session(desk: Desk, live_app: LiveApp, new_page: Callable[..
     assert Label.objects.exclude(task_id=task).get().cant_tell == "The question or this part is unclear"
 
 
-@pytest.mark.parametrize("closed", [False, True])
-def test_a_dead_server(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page], closed: bool) -> None:
-    page = open_workspace(new_page(desk.ana), live_app)
-    task = task_of(page)
+def test_a_dead_server(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
+    """Ana's page stays open until the server is back; Ben closes his, and opens it again."""
+    pages = [open_workspace(new_page(user), live_app) for user in (desk.ana, desk.ben)]
+    tasks = [task_of(page) for page in pages]
+    _stays, closed = pages
     live_app.kill()
-    press(page, "x", "1", "x", "4")
-    page.wait_for_selector('#save-state[data-state="waiting"]')
-    if closed:
-        page.goto("about:blank")
+    for page in pages:
+        press(page, "x", "1", "x", "4")
+        page.wait_for_selector('#save-state[data-state="waiting"]')
+    closed.goto("about:blank")
     live_app.start()
-    if closed:
-        open_workspace(page, live_app)
-    come_back(page)
-    assert said(task) == {"claim:0": UNSURE, "claim:1": (None, "The text is broken")}
-    assert page.locator("#steps").inner_text().count("Can't tell") == 2
-    assert LabelEvent.objects.count() == 2
+    open_workspace(closed, live_app)
+    for page, task in zip(pages, tasks, strict=True):
+        come_back(page)
+        assert said(task) == {"claim:0": UNSURE, "claim:1": (None, "The text is broken")}
+        assert page.locator("#steps").inner_text().count("Can't tell") == 2
+    assert LabelEvent.objects.count() == 4
 
 
 def test_a_membership_that_ends(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
