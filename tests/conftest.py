@@ -92,11 +92,13 @@ settings.STATIC_ROOT = _DATA / "no-static"
 settings.STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns of one that isn't there, and a warning is an error here
 django.setup()
 
-from django.test import TransactionTestCase  # noqa: E402
+from django.test import Client, TransactionTestCase  # noqa: E402
 
 from tests.emptying import empty_database  # noqa: E402
+from tests.logging_in import log_in  # noqa: E402
 
 TransactionTestCase._fixture_teardown = empty_database
+Client._login = log_in
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
