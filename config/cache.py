@@ -33,7 +33,6 @@ class RedisCache(DjangoRedisCache):
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
         self._class = _Client
-        self._url = server
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         return self._or(default, super().get, key, default, version)
@@ -52,9 +51,9 @@ class RedisCache(DjangoRedisCache):
 
     def clear(self) -> None:
         """Only our own keys: Celery's queue lives in the same Redis database, and Django's version empties that."""
-        with redis.Redis.from_url(self._url) as client:
-            for key in client.scan_iter(match=f"{self.key_prefix}:*", count=1000):
-                client.delete(key)
+        client = self._cache.get_client(write=True)
+        for key in client.scan_iter(match=f"{self.key_prefix}:*", count=1000):
+            client.delete(key)
 
     @staticmethod
     def _or(fallback: Any, operation: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

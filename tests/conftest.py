@@ -62,7 +62,6 @@ from config import embedded  # noqa: E402
 
 _DATA = embedded.data_dir()
 _services = embedded.ensure_services() if not _XDIST_WORKER else None
-(_DATA / "static").mkdir(exist_ok=True)  # WhiteNoise warns of one that isn't there, and a warning is an error here
 # Each xdist worker has a Redis database of its own as well; pytest-django gives it a PostgreSQL database.
 _REDIS_NUMBER = int(_XDIST_WORKER.removeprefix("gw")) + 1 if _XDIST_WORKER else 0
 os.environ["REDIS_URL"] = embedded.redis_url(_DATA).replace("db=0", f"db={_REDIS_NUMBER}")
@@ -88,13 +87,18 @@ settings.STORAGES = {
     **settings.STORAGES,
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# And none of its files: every new test client starts WhiteNoise, which looks at each of hundreds.
+settings.STATIC_ROOT = _DATA / "no-static"
+settings.STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns of one that isn't there, and a warning is an error here
 django.setup()
 
-from django.test import TransactionTestCase  # noqa: E402
+from django.test import Client, TransactionTestCase  # noqa: E402
 
 from tests.emptying import empty_database  # noqa: E402
+from tests.logging_in import log_in  # noqa: E402
 
 TransactionTestCase._fixture_teardown = empty_database
+Client._login = log_in
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

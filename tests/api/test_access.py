@@ -104,9 +104,10 @@ def test_nobody_gets_nothing(both: Both, route: Route) -> None:
 def test_a_stranger_can_not_tell_a_project_from_none(both: Both, route: Route) -> None:
     before = stored()
     for user in (both.world.charlie, both.world.dora, User.objects.get(username="outsider")):
+        client = client_of(user)
         for method in route.methods:
-            hidden = ask(client_of(user), method, route.url(both.own))
-            absent = ask(client_of(user), method, route.url({**both.own, "slug": "no-such-project"}))
+            hidden = ask(client, method, route.url(both.own))
+            absent = ask(client, method, route.url({**both.own, "slug": "no-such-project"}))
             assert (hidden.status_code, absent.status_code) == (404, 404), (method, hidden.content)
             assert hidden.content == absent.content
             assert dict(hidden.headers) == dict(absent.headers)
@@ -116,9 +117,9 @@ def test_a_stranger_can_not_tell_a_project_from_none(both: Both, route: Route) -
 @per_project_route
 @pytest.mark.parametrize("role", ["admin", "reviewer", "annotator"])
 def test_each_role_gets_what_the_table_says(both: Both, route: Route, role: str) -> None:
-    user = {"admin": both.world.alice, "reviewer": both.world.rita, "annotator": both.world.ann}[role]
+    client = client_of({"admin": both.world.alice, "reviewer": both.world.rita, "annotator": both.world.ann}[role])
     for method, action in route.view.actions.items():
-        reply = ask(client_of(user), method, route.url(both.own), **{"If-Match": "1"})
+        reply = ask(client, method, route.url(both.own), **{"If-Match": "1"})
         if role in ROLES_FOR[action]:
             assert reply.status_code not in (401, 403, 405), (method, reply.content)
             assert reply.status_code < 500
@@ -155,7 +156,7 @@ OBJECTS = {
 @pytest.mark.parametrize("route", [route for route in GUARDED if OBJECTS & set(route.parameters)], ids=str)
 def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> None:
     before = (stored(), list(Batch.objects.values_list("id", "status")))
-    user = both.world.alice
+    client = client_of(both.world.alice)
     absent = {
         "sample_id": 10**15,
         "number": 999_999_999,
@@ -172,8 +173,8 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
     headers = {"If-Match": "1", "Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}
     for method in route.methods:
         body = VALID.get(route.view.__name__)
-        hidden = ask(client_of(user), method, route.url(foreign), body, **headers)
-        nothing = ask(client_of(user), method, route.url({**foreign, **absent}), body, **headers)
+        hidden = ask(client, method, route.url(foreign), body, **headers)
+        nothing = ask(client, method, route.url({**foreign, **absent}), body, **headers)
         assert (hidden.status_code, nothing.status_code) == (404, 404), (method, hidden.content, nothing.content)
         # Words may repeat the number that was asked for, and nothing else.
         assert hidden.content.replace(b"77", b"999999999") == nothing.content
@@ -186,9 +187,10 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
 def test_a_task_is_its_annotators_alone(both: Both, route: Route, who: str) -> None:
     before = stored()
     headers = {"If-Match": "0", "Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}
+    client = client_of(getattr(both.world, who))
     for method in route.methods:
         body = VALID.get(route.view.__name__)
-        reply = ask(client_of(getattr(both.world, who)), method, route.url(both.own), body, **headers)
+        reply = ask(client, method, route.url(both.own), body, **headers)
         assert reply.status_code == 404, reply.content
     assert stored() == before
 

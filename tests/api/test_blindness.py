@@ -140,14 +140,23 @@ def assert_blind(reply: Any, what: str) -> str:
     return text
 
 
+# A parameter that is refused is named in the refusal, hence no judge's real name.
+PARAMETERS = {"limit": "1000", "search": "s", "criterion": "grade", "batch": "1", "judge": "z-strict"}
+
+
+def queries_of(route: Route) -> list[str]:
+    """Without a parameter, with each that the route reads, and with one that it refuses: it reads no other."""
+    read = [f"?{name}={value}" for name, value in PARAMETERS.items() if name in route.view.params]
+    return ["", *read, "?unknown=1"]
+
+
 @pytest.mark.parametrize("route", [route for route in API if route.path not in PUBLIC], ids=str)
 def test_no_endpoint_tells(told: World, route: Route) -> None:
     client = client_of(told.ann)
     for url in urls_of(route, told):
-        for query in ("", "?limit=1000", "?search=s", "?criterion=grade", "?batch=1", "?judge=zebra-strict"):
-            # A parameter that is refused is named in the refusal.
-            if "GET" in route.methods:
-                assert_blind(client.get(url + query.replace(MARKER, "z")), url + query)
+        if "GET" in route.methods:
+            for query in queries_of(route):
+                assert_blind(client.get(url + query), url + query)
         for method in route.methods:
             if method != "GET":
                 for headers in ({}, {"If-Match": "1", "Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}):

@@ -142,13 +142,12 @@ def people(alice: User, rita: User, ben: User, charlie: User) -> dict[str, User]
 @pytest.fixture
 def who_may(people: dict[str, User], project: Project) -> Callable[..., dict[str, int]]:
     """The status that each kind of person gets for an address."""
+    clients = {"anonymous": Client()}
+    for name, user in people.items():
+        clients[name] = Client()
+        clients[name].force_login(user)
 
     def ask(url: str, method: str = "get", data: dict[str, Any] | None = None) -> dict[str, int]:
-        statuses = {"anonymous": getattr(Client(), method)(url, data or {}).status_code}
-        for name, user in people.items():
-            client = Client()
-            client.force_login(user)
-            statuses[name] = getattr(client, method)(url, data or {}).status_code
-        return statuses
+        return {name: getattr(client, method)(url, data or {}).status_code for name, client in clients.items()}
 
     return ask
