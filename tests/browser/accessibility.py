@@ -3,6 +3,7 @@ sideways where the window is narrow or the text large."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 _CONTRAST = "color-contrast"
 # Asked of a whole page it compares every text with what lies behind it, thousands on a long table. What decides is the
 # colours, the size and the backgrounds: one text of each look is compared.
-_ONE_TEXT_OF_EACH_LOOK = """() => {
+_COMPARED = "[data-compared], [data-compared] *"
+_MARK_ONE_TEXT_OF_EACH_LOOK = """(() => {
+  for (const earlier of document.querySelectorAll("[data-compared]")) delete earlier.dataset.compared;
   const seen = new Map();
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const behind = new Map();
@@ -37,10 +40,12 @@ _ONE_TEXT_OF_EACH_LOOK = """() => {
     const look = [color, fontSize, fontWeight, textShadow, backOf(element)].join("|");
     if (!seen.has(look)) seen.set(look, element);
   }
-  return [...seen.values()];
-}"""
+  for (const element of seen.values()) element.dataset.compared = "";
+})();"""
+_ALL = {"type": "tag", "values": _TAGS}
+_COLOURS = {"type": "rule", "values": [_CONTRAST]}
 # What depends on where things stand; the others have been asked already.
-_BY_WIDTH = ["target-size", "scrollable-region-focusable"]
+_BY_WIDTH = {"type": "rule", "values": ["target-size", "scrollable-region-focusable"]}
 
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 # WCAG's narrowest (1.4.10).
@@ -76,20 +81,19 @@ _FOCUS = """() => {
 }"""
 
 
-def problems(page: Page, where: str) -> list[str]:
-    """All that is wrong with the page as it stands. It is left as it was found: light, and 1280 px wide."""
-    rest = {"runOnly": {"type": "tag", "values": _TAGS}, "rules": {_CONTRAST: {"enabled": False}}}
-    found = [f"{where}: {problem}" for problem in _violations(page, rest)]
-    found += [f"{where}: {problem}" for problem in _pale_texts(page)]
+def problems(page: Page, where: str, *, left: ViewportSize = WIDE) -> list[str]:
+    """All that is wrong with the page as it stands, 1280 px wide. It is left light, and as wide as told."""
+    _bring_axe(page)
+    found = [f"{where}: {problem}" for problem in _violations(page, _ALL, _MARK_ONE_TEXT_OF_EACH_LOOK)]
     page.emulate_media(color_scheme="dark")
-    found += [f"{where}, dark: {problem}" for problem in _pale_texts(page)]
+    found += [f"{where}, dark: {problem}" for problem in _violations(page, _COLOURS, _MARK_ONE_TEXT_OF_EACH_LOOK)]
     page.emulate_media(color_scheme="light")
     for size in (LARGE_TEXT, NARROW):
         page.set_viewport_size(size)
         found += [f"{where}, {size['width']} px wide: sticks out: {html}" for html in sticking_out(page)]
-    narrow = {"runOnly": {"type": "rule", "values": _BY_WIDTH}}
-    found += [f"{where}, 320 px wide: {problem}" for problem in _violations(page, narrow)]
-    page.set_viewport_size(WIDE)
+    found += [f"{where}, 320 px wide: {problem}" for problem in _violations(page, _BY_WIDTH)]
+    if left != NARROW:
+        page.set_viewport_size(left)
     return found
 
 
@@ -111,18 +115,17 @@ def unseen_focus(page: Page, stops: int = 25) -> list[str]:
     return found
 
 
-def _pale_texts(page: Page) -> list[str]:
-    return _violations(
-        page, {"runOnly": {"type": "rule", "values": [_CONTRAST]}}, f"{{include: ({_ONE_TEXT_OF_EACH_LOOK})()}}"
-    )
-
-
-def _violations(page: Page, options: dict[str, Any], within: str = "document") -> list[str]:
+def _bring_axe(page: Page) -> None:
     # Evaluated by the debugger, which the page's security policy doesn't bind.
     if page.evaluate("typeof axe") == "undefined":
-        page.evaluate(_AXE)
-    asked = {**options, "resultTypes": ["violations"], "iframes": False}
-    result = page.evaluate(f"options => axe.run({within}, options).then(({{violations}}) => violations)", asked)
+        rules = json.dumps([{"id": _CONTRAST, "selector": _COMPARED}])
+        page.evaluate(f"{_AXE}; axe.configure({{ rules: {rules} }})")
+
+
+def _violations(page: Page, rules: dict[str, Any], first: str = "") -> list[str]:
+    asked = {"runOnly": rules, "resultTypes": ["violations"], "iframes": False}
+    run = "return axe.run(document, options).then(({ violations }) => violations);"
+    result = page.evaluate(f"options => {{ {first} {run} }}", asked)
     return [
         f"{violation['id']} ({violation['help']}): {node['html'][:160]}"
         for violation in result
