@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(scope="module")
 def _project(module_transaction: None) -> Project:
     """With a report, which Amy has made."""
-    project, samples = graded_project()
+    project, samples = graded_project("frozen")
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     freeze_report(criterion=project.criteria.get(key="grade"), user=User.objects.create_user("amy"))
     return project
