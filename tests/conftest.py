@@ -507,22 +507,35 @@ def page(new_page: "Callable[..., Page]") -> "Page":
 
 
 @pytest.fixture(scope="module")
-def module_transaction(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+def module_transaction(django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest) -> Iterator[None]:
     """A transaction around those of a module's tests, for a world that takes long to make: what a module's fixture
     writes is there for each test, and gone after the module; what a test writes is gone after the test.
 
-    The objects stay the same, though: hand each test a deep copy of them. Not for tests with `transactional_db`.
+    The objects stay the same, though: hand each test a deep copy of them. Not for tests that look at the database's
+    clock, which stands still in a transaction, and not for a module with tests that commit.
     """
+    commits = [item.nodeid for item in request.session.items if item.path == request.path and _commits(item)]
+    assert not commits, f"These commit, in a module whose tests are in one transaction: {commits}"
+    with django_db_blocker.unblock(), taken_back():
+        yield
+
+
+def _commits(item: pytest.Item) -> bool:
+    return "transactional_db" in getattr(item, "fixturenames", ()) or any(
+        marker.kwargs.get("transaction") for marker in item.iter_markers("django_db")
+    )
+
+
+@contextmanager
+def taken_back() -> Iterator[None]:
+    """A transaction, or a savepoint in one, of which nothing stays."""
     from django.db import transaction
 
-    with django_db_blocker.unblock():
-        around = transaction.atomic()
-        around.__enter__()
+    with transaction.atomic():
         try:
             yield
         finally:
             transaction.set_rollback(True)
-            around.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="module")

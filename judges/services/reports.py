@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -33,48 +34,77 @@ def freeze_report(*, criterion: Criterion, user: User | None = None) -> Alignmen
     Two at the same time make one report: the unique fingerprint decides under the project's lock.
     """
     try:
-        report = build_report(criterion=criterion)
-        with transaction.atomic():
-            Project.objects.select_for_update().get(pk=criterion.project_id)
-            same = AlignmentReport.objects.filter(criterion=criterion, fingerprint=report.fingerprint).first()
-            if same is not None:
-                # The figures are frozen; that they are up to date again is not one of them.
-                same.parameters = {**same.parameters, "data_version": report.parameters["data_version"]}
-                same.save(update_fields=["parameters"])
-                return same
-            last = AlignmentReport.objects.filter(project_id=criterion.project_id).aggregate(last=Max("number"))["last"]
-            report.number = (last or 0) + 1
-            report.created_by = user
-            report.save(force_insert=True)
-            note(
-                actor=user,
-                action="report.made",
-                subject=criterion.key,
-                project=report.project,
-                version=criterion.version,
-                number=report.number,
-            )
-        return report
+        basis = basis_of(criterion)
+        return _existing(criterion, basis) or _freeze(criterion, basis, user)
     finally:
         cache.delete(pending_key(criterion.pk))
 
 
 def build_report(*, criterion: Criterion, judge_name: str | None = None) -> AlignmentReport:
     """A report that is not stored. Raises Invalid for a judge that the project doesn't have."""
+    return _worked_out(criterion, basis_of(criterion, judge_name))
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a report rests on: read in a moment, where working out the figures and drawing them takes seconds."""
+
+    data_version: str
+    evidence: Evidence
+    parameters: dict[str, Any]
+    fingerprint: str
+
+
+def basis_of(criterion: Criterion, judge_name: str | None = None) -> Basis:
     # Read before the data: what changes while we read makes the report out of date, never wrongly up to date.
     version = data_version(criterion)
     evidence = full_evidence(criterion, judge_name)
     parameters = _parameters(criterion)
-    result = _result(criterion, evidence)
+    return Basis(version, evidence, parameters, fingerprint_of(evidence, parameters))
+
+
+def _existing(criterion: Criterion, basis: Basis) -> AlignmentReport | None:
+    report = AlignmentReport.objects.filter(criterion=criterion, fingerprint=basis.fingerprint).first()
+    if report is not None:
+        # The figures are frozen; that they are up to date again is not one of them.
+        report.parameters = {**report.parameters, "data_version": basis.data_version}
+        report.save(update_fields=["parameters"])
+    return report
+
+
+def _freeze(criterion: Criterion, basis: Basis, user: User | None) -> AlignmentReport:
+    report = _worked_out(criterion, basis)
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=criterion.project_id)
+        made_meanwhile = _existing(criterion, basis)
+        if made_meanwhile is not None:
+            return made_meanwhile
+        last = AlignmentReport.objects.filter(project_id=criterion.project_id).aggregate(last=Max("number"))["last"]
+        report.number = (last or 0) + 1
+        report.created_by = user
+        report.save(force_insert=True)
+        note(
+            actor=user,
+            action="report.made",
+            subject=criterion.key,
+            project=report.project,
+            version=criterion.version,
+            number=report.number,
+        )
+    return report
+
+
+def _worked_out(criterion: Criterion, basis: Basis) -> AlignmentReport:
+    result = _result(criterion, basis.evidence)
     return AlignmentReport(
         project=criterion.project,
         criterion=criterion,
         number=0,
-        fingerprint=fingerprint_of(evidence, parameters),
-        parameters={**parameters, "data_version": version},
+        fingerprint=basis.fingerprint,
+        parameters={**basis.parameters, "data_version": basis.data_version},
         result=result,
         plots=report_plots(result),
-        evidence=pack(evidence),
+        evidence=pack(basis.evidence),
     )
 
 

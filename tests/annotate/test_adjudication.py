@@ -11,11 +11,12 @@ from annotate.selectors.adjudication import Queue, one_verdict
 from annotate.selectors.disputes import dispute_payload
 from annotate.services.adjudication import decide
 from annotate.services.labelling import MAX_COMMENT, submit_task
-from tests.annotate.factories import World, finish, label_all, make_sample, say, stored
+from tests.annotate.factories import World, finish, label_all, make_sample, make_world, say, stored
 
 
-@pytest.fixture
-def verdict(world: World) -> Verdict:
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
+    world = make_world()
     make_sample(world.project)
     batch = world.batch(annotators=[world.ann, world.ben])
     for person, grade in ((world.ann, 1), (world.ben, 5)):
@@ -25,6 +26,11 @@ def verdict(world: World) -> Verdict:
         for unit in ("claim:0", "claim:1"):
             say(person, task, unit, "support", "yes")
         submit_task(actor=person, task_id=task.pk)
+    return world
+
+
+@pytest.fixture
+def verdict(world: World) -> Verdict:
     return Verdict.objects.get(unit="answer")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.http import Http404
 
 from annotate.errors import Conflict, Stale
@@ -15,21 +14,25 @@ from annotate.selectors.ground_truth import ground_truth
 from annotate.services.adjudication import approve, decide
 from annotate.services.labelling import submit_task
 from annotate.services.reopening import reopen_task
-from tests.annotate.factories import World, at_once, finish, make_sample, make_samples, make_world, say
+from tests.annotate.factories import World, finish, make_sample, make_samples, make_world, say
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def world() -> World:
-    """Ann and Ben agree on everything about two samples but on the grade of the second."""
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     world = make_world()
+    label_two_samples(world)
+    return world
+
+
+def label_two_samples(world: World) -> None:
+    """Ann and Ben agree on everything but on the grade of the second."""
     make_samples(world.project, 2)
     batch = world.batch(annotators=[world.ann, world.ben])
     for task in batch.tasks.select_related("annotator", "sample", "batch"):
         differs = task.sample.external_id == "s2" and task.annotator == world.ben
         finish(task, grade=1 if differs else 4)
-    return world
 
 
 def agreed(world: World, **narrowed: Any) -> list[Verdict]:
@@ -142,16 +145,3 @@ def test_a_label_that_changes_takes_the_approval_back(world: World) -> None:
     verdict.refresh_from_db()
     assert (verdict.state, verdict.approved_by, verdict.approved_at) == ("disputed", None, None)
     assert verdict.events.filter(actor=world.rita).count() == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_at_once(world: World) -> None:
-    verdict = agreed(world)[0]
-
-    def by(user: Any) -> Any:
-        return lambda: approved(world, verdict, reviewer=user)
-
-    results = at_once(by(world.rita), by(world.alice))
-    assert sorted(type(one).__name__ for one in results) == ["Stale", "Verdict"]
-    assert verdict.events.count() == 2
-    connection.close()

@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 from django.http import Http404
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django import DjangoAssertNumQueries
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, Sample, Task, User, Verdict
+from annotate.selectors.projects import batch_as_dict, batches_of
 from annotate.services.assignment import Seats, assign
 from annotate.services.batches import (
     choose_samples,
@@ -27,7 +30,7 @@ from annotate.services.batches import (
 )
 from annotate.services.labelling import skip_task
 from annotate.services.projects import remove_member
-from tests.annotate.factories import World, at_once, finish, make_sample, make_samples, make_world, say
+from tests.annotate.factories import World, finish, make_sample, make_samples, say
 from tests.annotate.test_consensus import imported
 
 # Choosing
@@ -391,32 +394,15 @@ def test_a_batch_without_labels_can(world: World, status: str) -> None:
             step(batch=batch)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_deleting_while_somebody_begins_to_label() -> None:
-    """Either the label is there and the batch too, or neither; and nobody sees a server error."""
-    world = make_world()
+def test_listing_batches_asks_the_same_however_many(
+    world: World, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
     make_sample(world.project)
-    for _ in range(12):
-        batch = world.batch(overlap=1, annotators=[world.ann])
-        task = batch.tasks.get()
-        said, deleted = at_once(
-            lambda task=task: say(world.ann, task, "answer", "grade", 3), lambda batch=batch: delete_batch(batch=batch)
-        )
-        if deleted is None:
-            assert isinstance(said, Http404)
-            assert not Batch.objects.filter(pk=batch.pk).exists()
-        else:
-            assert isinstance(deleted, Conflict)
-            assert said["revision"] == 1
-            assert task.labels.count() == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_opening_twice_at_once_opens_once() -> None:
-    world = make_world()
-    make_samples(world.project, 5)
-    batch = world.batch(opened=False)
-    results = at_once(*[lambda: open_batch(batch=batch)] * 6)
-    assert sum(isinstance(result, Batch) for result in results) == 1
-    assert sum(isinstance(result, Conflict) for result in results) == 5
-    assert batch.tasks.count() == 10
+    for _ in range(6):
+        world.batch(opened=False)
+    with django_assert_max_num_queries(3) as captured:
+        listed = [batch_as_dict(batch) for batch in batches_of(world.project)]
+    assert isinstance(captured, CaptureQueriesContext)
+    assert [batch["number"] for batch in listed] == [6, 5, 4, 3, 2, 1]
+    assert listed[0] == batch_as_dict(Batch.objects.get(number=6))
+    assert (listed[0]["samples"], listed[0]["criteria"]) == (1, ["support", "grade"])

@@ -10,7 +10,12 @@ from django.core.management import CommandError, call_command, get_commands, loa
 
 from annotate.management.base import OneLineCommand
 from annotate.models import Criterion, Label, Membership, Project, Rater, User, Verdict
-from tests.annotate.factories import World, make_samples
+from tests.annotate.factories import World, make_samples, make_world
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return make_world()
 
 
 def run(*arguments: str) -> str:

@@ -6,11 +6,11 @@ import pytest
 from django.http import Http404
 
 from annotate.errors import Conflict, Invalid
-from annotate.models import AuditEntry, Flag, Task
+from annotate.models import AuditEntry, Task
 from annotate.selectors.flags import flag_as_dict, flags_of
 from annotate.services.flags import raise_flag, resolve_flag
 from annotate.services.projects import remove_member
-from tests.annotate.factories import World, at_once, finish, make_sample, make_world
+from tests.annotate.factories import World, finish, make_sample
 
 
 @pytest.fixture
@@ -77,12 +77,3 @@ def test_only_about_ones_own_task(world: World, task: Task) -> None:
     remove_member(project=world.project, user=world.ann)
     with pytest.raises(Http404):
         raise_flag(actor=world.ann, task_id=task.pk, reason="Again.")
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_same_flag_many_times_at_once(transactional_db: None) -> None:
-    world = make_world()
-    make_sample(world.project)
-    task = world.batch(annotators=[world.ann], overlap=1).tasks.get()
-    flags = at_once(*[lambda: raise_flag(actor=world.ann, task_id=task.pk, reason="Cut off.")] * 20)
-    assert {flag.pk for flag in flags} == {Flag.objects.get().pk}

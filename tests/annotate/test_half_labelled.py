@@ -29,6 +29,11 @@ def grade_of(sample: Sample) -> tuple[str, Any, int]:
     return verdict.state, verdict.value, len(verdict.votes)
 
 
+@pytest.fixture
+def world(db: None) -> World:
+    return make_world()
+
+
 def waiting(world: World, state: str = "") -> list[str]:
     return [verdict.unit for verdict in Queue(world.project, world.rita, state=state)]
 

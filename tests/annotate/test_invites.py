@@ -16,7 +16,7 @@ from annotate.selectors.invites import open_invites
 from annotate.services.invites import accept_invite, create_invite, find_invite, revoke_invite
 from annotate.services.members import deactivate_member
 from annotate.services.projects import set_member
-from tests.annotate.factories import World, at_once, make_world
+from tests.annotate.factories import World
 
 
 def invite(world: World, **more: Any) -> tuple[Invite, str]:
@@ -147,30 +147,6 @@ def test_a_mail_that_can_not_be_sent_breaks_nothing(world: World, settings: Any)
     made, token = invite(world, email="new@example.org")
     assert not send_invitation(invite=made, token=token)
     assert find_invite(token) == made
-
-
-@pytest.mark.django_db(transaction=True)
-def test_no_more_people_come_in_than_it_is_for(transactional_db: None) -> None:
-    world = make_world()
-    people = [User.objects.create_user(f"p{n}") for n in range(12)]
-    made, token = invite(world, max_uses=5)
-    results = at_once(*(lambda person=person: accept_invite(user=person, token=token) for person in people))
-    joined = [result for result in results if isinstance(result, Membership)]
-    assert len(joined) == 5
-    assert {type(result) for result in results} == {Membership, Http404}
-    made.refresh_from_db()
-    assert made.uses == 5
-    assert world.project.memberships.filter(user__in=people).count() == 5
-
-
-@pytest.mark.django_db(transaction=True)
-def test_one_person_at_once_is_one_use(transactional_db: None) -> None:
-    world = make_world()
-    made, token = invite(world, max_uses=5)
-    results = at_once(*[lambda: accept_invite(user=world.charlie, token=token)] * 6)
-    assert {type(result) for result in results} == {Membership}
-    made.refresh_from_db()
-    assert made.uses == 1
 
 
 def test_a_name_that_others_labels_use_is_refused_whole(world: World) -> None:

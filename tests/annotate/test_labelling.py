@@ -13,17 +13,22 @@ from annotate.models import Label, LabelEvent, Task, Verdict
 from annotate.services.batches import close_batch, start_adjudication
 from annotate.services.labelling import MAX_ACTIVE_SECONDS, MAX_COMMENT, skip_task, submit_task
 from annotate.services.projects import remove_member, set_member
-from tests.annotate.factories import World, finish, label_all, make_sample, say, stored
+from tests.annotate.factories import World, finish, label_all, make_sample, make_world, say, stored
 
 QUOTE = {"context": 0, "start": 15, "end": 16, "quote": "😀"}
 
 
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
+    world = make_world()
+    make_sample(world.project)
+    world.batch(criteria=("support", "grade", "relevance"), annotators=[world.ann, world.ben])
+    return world
+
+
 @pytest.fixture
 def task(world: World) -> Task:
-    make_sample(world.project)
-    return world.batch(criteria=("support", "grade", "relevance"), annotators=[world.ann, world.ben]).tasks.get(
-        annotator=world.ann
-    )
+    return Task.objects.get(annotator=world.ann)
 
 
 def test_evidence_whose_offsets_have_shifted_is_stored_where_its_quote_stands(world: World, task: Task) -> None:

@@ -10,20 +10,25 @@ from annotate.models import Batch, LessonRead, Verdict
 from annotate.selectors.lessons import Lessons, new_lessons
 from annotate.services.adjudication import decide
 from annotate.services.lessons import mark_read
-from tests.annotate.factories import World, finish, make_samples
+from tests.annotate.factories import World, finish, make_samples, make_world
 
 
-@pytest.fixture
-def batch(world: World) -> Batch:
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     """Two samples; Ann says 1 and Ben 5; Rita says 5 about the first one. Labelling is over."""
+    world = make_world()
     make_samples(world.project, 2)
     batch = world.batch(annotators=[world.ann, world.ben])
     for task in batch.tasks.all():
         finish(task, support="yes", grade=1 if task.annotator == world.ann else 5)
     decided(world, "s1", 5)
     Batch.objects.filter(pk=batch.pk).update(status="adjudicating")
-    batch.refresh_from_db()
-    return batch
+    return world
+
+
+@pytest.fixture
+def batch(world: World) -> Batch:
+    return world.project.batches.get()
 
 
 def decided(world: World, sample: str, value: Any, reason: str = "It opens at nine.") -> Verdict:

@@ -31,6 +31,11 @@ def give_addresses(*people: User) -> None:
 
 
 @pytest.fixture
+def world(db: None) -> World:
+    return make_world()
+
+
+@pytest.fixture
 def batch(world: World) -> Batch:
     make_samples(world.project, 3)
     give_addresses(world.ann, world.ben)

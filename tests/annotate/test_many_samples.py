@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 MANY = 70_000
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     world = make_world()
     with connection.cursor() as cursor:
         cursor.execute(

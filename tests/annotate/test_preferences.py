@@ -9,7 +9,7 @@ from annotate.hotkeys import DEFAULT_HOTKEYS, OPTION_KEYS, PAGE_ACTIONS, RESERVE
 from annotate.models import User
 from annotate.services.criteria import add_criteria
 from annotate.services.preferences import as_dict, change_preferences, preferences_of
-from tests.annotate.factories import TRISTATE, World, at_once, make_world
+from tests.annotate.factories import TRISTATE, World
 
 USUAL = {"hotkeys": {}, "single_keys": True, "view": "one", "markers": False}
 
@@ -108,17 +108,3 @@ def test_a_key_of_an_option_stays_the_options(world: World) -> None:
     assert change_preferences(user=world.ann, changes={"hotkeys": {"split": "w", "write": "q"}}).hotkeys["split"] == "w"
     # Charlie never meets that criterion.
     assert change_preferences(user=world.charlie, changes={"hotkeys": {"skip": "w"}}).hotkeys == {"skip": "w"}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_changes_at_once_are_both_kept(transactional_db: None) -> None:
-    world = make_world()
-    at_once(
-        *[
-            lambda changes=changes: change_preferences(user=world.ann, changes=changes)
-            for changes in ({"view": "all"}, {"markers": True}, {"single_keys": False}, {"hotkeys": {"skip": "w"}})
-        ]
-    )
-    assert as_dict(preferences_of(User.objects.get(pk=world.ann.pk))) == {
-        "hotkeys": {"skip": "w"}, "single_keys": False, "view": "all", "markers": True,
-    }  # fmt: skip

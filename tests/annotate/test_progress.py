@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import pytest
-from django.test.utils import CaptureQueriesContext
-from pytest_django import DjangoAssertNumQueries
 
 from annotate.models import Batch, Label, Task, Verdict
 from annotate.selectors.campaign import Counts, counts_of
 from annotate.selectors.progress import batch_annotators, batch_criteria
-from annotate.selectors.projects import batch_as_dict, batches_of
 from annotate.selectors.tasks import following_task, next_task, work_progress
 from annotate.services.batches import close_batch
 from annotate.services.labelling import skip_task, submit_task
 from annotate.units import units_of
-from tests.annotate.factories import World, label_all, make_sample, say
+from tests.annotate.factories import World, label_all, make_sample, make_world, say
+from tests.conftest import taken_back
 
 
-@pytest.fixture(params=[1, 2, 3])
-def busy(world: World, request: pytest.FixtureRequest) -> World:
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def _world(module_transaction: None, request: pytest.FixtureRequest) -> Iterator[World]:
+    with taken_back():
+        world = make_world()
+        make_busy(world, request.param)
+        yield world
+
+
+@pytest.fixture
+def busy(world: World) -> World:
+    return world
+
+
+def make_busy(world: World, seed: int) -> None:
     """Two batches over overlapping samples, with every task somewhere on its way."""
-    rng = random.Random(request.param)
+    rng = random.Random(seed)
     for number in range(8):
         make_sample(
             world.project,
@@ -34,8 +45,8 @@ def busy(world: World, request: pytest.FixtureRequest) -> World:
         world.batch(
             criteria=("support", "grade", "relevance") if overlap == 2 else ("grade", "support"),
             overlap=overlap,
-            selection={"method": "random", "n": n, "seed": request.param},
-            seed=request.param,
+            selection={"method": "random", "n": n, "seed": seed},
+            seed=seed,
         )
     world.batch(opened=False)
     for task in Task.objects.select_related("annotator", "sample", "batch"):
@@ -48,7 +59,6 @@ def busy(world: World, request: pytest.FixtureRequest) -> World:
             submit_task(actor=task.annotator, task_id=task.pk, active_seconds=rng.randrange(99))
         elif fate == "skip":
             skip_task(actor=task.annotator, task_id=task.pk, reason="No.")
-    return world
 
 
 def test_annotators(busy: World) -> None:
@@ -145,56 +155,3 @@ def test_walking_through_ones_tasks(busy: World) -> None:
             assert following_task(user=person, batch_id=batch.pk, exclude=[]) is None
             Batch.objects.filter(pk=batch.pk).update(status="open", closed_at=None)
         assert next_task(user=person, project=busy.other) is None
-
-
-def test_a_task_carries_what_the_workspace_needs_and_nothing_else(world: World) -> None:
-    sample = make_sample(
-        world.project,
-        metadata={"model": "secret-model"},
-        contexts=[{"id": "a", "text": "t", "score": 0.123, "judge": "x"}, {"text": "no id"}],
-        claims=[{"text": "c", "start": 0, "end": 1, "verdict": "x"}],
-        pipeline_version="secret-pipeline",
-    )
-    batch = world.batch(criteria=("relevance", "grade"), annotators=[world.ann], overlap=1)
-    say(world.ann, batch.tasks.get(), "answer", "grade", 4, comment="mine")
-    task = next_task(user=world.ann, project=world.project)
-    assert task is not None
-    assert task["sample"] == {
-        "question": sample.question,
-        "answer": sample.answer,
-        "answer_b": None,
-        "reference": None,
-        "contexts": [{"id": "a", "text": "t"}, {"id": None, "text": "no id"}],
-        "claims": [{"index": 0, "text": "c", "start": 0, "end": 1}],
-        "key_facts": [],
-        "entities": [],
-    }
-    assert [criterion["key"] for criterion in task["criteria"]] == ["relevance", "grade"]
-    assert task["criteria"][1]["options"] == world.criteria("grade")[0].options
-    assert task["labels"] == [
-        {
-            "unit": "answer",
-            "criterion": "grade",
-            "value": 4,
-            "cant_tell": "",
-            "comment": "mine",
-            "evidence": [],
-            "active_ms": None,
-            "revision": 1,
-        }
-    ]
-    assert task["batch"] == {"number": 1, "name": "A batch", "due_date": None}
-
-
-def test_listing_batches_asks_the_same_however_many(
-    world: World, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
-    make_sample(world.project)
-    for _ in range(6):
-        world.batch(opened=False)
-    with django_assert_max_num_queries(3) as captured:
-        listed = [batch_as_dict(batch) for batch in batches_of(world.project)]
-    assert isinstance(captured, CaptureQueriesContext)
-    assert [batch["number"] for batch in listed] == [6, 5, 4, 3, 2, 1]
-    assert listed[0] == batch_as_dict(Batch.objects.get(number=6))
-    assert (listed[0]["samples"], listed[0]["criteria"]) == (1, ["support", "grade"])

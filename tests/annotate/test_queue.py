@@ -17,7 +17,23 @@ from annotate.services.batches import close_batch, pause_batch, resume_batch
 from annotate.services.keeping import keep_task
 from annotate.services.labelling import skip_task, submit_task
 from annotate.services.reopening import reopen_task
-from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, must_take, run_out, say, take
+from tests.annotate.factories import (
+    World,
+    finish,
+    label_all,
+    make_sample,
+    make_samples,
+    make_world,
+    must_take,
+    run_out,
+    say,
+    take,
+)
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return make_world()
 
 
 def pull(world: World, **more: Any) -> Batch:

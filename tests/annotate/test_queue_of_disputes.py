@@ -16,8 +16,13 @@ from annotate.selectors.of_batch import of_batch
 from annotate.services.adjudication import decide
 from annotate.services.consensus import settle_imported
 from annotate.services.labelling import skip_task
-from tests.annotate.factories import World, finish, make_sample, make_samples
+from tests.annotate.factories import World, finish, make_sample, make_samples, make_world
 from tests.annotate.test_consensus import imported
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return make_world()
 
 
 def queue(world: World, **more: Any) -> Queue:
@@ -266,8 +271,6 @@ def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.django_db(transaction=True)
 def test_a_long_queue_is_read_from_its_index() -> None:
     """The rows themselves are touched for what is shown only: not even once per unit that waits."""
-    from tests.annotate.factories import make_world
-
     world = make_world()
     many(world, 20_000)
     waiting, of_a_batch = queue(world), queue(world, batch=1)

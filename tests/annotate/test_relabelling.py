@@ -29,7 +29,7 @@ from annotate.services.lessons import mark_read
 from annotate.services.projects import remove_member
 from annotate.services.relabelling import change_criterion, relabel
 from annotate.services.reopening import reopen_task
-from tests.annotate.factories import TRISTATE, World, at_once, finish, make_sample, make_samples, say
+from tests.annotate.factories import TRISTATE, World, finish, make_samples, make_world, say
 
 SAME = Choices(same_meaning=True, reason="A typo.")
 
@@ -49,14 +49,20 @@ def renamed(value: str) -> dict[str, Any]:
 ADDED = changed(options=[*TRISTATE["options"], {"value": "partly"}])
 
 
-@pytest.fixture
-def labelled(world: World) -> World:
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     """Ann and Ben labelled two samples of two claims; Ann says yes, no on each, Ben yes, and on the second unsure."""
+    world = make_world()
     make_samples(world.project, 2)
     batch = world.batch(criteria=["support"], annotators=[world.ann, world.ben])
     for task in batch.tasks.order_by("sample_id", "annotator__username"):
         second = "no" if task.annotator == world.ann or task.sample.external_id == "s2" else "unsure"
         finish(task, support=lambda unit, second=second: "yes" if unit == "claim:0" else second)
+    return world
+
+
+@pytest.fixture
+def labelled(world: World) -> World:
     return world
 
 
@@ -319,18 +325,6 @@ def test_a_decision_for_an_option_that_is_gone_is_not_carried(labelled: World) -
     assert done.waiting == 1
 
 
-def test_a_unit_that_nobody_can_tell_stays_with_the_reviewers(world: World) -> None:
-    sample = make_sample(world.project)
-    batch = world.batch(criteria=["support"], annotators=[world.ann], overlap=1)
-    finish(batch.tasks.get(), support="yes")
-    Label.objects.filter(unit="claim:0").update(value=None, cant_tell="It is in Latin.")
-    Verdict.objects.filter(unit="claim:0").update(value=None, state="disputed", method="", votes=[], confidence=None)
-    evolve(world, changed(name="Backed"))
-    carried = Verdict.objects.get(criterion__version=2, sample=sample, unit="claim:0")
-    assert (carried.state, carried.votes) == ("disputed", [])
-    assert Label.objects.get(criterion__version=2, unit="claim:0").cant_tell == "It is in Latin."
-
-
 def test_a_carried_verdict_holds_all_that_one_made_in_the_normal_way_does(labelled: World) -> None:
     """Settled by rule, disputed, decided, and decided and reopened since."""
     reopened, decided = Verdict.objects.filter(unit="claim:1").order_by("-state")
@@ -440,16 +434,6 @@ def test_a_dispute_is_asked_of_the_reviewers_once(labelled: World) -> None:
     assert [verdict.criterion.version for verdict in waiting()] == [2]
 
 
-def test_labels_made_elsewhere_are_carried_too(world: World) -> None:
-    sample = make_sample(world.project)
-    raters = [Rater.objects.create(project=world.project, name=name) for name in ("Xi", "Yu")]
-    for rater, value in zip(raters, ("yes", "unsure"), strict=True):
-        Label.objects.create(rater=rater, sample=sample, unit="claim:0", criterion=support(world), value=value)
-    done = evolve(world, without("unsure"))
-    assert (done.carried, done.asked, done.left, done.batch) == (1, 0, 1, None)
-    assert said(support(world, 2)) == {("Xi", "s1", "claim:0", "yes")}
-
-
 def test_labels_of_who_has_left_go_to_whom_the_admin_says(labelled: World) -> None:
     rater = Rater.objects.get(name="ben")
     remove_member(project=labelled.project, user=labelled.ben, actor=labelled.alice)
@@ -535,24 +519,3 @@ def test_labels_carried_over_into_the_old_task_leave_it_as_it_was(labelled: Worl
     before = own_task(user=labelled.ann, task_id=task.pk)
     evolve(labelled, changed(name="Backed"))
     assert own_task(user=labelled.ann, task_id=task.pk) == before
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_admins_at_once_make_one_version(transactional_db: None) -> None:
-    from tests.annotate.factories import make_world
-
-    world = make_world()
-    make_samples(world.project, 2)
-    for task in world.batch(criteria=["support"], annotators=[world.ann, world.ben]).tasks.all():
-        finish(task, support="unsure")
-    seen = support(world)
-
-    def change() -> Any:
-        return change_criterion(
-            actor=world.alice, project=world.project, seen=seen, spec=without("unsure"), choices=Choices()
-        )
-
-    outcomes = at_once(change, change, change)
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Relabelled", "Stale", "Stale"]
-    assert Batch.objects.filter(relabels=seen).count() == 1
-    assert world.project.criteria.filter(key="support").count() == 2

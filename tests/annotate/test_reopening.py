@@ -32,6 +32,11 @@ from tests.annotate.factories import (
 
 
 @pytest.fixture
+def world(db: None) -> World:
+    return make_world()
+
+
+@pytest.fixture
 def task(world: World) -> Task:
     make_sample(world.project)
     return world.batch(annotators=[world.ann, world.ben]).tasks.get(annotator=world.ann)

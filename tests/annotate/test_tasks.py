@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotate.errors import Conflict, Invalid
 from annotate.models import AuditEntry, Batch, Membership, Task, User, Verdict
 from annotate.selectors.counting import counting_labels
+from annotate.selectors.tasks import next_task
 from annotate.services.batches import close_batch, extend_batch, pause_batch
 from annotate.services.labelling import skip_task, submit_task
 from annotate.services.projects import set_member
@@ -429,3 +430,42 @@ def test_an_option_that_makes_no_sense(world: World, given: dict[str, Any], code
 def test_a_second_member_of_the_project_never_sees_it(world: World, batch: Batch) -> None:
     set_member(project=world.project, user=world.charlie, role="annotator")
     assert take(world.charlie, batch) is None
+
+
+def test_a_task_carries_what_the_workspace_needs_and_nothing_else(world: World) -> None:
+    sample = make_sample(
+        world.project,
+        metadata={"model": "secret-model"},
+        contexts=[{"id": "a", "text": "t", "score": 0.123, "judge": "x"}, {"text": "no id"}],
+        claims=[{"text": "c", "start": 0, "end": 1, "verdict": "x"}],
+        pipeline_version="secret-pipeline",
+    )
+    batch = world.batch(criteria=("relevance", "grade"), annotators=[world.ann], overlap=1)
+    say(world.ann, batch.tasks.get(), "answer", "grade", 4, comment="mine")
+    task = next_task(user=world.ann, project=world.project)
+    assert task is not None
+    assert task["sample"] == {
+        "question": sample.question,
+        "answer": sample.answer,
+        "answer_b": None,
+        "reference": None,
+        "contexts": [{"id": "a", "text": "t"}, {"id": None, "text": "no id"}],
+        "claims": [{"index": 0, "text": "c", "start": 0, "end": 1}],
+        "key_facts": [],
+        "entities": [],
+    }
+    assert [criterion["key"] for criterion in task["criteria"]] == ["relevance", "grade"]
+    assert task["criteria"][1]["options"] == world.criteria("grade")[0].options
+    assert task["labels"] == [
+        {
+            "unit": "answer",
+            "criterion": "grade",
+            "value": 4,
+            "cant_tell": "",
+            "comment": "mine",
+            "evidence": [],
+            "active_ms": None,
+            "revision": 1,
+        }
+    ]
+    assert task["batch"] == {"number": 1, "name": "A batch", "due_date": None}

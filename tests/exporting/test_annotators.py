@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import json
@@ -34,8 +35,8 @@ def _media(tmp_path: Path, settings: Any) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     """Ann and Ben label two samples, Chen nothing; an imported rater is among them, and Ann met a gold task."""
     world = make_world()
     for number in (1, 2):
@@ -54,6 +55,11 @@ def world() -> World:
     say(world.ann, gold, "answer", "grade", 1)
     submit_task(actor=world.ann, task_id=gold.pk)
     return world
+
+
+@pytest.fixture
+def world(_world: World, db: None) -> World:
+    return copy.deepcopy(_world)
 
 
 def content(world: World, file_format: str, naming: str | None = "named", **filters: Any) -> bytes:

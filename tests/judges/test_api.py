@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -25,8 +26,8 @@ ROOT = "/api/projects/desk/"
 Committing = Callable[..., AbstractContextManager[object]]
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     world = make_world()
     samples = add_samples(world.project, [f"s{place:02}" for place in range(24)])
     (grade,) = world.criteria("grade")
@@ -35,6 +36,11 @@ def world() -> World:
     add_judge(world.project, "good", samples, scores_like(samples), dimension="grade")
     add_judge(world.project, "other", samples, scores_like(samples, wrong_every=3), dimension="grade")
     return world
+
+
+@pytest.fixture
+def world(_world: World, db: None) -> World:
+    return copy.deepcopy(_world)
 
 
 @pytest.fixture

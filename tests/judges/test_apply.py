@@ -34,7 +34,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def _project(module_transaction: None) -> Project:
-    return noisy_project(count=240, noise=0.3)
+    """With a certificate of its judge."""
+    project = noisy_project(count=240, noise=0.3)
+    issue_certificate(look=look_at_test(criterion=project.criteria.get(), judge_name="judge"))
+    return project
 
 
 @pytest.fixture
@@ -48,8 +51,8 @@ def grade(project: Project) -> Criterion:
 
 
 @pytest.fixture
-def certificate(grade: Criterion) -> Certificate:
-    return issue_certificate(look=look_at_test(criterion=grade, judge_name="judge"))
+def certificate(project: Project) -> Certificate:
+    return Certificate.objects.get(project=project)
 
 
 def new_scores(count: int = 300, seed: int = 5) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import subprocess
@@ -43,12 +44,17 @@ CORRELATIONS = {"spearman", "kendall", "pearson", "roc_auc"}
 RATES = {"kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc", "ac1"}
 
 
-@pytest.fixture
-def project() -> Project:
+@pytest.fixture(scope="module")
+def _project(module_transaction: None) -> Project:
     project, samples = graded_project()
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     add_judge(project, "bad | judge", samples, scores_like(samples, wrong_every=2), dimension="grade")
     return project
+
+
+@pytest.fixture
+def project(_project: Project, db: None) -> Project:
+    return copy.deepcopy(_project)
 
 
 def run(*arguments: str) -> str:
@@ -145,7 +151,7 @@ def test_html_without_storing_a_report(project: Project) -> None:
 @pytest.mark.parametrize("form", ["json", "table", "markdown", "html"])
 def test_out(form: str, project: Project, tmp_path: Path) -> None:
     path = tmp_path / "out"
-    arguments = ["align", "desk", "--criterion", "grade", "--format", form]
+    arguments = ["align", "desk", "--criterion", "grade", "--judge", "good", "--format", form]
     assert run(*arguments, "--out", str(path)) == f"Wrote {path}.\n"
     assert path.read_text(encoding="utf-8") == run(*arguments)
 
@@ -188,7 +194,6 @@ def test_bad_arguments(arguments: list[str], project: Project) -> None:
         call_command(*arguments)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_an_error_is_one_line_and_an_exit_code() -> None:
     from django.db import connection
 

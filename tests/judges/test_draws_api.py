@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -17,13 +18,18 @@ OUTCOMES = {"by": "outcomes", "judge": "scorer", "threshold": 0.5}
 WORTH = {"by": "worth", "count": 10, "judge": "scorer", "dimension": "grade"}
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     world = make_world()
     samples: dict[str, Sample] = add_samples(world.project, [f"s{place:02}" for place in range(40)])
     rows = [(name, "answer", place % len(GRADES) / 4) for place, name in enumerate(samples)]
     add_judge(world.project, "scorer", samples, rows, dimension="grade")
     return world
+
+
+@pytest.fixture
+def world(_world: World, db: None) -> World:
+    return copy.deepcopy(_world)
 
 
 def client_of(world: World, name: str) -> APIClient:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from io import StringIO
 from typing import Any
@@ -26,11 +27,16 @@ from tests.judges.building import add_judge, graded_project, make_project, score
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def samples() -> dict[str, Sample]:
+@pytest.fixture(scope="module")
+def _samples(module_transaction: None) -> dict[str, Sample]:
     project, samples = graded_project(count=80)
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     return samples
+
+
+@pytest.fixture
+def samples(_samples: dict[str, Sample], db: None) -> dict[str, Sample]:
+    return copy.deepcopy(_samples)
 
 
 @pytest.fixture
@@ -169,7 +175,7 @@ def test_a_certificate_says_everything(grade: Criterion) -> None:
 
 
 def test_too_few_labels() -> None:
-    project, samples = graded_project(count=30)
+    project, samples = graded_project("small", count=30)
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     grade = project.criteria.get(key="grade")
     certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))

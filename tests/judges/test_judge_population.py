@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from judges.models import AlignmentReport
@@ -15,8 +17,8 @@ from tests.judges.test_judge_beside import Words
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def report() -> AlignmentReport:
+@pytest.fixture(scope="module")
+def _report(module_transaction: None) -> AlignmentReport:
     """Of one judge every score has a label beside it; the other scored 200 samples more, nearly all of them high."""
     project, samples = graded_project()
     add_judge(project, "known", samples, scores_like(samples), dimension="grade")
@@ -24,6 +26,11 @@ def report() -> AlignmentReport:
     high = [(name, "answer", 0.2 if place % 10 == 0 else 1.0) for place, name in enumerate(more)]
     add_judge(project, "wide", add_samples(project, more), [*scores_like(samples), *high], dimension="grade")
     return freeze_report(criterion=project.criteria.get(key="grade"))
+
+
+@pytest.fixture
+def report(_report: AlignmentReport, db: None) -> AlignmentReport:
+    return copy.deepcopy(_report)
 
 
 def test_the_table_and_the_way_to_it(report: AlignmentReport) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from alignment.figures import Before, Chance
+from alignment.figures import Before, Chance, report_figures
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, BatchSample, Criterion, Sample
 from annotate.selectors.draws import chances_of, draw_progress, finished_draw, unlabelled_samples
@@ -21,32 +22,38 @@ from judges.services.looks import look_at_test
 from judges.services.next_samples import About, make_next_batch, next_samples
 from judges.services.reports import freeze_report
 from tests.annotate.factories import World, finish, make_world
-from tests.judges.building import GRADES, add_judge, add_labels, add_samples
+from tests.judges.building import GRADES, add_judge, add_labels, add_samples, graded_project
 
 pytestmark = pytest.mark.django_db
 
 GOOD = About("good", "grade")
 
 
-@pytest.fixture
-def world() -> World:
-    return make_world()
-
-
-@pytest.fixture
-def samples(world: World) -> dict[str, Sample]:
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
     """200 answers of which 60 are graded by two imported raters and all are scored by two judges."""
+    world = make_world()
     found = add_samples(world.project, [f"s{place:03}" for place in range(200)])
     names = list(found)[:60]
     rows = [(name, "answer", rater, grade_of(name)) for name in names for rater in ("ann", "bob")]
     add_labels(world.project.criteria.get(key="grade"), found, rows)
     add_judge(world.project, "good", found, scores(found, wrong_every=7), dimension="grade")
     add_judge(world.project, "poor", found, scores(found, wrong_every=3), dimension="grade")
-    return found
+    return world
 
 
 @pytest.fixture
-def grade(world: World, samples: dict[str, Sample]) -> Criterion:
+def world(_world: World, db: None) -> World:
+    return copy.deepcopy(_world)
+
+
+@pytest.fixture
+def samples(world: World) -> dict[str, Sample]:
+    return {sample.external_id: sample for sample in world.project.samples.all()}
+
+
+@pytest.fixture
+def grade(world: World) -> Criterion:
     return world.project.criteria.get(key="grade")
 
 
@@ -160,8 +167,7 @@ def label(batch: Batch, *, all_but: int = 0) -> None:
 
 
 def test_figures_for_all_samples_come_when_the_batch_is_finished(world: World, grade: Criterion) -> None:
-    report = freeze_report(criterion=grade)
-    assert report.result["drawn"] is None
+    assert report_figures(full_evidence(grade))["drawn"] is None
     batch = open_batch(batch=make(world, grade))
     label(batch, all_but=1)
     progress = draw_progress(grade)
@@ -226,15 +232,15 @@ def test_a_finished_draw_is_no_new_look(world: World, grade: Criterion) -> None:
 
 
 def test_works_before_there_is_anything_but_samples() -> None:
-    world = make_world()
-    found = add_samples(world.project, [f"s{place:03}" for place in range(50)])
-    criterion = world.project.criteria.get(key="grade")
+    project, _ = graded_project("early", count=0)
+    found = add_samples(project, [f"s{place:03}" for place in range(50)])
+    criterion = project.criteria.get(key="grade")
     seen = next_samples(criterion=criterion, count=40, seed=1).proposal
     assert (seen.basis, seen.worth, len(seen.strata)) == ("nothing", None, 1)
     assert {chance.probability for chance in seen.chosen.values()} == {0.8}
     # With judges alone, they say where verdicts may vary.
-    add_judge(world.project, "good", found, scores(found, wrong_every=7), dimension="grade")
-    add_judge(world.project, "poor", found, scores(found, wrong_every=3), dimension="grade")
+    add_judge(project, "good", found, scores(found, wrong_every=7), dimension="grade")
+    add_judge(project, "poor", found, scores(found, wrong_every=3), dimension="grade")
     seen = next_samples(criterion=criterion, count=40, seed=1).proposal
     assert seen.basis == "judges"
     assert len(seen.strata) > 4

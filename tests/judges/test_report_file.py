@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -25,8 +26,8 @@ HOSTILE = "<script>alert(1)</script> & $x^2$ “\u0007” 评委"
 PEOPLE = {"value": 0.6, "low": 0.5, "high": 0.7}
 
 
-@pytest.fixture
-def report(db: None) -> AlignmentReport:
+@pytest.fixture(scope="module")
+def _report(module_transaction: None) -> AlignmentReport:
     project, samples = graded_project()
     Project.objects.filter(pk=project.pk).update(name=HOSTILE.replace("\u0007", ""))
     more = add_samples(project, ["<b>bold</b>"], answer="<img src=x onerror=alert(2)>")
@@ -35,6 +36,11 @@ def report(db: None) -> AlignmentReport:
     add_judge(project, "javascript:alert(3)", {**samples, **more}, [("<b>bold</b>", "answer", 3)], dimension="grade")
     project.refresh_from_db()
     return freeze_report(criterion=project.criteria.get(key="grade"))
+
+
+@pytest.fixture
+def report(_report: AlignmentReport, db: None) -> AlignmentReport:
+    return copy.deepcopy(_report)
 
 
 def check_svg(source: str) -> ET.Element:

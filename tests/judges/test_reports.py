@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import pytest
 from django.utils import timezone
 
 from annotate.models import Criterion, Label, Project, Task, User, Verdict
-from judges.models import AlignmentReport, Judge, SplitMember
+from judges.models import AlignmentReport, Judge
 from judges.selectors.reports import data_version, one_report, report_as_dict, report_state
-from judges.services.reports import build_report, freeze_report
-from tests.annotate.factories import at_once, finish, make_sample, make_world
+from judges.services.reports import basis_of, build_report, freeze_report
+from tests.annotate.factories import finish, make_sample, make_world
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project() -> Project:
-    project, samples = graded_project()
+@pytest.fixture(scope="module")
+def _project(module_transaction: None) -> Project:
+    """With a report, which Amy has made."""
+    project, samples = graded_project("frozen")
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
+    freeze_report(criterion=project.criteria.get(key="grade"), user=User.objects.create_user("amy"))
     return project
+
+
+@pytest.fixture
+def project(_project: Project, db: None) -> Project:
+    return copy.deepcopy(_project)
 
 
 @pytest.fixture
@@ -29,27 +37,30 @@ def grade(project: Project) -> Criterion:
     return project.criteria.get(key="grade")
 
 
-def test_twice_is_once(grade: Criterion) -> None:
-    alice = User.objects.create_user("alice")
-    first = freeze_report(criterion=grade, user=alice)
+@pytest.fixture
+def first(project: Project) -> AlignmentReport:
+    return project.reports.get()
+
+
+def test_twice_is_once(grade: Criterion, first: AlignmentReport) -> None:
     second = freeze_report(criterion=grade)
-    assert (second.pk, second.number, second.created_by) == (first.pk, 1, alice)
+    assert (second.pk, second.number, second.created_by) == (first.pk, 1, User.objects.get())
     assert second.result == first.result
     assert AlignmentReport.objects.count() == 1
     assert report_state(grade).report == first
 
 
-def test_numbers_run_through_the_project(project: Project, grade: Criterion) -> None:
+def test_numbers_run_through_the_project(project: Project, first: AlignmentReport) -> None:
     support = project.criteria.get(key="support")
-    assert freeze_report(criterion=grade).number == 1
+    assert first.number == 1
     assert freeze_report(criterion=support).number == 2
     elsewhere, _ = graded_project("elsewhere")
     assert freeze_report(criterion=elsewhere.criteria.get(key="grade")).number == 1
     assert one_report(project, 2).criterion == support
 
 
-def test_a_report_is_whole(grade: Criterion) -> None:
-    report = report_as_dict(freeze_report(criterion=grade))
+def test_a_report_is_whole(grade: Criterion, first: AlignmentReport) -> None:
+    report = report_as_dict(first)
     assert set(report) == {
         "number", "criterion", "criterion_version", "fingerprint", "created_at", "parameters", "result",
     }  # fmt: skip
@@ -113,12 +124,20 @@ def _another_version(project: Project) -> None:
 @pytest.mark.parametrize(
     "change", [_label, _one_more_label, _verdict, _one_more_score, _a_failed_score, _another_version]
 )
-def test_a_change_makes_another_report(change: Change, project: Project, grade: Criterion) -> None:
-    first = freeze_report(criterion=grade)
+def test_a_change_makes_a_report_out_of_date(
+    change: Change, project: Project, grade: Criterion, first: AlignmentReport
+) -> None:
     before = data_version(grade)
     change(project)
     assert data_version(grade) != before
     assert report_state(grade).is_out_of_date
+    assert basis_of(grade).fingerprint != first.fingerprint
+
+
+def test_another_report_is_made_when_something_has_changed(
+    project: Project, grade: Criterion, first: AlignmentReport
+) -> None:
+    _verdict(project)
     second = freeze_report(criterion=grade)
     assert second.number == 2
     assert second.fingerprint != first.fingerprint
@@ -142,19 +161,17 @@ def _another_project(project: Project) -> None:
     add_judge(elsewhere, "good", samples, scores_like(samples), dimension="grade")
 
 
-def test_what_is_no_part_of_it_makes_none(project: Project, grade: Criterion) -> None:
-    first = freeze_report(criterion=grade)
+def test_what_is_no_part_of_it_makes_none(project: Project, grade: Criterion, first: AlignmentReport) -> None:
     before = data_version(grade)
     for change in (_a_sample, _another_criterion, _another_project):
         change(project)
         assert data_version(grade) == before, change
-        assert build_report(criterion=grade).fingerprint == first.fingerprint, change
+        assert basis_of(grade).fingerprint == first.fingerprint, change
     assert not report_state(grade).is_out_of_date
     assert freeze_report(criterion=grade) == first
 
 
-def test_a_label_said_again_is_the_same_report(project: Project, grade: Criterion) -> None:
-    first = freeze_report(criterion=grade)
+def test_a_label_said_again_is_the_same_report(grade: Criterion, first: AlignmentReport) -> None:
     Label.objects.filter(sample__external_id="s03", rater__name="ann").update(revision=3, updated_at=timezone.now())
     assert report_state(grade).is_out_of_date
     again = freeze_report(criterion=grade)
@@ -172,12 +189,12 @@ def test_the_order_of_arrival_is_no_part_of_the_fingerprint() -> None:
         scores = scores_like(names)
         add_labels(project.criteria.get(key="grade"), samples, rows[::-1] if backwards else rows)
         add_judge(project, "j", samples, scores[::-1] if backwards else scores, dimension="grade")
-        fingerprints.append(build_report(criterion=project.criteria.get(key="grade")).fingerprint)
+        fingerprints.append(basis_of(project.criteria.get(key="grade")).fingerprint)
     assert fingerprints[0] == fingerprints[1]
 
 
 def test_a_judge_read_the_other_way_round_makes_reports_out_of_date(project: Project, grade: Criterion) -> None:
-    freeze_report(criterion=grade)
+    assert not report_state(grade).is_out_of_date
     Judge.objects.filter(project=project).update(higher_is_better=False)
     assert report_state(grade).is_out_of_date
 
@@ -194,14 +211,3 @@ def test_labels_of_an_open_task_wait(db: None) -> None:
     Task.objects.filter(pk=task.pk).update(status="in_progress", submitted_at=None)
     assert report_state(grade).is_out_of_date
     assert build_report(criterion=grade).result["agreement"]["ratings"] == 0
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_at_once_make_one_report() -> None:
-    project, samples = graded_project()
-    add_judge(project, "good", samples, scores_like(samples), dimension="grade")
-    grade = project.criteria.get(key="grade")
-    reports = at_once(*[lambda: freeze_report(criterion=grade)] * 2)
-    assert [report.number for report in reports] == [1, 1]
-    assert AlignmentReport.objects.count() == 1
-    assert SplitMember.objects.count() == len({*SplitMember.objects.values_list("sample_id", flat=True)}) > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import json
@@ -29,8 +30,8 @@ pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def report() -> AlignmentReport:
+@pytest.fixture(scope="module")
+def _report(module_transaction: None) -> AlignmentReport:
     project, samples = graded_project()
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     scores = enumerate(scores_like(samples))
@@ -38,6 +39,11 @@ def report() -> AlignmentReport:
     add_judge(project, "broken", samples, broken, dimension="grade", higher_is_better=False)
     add_judge(project, "in words", samples, [(name, "answer", "4") for name in samples], dimension="grade")
     return freeze_report(criterion=project.criteria.get(key="grade"))
+
+
+@pytest.fixture
+def report(_report: AlignmentReport, db: None) -> AlignmentReport:
+    return copy.deepcopy(_report)
 
 
 def test_evidence_comes_back_from_json_as_it_was(report: AlignmentReport) -> None:
