@@ -213,8 +213,8 @@ def _english_again() -> Iterator[None]:
 
 # Other processes
 
-# Where web and worker leave the mails that they send.
-MAILS = _DATA / "mails"
+# Where web and worker leave the mails that they send. Each xdist worker has its own, which its tests empty.
+MAILS = _DATA / f"mails{_XDIST_WORKER}"
 
 
 def _environment() -> dict[str, str]:
