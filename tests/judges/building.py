@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from django.db import connection
+
 from annotate.models import Criterion, Label, Project, Rater, Sample
 from annotate.services.projects import create_project
 from judges.models import Judge, JudgeVersion, Run, Score
@@ -134,6 +136,9 @@ def shared_project(name: str, *, unit: str, passes: Mapping[str, list[Any]]) -> 
         scores.setdefault((row["judge"], row["dimension"]), []).append((row["sample_id"], row["unit"], row["score"]))
     for (judge, dimension), judged in scores.items():
         add_judge(project, judge, samples, judged, dimension=dimension)
+    # As an import does: thousands of rows, of which the planner knows nothing.
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE annotate_sample, annotate_label, judges_score")
     return project
 
 
