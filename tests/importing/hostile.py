@@ -72,10 +72,10 @@ def parquet_wide_bomb() -> bytes:
 
 @cache
 def gzip_bomb() -> bytes:
-    """80 MiB of blanks in some 160 kilobytes: as far as a file may grow before its ratio counts, and a bit further."""
+    """256 MiB of blanks in some 260 kilobytes."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     block = (b" " * 1023 + b"\n") * 1024
-    return packer.compress(line()) + b"".join(packer.compress(block) for _ in range(80)) + packer.flush()
+    return packer.compress(line()) + b"".join(packer.compress(block) for _ in range(256)) + packer.flush()
 
 
 def scrambled(data: bytes) -> bytes:
@@ -196,20 +196,20 @@ FILES = [
     Hostile("second BOM", "a.jsonl", lambda: b"\xef\xbb\xbf\xef\xbb\xbf" + line(), "format", 1),
     Hostile("BOM in the middle", "a.jsonl", lambda: line() + b"\xef\xbb\xbf" + line(id="b"), "json", 2),
     Hostile(
-        "20 MB line",
+        "100 MB line",
         "a.jsonl",
-        lambda: line() + b'{"id": "b", "answer": "' + b"x" * 20_000_000 + b'"}\n',
+        lambda: line() + b'{"id": "b", "answer": "' + b"x" * 100_000_000 + b'"}\n',
         "line_too_long",
         2,
     ),
     Hostile(
-        "20 MB row in a list",
+        "100 MB row in a list",
         "a.json",
-        lambda: b'[{"id": "b", "answer": "' + b"x" * 20_000_000 + b'"}]',
+        lambda: b'[{"id": "b", "answer": "' + b"x" * 100_000_000 + b'"}]',
         "line_too_long",
         1,
     ),
-    Hostile("20 MB line in CSV", "a.csv", lambda: b"id,question,answer\na,q," + b"x" * 20_000_000, "line_too_long"),
+    Hostile("100 MB line in CSV", "a.csv", lambda: b"id,question,answer\na,q," + b"x" * 100_000_000, "line_too_long"),
     Hostile(
         "2 MiB field", "a.jsonl", lambda: line() + line(id="b", reference="x" * (2 << 20)), "too_long", 2, "reference"
     ),

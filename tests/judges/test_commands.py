@@ -151,7 +151,7 @@ def test_html_without_storing_a_report(project: Project) -> None:
 @pytest.mark.parametrize("form", ["json", "table", "markdown", "html"])
 def test_out(form: str, project: Project, tmp_path: Path) -> None:
     path = tmp_path / "out"
-    arguments = ["align", "desk", "--criterion", "grade", "--judge", "good", "--format", form]
+    arguments = ["align", "desk", "--criterion", "grade", "--format", form]
     assert run(*arguments, "--out", str(path)) == f"Wrote {path}.\n"
     assert path.read_text(encoding="utf-8") == run(*arguments)
 
