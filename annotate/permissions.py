@@ -45,6 +45,9 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "certificates.issue": _ADMIN,
     "judges.read": _STAFF,
     "judges.change": _ADMIN,
+    "judges.run": _ADMIN,  # costs money; and what a judge gave as its reasons, and its raw replies
+    "endpoints.read": _ADMIN,
+    "endpoints.change": _ADMIN,
     "export.read": _ADMIN,
     "export.run": _ADMIN,
 }

@@ -1,18 +1,162 @@
-"""Runs of judges."""
+"""Runs of judges, what they still have to ask, and the replies that came."""
 
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
+from annotate.units import UNIT_PATTERN
 from judges.models.judge import JudgeVersion
 
 
+class RunPurpose(models.TextChoices):
+    IMPORT = "import", _("Import")
+    SCORES = "scores", _("Scores")
+    TRIAL = "trial", _("Trial on dev")
+
+
+class RunState(models.TextChoices):
+    RUNNING = "running", _("Running")
+    PAUSED = "paused", _("Paused")
+    # By itself, for the reason in `stop_code`; it can be resumed like a paused one.
+    STOPPED = "stopped", _("Stopped")
+    CANCELLED = "cancelled", _("Cancelled")
+    DONE = "done", _("Done")
+
+
 class Run(models.Model):
-    """A judge version over a set of samples; for imported scores, one file."""
+    """A judge version over a set of samples; for imported scores, one file.
+
+    scope: which samples, as judges.running.scopes reads it: {"all": true}, {"batch": 3}, {"samples": ["kb-1", …]},
+    {"pipeline": "v7"}. repeats: how often each unit is asked about in this run, from repeat `first_repeat` on.
+    is_fresh: replies that are kept from earlier are not used. planned: how many asks it has. budget: in the endpoint's
+    currency; None: no limit. cost, tokens_in, tokens_out: of the replies that this run paid for; unpriced: of how many
+    of them the price isn't known.
+    stop_code, stop_message: why it stopped by itself; never anything that the endpoint sent.
+    """
 
     version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="runs")
+    purpose = models.CharField(max_length=8, choices=RunPurpose, default=RunPurpose.IMPORT)
+    state = models.CharField(max_length=10, choices=RunState, default=RunState.DONE)
     import_job = models.ForeignKey(
         "annotate.ImportJob", on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
     )
+    scope = models.JSONField(default=dict)
+    first_repeat = models.PositiveSmallIntegerField(default=0)
+    repeats = models.PositiveSmallIntegerField(default=1)
+    is_fresh = models.BooleanField(default=False)
+    planned = models.PositiveIntegerField(default=0)
+    budget = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    cost = models.DecimalField(max_digits=18, decimal_places=9, default=0)
+    unpriced = models.PositiveIntegerField(default=0)
+    tokens_in = models.PositiveBigIntegerField(default=0)
+    tokens_out = models.PositiveBigIntegerField(default=0)
+    stop_code = models.CharField(max_length=40, blank=True, default="")
+    stop_message = models.TextField(blank=True, default="")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(purpose__in=RunPurpose.values), name="run_purpose_known"),
+            models.CheckConstraint(condition=Q(state__in=RunState.values), name="run_state_known"),
+            models.CheckConstraint(
+                condition=~Q(purpose=RunPurpose.IMPORT) | Q(state=RunState.DONE),
+                name="run_import_is_done",
+            ),
+        ]
+        indexes = [
+            # Read by the worker and the reconciler: the few that are under way among all that ever were.
+            models.Index(fields=["id"], condition=Q(state=RunState.RUNNING), name="run_under_way"),
+        ]
 
     def __str__(self) -> str:
         return f"run {self.pk}"
+
+
+class AskState(models.TextChoices):
+    WAITING = "waiting", _("Waiting")
+    LEASED = "leased", _("Being asked")
+    DONE = "done", _("Done")
+    CANCELLED = "cancelled", _("Cancelled")
+
+
+class Ask(models.Model):
+    """One thing that a run has to ask: about one unit of a sample, once. The queue of record.
+
+    unit: what is asked about; a judge that is asked about all claims at once has `answer` here, and scores of claims.
+    fence: counts the leases; only who holds the latest one may write what came of it. lost: how often a worker died
+    with it. tries: how often it was asked without an answer. due_at: not before. status, detail: what came of it, in
+    the words of a score's status and, when it failed, why. is_cached: nothing was asked, everything was kept already.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="asks")
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="+")
+    unit = models.CharField(max_length=20)
+    repeat = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=AskState, default=AskState.WAITING)
+    fence = models.PositiveIntegerField(default=0)
+    lost = models.PositiveSmallIntegerField(default=0)
+    tries = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(null=True, blank=True)
+    leased_until = models.DateTimeField(null=True, blank=True)
+    status = models.CharField(max_length=12, blank=True, default="")
+    detail = models.TextField(blank=True, default="")
+    is_cached = models.BooleanField(default=False)
+    replies = ArrayField(models.BigIntegerField(), default=list)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "sample", "unit", "repeat"], name="ask_once_per_run"),
+            models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="ask_unit_is_address"),
+            models.CheckConstraint(condition=Q(state__in=AskState.values), name="ask_state_known"),
+            models.CheckConstraint(
+                condition=Q(state=AskState.LEASED, leased_until__isnull=False)
+                | (~Q(state=AskState.LEASED) & Q(leased_until__isnull=True)),
+                name="ask_lease_has_end",
+            ),
+        ]
+        indexes = [
+            # Read by the worker that takes the next ones, in the order in which they were laid.
+            models.Index(fields=["run", "id"], condition=Q(state=AskState.WAITING), name="ask_waiting"),
+            # Read by the reconciler.
+            models.Index(fields=["leased_until"], condition=Q(state=AskState.LEASED), name="ask_leased"),
+            # Read by a run's page.
+            models.Index(fields=["run", "state", "status"], name="ask_of_run"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} of {self.sample_id} in run {self.run_id}"
+
+
+class Reply(models.Model):
+    """What a model answered to one request, whole, so that the same question isn't paid twice.
+
+    key: SHA-256 of everything that was sent, and of where to (judges.endpoints.calls.key_of). latency: in seconds.
+    cost: None when the price isn't known. body: {"text", "refusal", "finish_reason"} or {"vectors"}; what could not be
+    understood is kept like the rest.
+    """
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="replies")
+    key = models.CharField(max_length=64)
+    body = models.JSONField()
+    model = models.TextField(blank=True, default="")
+    tokens_in = models.PositiveIntegerField(null=True, blank=True)
+    tokens_out = models.PositiveIntegerField(null=True, blank=True)
+    cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
+    latency = models.FloatField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "key"], name="reply_once_per_question"),
+            models.CheckConstraint(condition=Q(latency__gte=0), name="reply_latency_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"reply {self.pk}"

@@ -13,6 +13,7 @@ class ScoreStatus(models.TextChoices):
     OK = "ok", _("OK")
     REFUSED = "refused", _("Refused")
     PARSE_ERROR = "parse_error", _("Reply not understood")
+    TRUNCATED = "truncated", _("Cut off")
     TIMEOUT = "timeout", _("Timed out")
     ERROR = "error", _("Failed")
 

@@ -1,0 +1,1 @@
+"""Asking a model: which addresses may be reached, with which key, how fast, and what may come back."""

@@ -1,0 +1,111 @@
+"""What is sent to a model and what comes back, for everybody who asks one.
+
+A kind of judge puts a request together and reads the reply; what lies between (keys, addresses, pace, tries, replies
+that are kept, the budget) it never sees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any, Protocol
+
+from judges.models import ScoreStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One request for a chat completion.
+
+    messages: [{"role": "system" | "user" | "assistant", "content": text}]. schema: a JSON schema that the reply has to
+    keep to, for servers that can hold a model to one; None asks for plain text. seed: None lets the server draw.
+    draw: told apart from other requests of the same words, so that a repeat is asked again and not read from what is
+    kept.
+    """
+
+    model: str
+    messages: Sequence[Mapping[str, str]]
+    temperature: float | None = 0.0
+    max_tokens: int | None = 1024
+    seed: int | None = None
+    schema: Mapping[str, Any] | None = None
+    draw: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedRequest:
+    """One request for the embeddings of texts."""
+
+    model: str
+    texts: Sequence[str]
+    draw: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A reply, as it came.
+
+    key: of the question (`key_of`). text: None when there is none. refusal: the model's own words, from the field that
+    servers have for it. finish_reason: "stop", "length", "content_filter" … vectors: of an EmbedRequest, shape (texts,
+    dimensions). model: who answered, by its own word. tokens: None when the server doesn't say. cost: in the
+    endpoint's currency; None when prices or tokens aren't known. latency: seconds. is_kept: from what was kept; nothing
+    was sent, nothing paid.
+    """
+
+    key: str
+    text: str | None = None
+    refusal: str | None = None
+    finish_reason: str | None = None
+    vectors: Sequence[Sequence[float]] | None = None
+    model: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: Decimal | None = None
+    latency: float = 0.0
+    is_kept: bool = False
+
+
+class CallFailed(Exception):
+    """No reply, and trying once more would not bring one. `detail`: our own words, nothing that the server sent."""
+
+    def __init__(self, status: ScoreStatus, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+class TryLater(CallFailed):
+    """No reply this time: 408, 429, 5xx, the network. `seconds`: not before; None when the server didn't say."""
+
+    def __init__(self, status: ScoreStatus, detail: str, seconds: float | None = None) -> None:
+        super().__init__(status, detail)
+        self.seconds = seconds
+
+
+class StopRun(Exception):
+    """No further request makes sense: a refused key, an address that may not be reached, a spent budget."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Model(Protocol):
+    """Who answers. Safe to use from several threads.
+
+    Raises CallFailed, TryLater and StopRun, which a kind lets through: whoever runs it knows what to do.
+    """
+
+    def chat(self, request: ChatRequest) -> Answered: ...
+
+    def embed(self, request: EmbedRequest) -> Answered: ...
+
+
+def key_of(base_url: str, request: ChatRequest | EmbedRequest) -> str:
+    """SHA-256 of the question and of where it is sent to: the same key, the same question."""
+    what = {"to": base_url, "as": type(request).__name__, **asdict(request)}
+    return hashlib.sha256(json.dumps(what, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

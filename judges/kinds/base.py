@@ -1,0 +1,124 @@
+"""The protocol that every kind of judge keeps to: items in, scored units with a status out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from annotate.models import Project, Sample
+from annotate.scales import Value
+from judges.endpoints.calls import Answered, Model
+from judges.models import JudgeVersion, ScoreStatus
+
+# A judge's configuration, complete and checked: plain JSON.
+Config = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is asked about: one unit of a sample, for the `repeat`-th time (from 0)."""
+
+    sample: Sample
+    unit: str
+    repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What came of one unit: exactly one of number and label when `status` is ok, else neither.
+
+    number: finite, at most LARGEST_SCORE either way. label: one of the criterion's options. rationale: the judge's own
+    words. detail: why it failed, in our words.
+    """
+
+    unit: str
+    dimension: str
+    status: ScoreStatus = ScoreStatus.OK
+    number: float | None = None
+    label: Value | None = None
+    rationale: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an item: a score for every unit that it asked about, failed ones too; and the replies it rests on,
+    kept or new, in the order in which they came."""
+
+    scores: Sequence[Scored]
+    replies: Sequence[Answered] = ()
+
+
+class Refused(Exception):
+    """A configuration that can't be taken. `field`: where, as a path ("template", "members.0.weight")."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+class Together(Protocol):
+    """A scorer that works alone, on this machine: many items at a time."""
+
+    def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
+        """One outcome per item, in their order. What can't be scored fails in its outcome; nothing is raised for it."""
+        ...
+
+
+class OneByOne(Protocol):
+    """A scorer that asks a model: one item at a time, from any of several threads."""
+
+    def ask(self, item: Item, model: Model) -> Outcome:
+        """Raises CallFailed, TryLater and StopRun as the model raised them; the replies that had come by then are kept
+        by whoever gave the model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """About how much an item costs, for an estimate before a run. `requests`: how many it makes."""
+
+    requests: int
+    tokens_in: int
+    tokens_out: int
+
+
+class Kind(Protocol):
+    """One kind of judge.
+
+    key: of JudgeKind. code_version: goes into every version's hash, and is raised with every change of code after which
+    the same configuration may give other scores. asks_model: whether its scorer is a OneByOne (with an endpoint) or a
+    Together, for a configuration.
+    """
+
+    key: str
+    code_version: int
+
+    def complete(self, config: Any, project: Project) -> dict[str, Any]:
+        """The configuration with every default filled in, which is what is kept and hashed.
+
+        Raises Refused for a field that is unknown, missing, or not what it must be.
+        """
+        ...
+
+    def asks_model(self, config: Config) -> bool: ...
+
+    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
+        """What its scores are of: (kind of unit, dimension). A dimension is a criterion's key, or the judge's own name
+        for what it measures."""
+        ...
+
+    def units(self, config: Config, sample: Sample) -> Sequence[str]:
+        """The units of the sample that are asked about, one item each; none when there is nothing to ask."""
+        ...
+
+    def size(self, config: Config, sample: Sample) -> Size:
+        """Of one item of the sample, on average. Of a Together: no requests."""
+        ...
+
+    def open(self, version: JudgeVersion) -> AbstractContextManager[Together | OneByOne]:
+        """A scorer, with what takes long to load (a model from disk) loaded. Raises StopRun when it can't be."""
+        ...

@@ -1,0 +1,27 @@
+"""Which kinds there are. Each is imported when it is asked for: a model library takes seconds to load."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from annotate.errors import Invalid
+from judges.kinds.base import Kind
+from judges.models import JudgeKind
+
+# Kind -> where its `KIND` is. Imported judges have none: nothing here can run them.
+_PLACES: dict[str, str] = {}
+
+
+def kind_named(key: str) -> Kind:
+    """Raises Invalid for a kind that can't be run."""
+    if key not in _PLACES:
+        known = ", ".join(_PLACES) or "none"
+        raise Invalid(
+            "kind_not_runnable", f"Judges of the kind “{key[:80]}” can't be run here. Those that can: {known}."
+        )
+    kind: Kind = import_module(_PLACES[key]).KIND
+    return kind
+
+
+def runnable_kinds() -> list[str]:
+    return [key for key in JudgeKind.values if key in _PLACES]

@@ -1,0 +1,1 @@
+"""Runs: what is asked, by whom, and how nothing of it is lost or done twice."""
