@@ -1,6 +1,6 @@
 """A kind of judge for tests of running: asks a model what a unit is worth, in as many requests as it is told to.
 
-It takes the place of another kind in the process that imports it; a worker does so with `--include`.
+It stands in for another kind: in tests by the fixture `plain`, in a worker that includes `plain_in_worker`.
 
 Its configuration: {"model": …, "unit": kind of unit, "requests": how many per item, "poison": the question at which
 the process is killed}. With {"alone": true} it asks nobody, and gives every unit 1.
@@ -17,7 +17,6 @@ from typing import Any
 from annotate.models import Project, Sample
 from annotate.units import unit_text, units_of
 from judges.endpoints.calls import ChatRequest, Model
-from judges.kinds import registry
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.models import JudgeKind, JudgeVersion, ScoreStatus
 
@@ -85,4 +84,3 @@ class PlainScorer:
 
 
 KIND = PlainKind()
-registry._PLACES[NAME] = __name__
