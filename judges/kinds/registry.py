@@ -12,6 +12,8 @@ from judges.models import JudgeKind
 _PLACES: dict[str, str] = {
     "llm": "judges.kinds.llm",
     "lexical": "judges.kinds.lexical",
+    "ensemble": "judges.kinds.ensemble",
+    "composite": "judges.kinds.composite",
 }
 
 
