@@ -77,6 +77,10 @@ class RefusedError(Error):
     batches = BatchInTheWay(many=True, required=False, help_text="The batches that are in the way; for admins.")
     unit = s.CharField(required=False, help_text="The unit that has something in the way.")
     carries = s.DictField(child=s.IntegerField(), required=False, help_text="What it is, and how many; for admins.")
+    field = s.CharField(required=False, help_text="Which field of a judge is wrong, as a path: config.prompt")
+    problem = s.CharField(required=False, help_text="And what is wrong with it.")
+    version = s.CharField(required=False, help_text="The version of a judge that is in the way.")
+    certificate = s.IntegerField(required=False, help_text="The number of the certificate that is in the way.")
     problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 
