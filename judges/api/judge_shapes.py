@@ -6,7 +6,7 @@ from rest_framework import serializers as s
 
 from annotate.api.schema import FreeObject
 
-_CONFIG = "Everything that decides what it says; its fields are those of the judge's kind (docs/formats.md)."
+_CONFIG = "Everything that decides what it says; its fields are those of the judge's kind (docs/judges.md)."
 
 
 class Judge(s.Serializer):
@@ -44,7 +44,8 @@ class Version(s.Serializer):
     created_by = s.CharField(allow_null=True)
     created_at = s.DateTimeField()
     config = FreeObject(
-        allow_null=True, help_text=f"{_CONFIG} Null for reviewers where it has people's verdicts as examples."
+        allow_null=True,
+        help_text=f"{_CONFIG} Null where it has people's verdicts as examples, for those who may not know them.",
     )
 
 
@@ -73,14 +74,22 @@ class Diff(s.Serializer):
     differences = Difference(many=True)
 
 
-class Template(s.Serializer):
-    name = s.CharField()
-    title = s.CharField()
-    about = s.CharField()
-    config = FreeObject()
-
-
 class JudgeKind(s.Serializer):
     key = s.CharField()
     title = s.CharField()
-    templates = Template(many=True, help_text="Configurations to start from.")
+
+
+class Template(s.Serializer):
+    key = s.CharField(help_text="The `template` of a configuration.")
+    title = s.CharField()
+    about = s.CharField()
+    units = s.ListField(child=s.CharField(), help_text="The kinds of unit that it can be about.")
+    per = s.CharField(help_text="unit: one request for each; sample: one for all units of a sample.")
+    needs_requirements = s.BooleanField(help_text="The configuration has to bring `requirements`.")
+    variables = s.ListField(child=s.CharField())
+    prompt = s.CharField()
+
+
+class JudgeKinds(s.Serializer):
+    kinds = JudgeKind(many=True)
+    templates = Template(many=True, help_text="Of the kind llm.")

@@ -12,11 +12,22 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
-from annotate.errors import Invalid
+from annotate.errors import Conflict, Invalid
 from annotate.permissions import may
+from annotate.selectors.blindness import samples_still_to_label, why_held_back
+from annotate.selectors.samples import samples_named
 from judges.api import judge_shapes as shapes
-from judges.models import Judge, JudgeVersion, VersionState
-from judges.selectors.judges import judge_as_dict, judges_of, one_judge, one_version, version_as_dict, versions_of
+from judges.kinds.registry import runnable_kinds
+from judges.models import Judge, JudgeKind, JudgeVersion, VersionState
+from judges.selectors.judges import (
+    judge_as_dict,
+    judges_of,
+    one_judge,
+    one_version,
+    samples_with_verdicts,
+    version_as_dict,
+    versions_of,
+)
 from judges.selectors.versions import version_diff
 from judges.services.judges import set_direction
 from judges.services.versions import add_version, create_judge, drop_version, keep_version
@@ -81,7 +92,7 @@ class JudgeVersionsView(ProjectAPIView):
         A version never changes, but for its state: on trial, in use, dropped. The latest in use is what the judge says
         today.
         """
-        return Response([self._shown(version) for version in versions_of(one_judge(self.project, judge_id))])
+        return Response([_shown(self, version) for version in versions_of(one_judge(self.project, judge_id))])
 
     @shape.describes(
         shapes.Version,
@@ -107,10 +118,7 @@ class JudgeVersionsView(ProjectAPIView):
             **data,
         )
         status = 200 if added.pk in before else 201
-        return Response(self._shown(one_version(judge, added.number)), status=status)
-
-    def _shown(self, version: JudgeVersion) -> dict[str, Any]:
-        return version_as_dict(version, with_verdicts=may(self.role, "judges.change"))
+        return Response(_shown(self, one_version(judge, added.number)), status=status)
 
 
 class JudgeVersionView(ProjectAPIView):
@@ -120,10 +128,10 @@ class JudgeVersionView(ProjectAPIView):
     def get(self, request: Request, slug: str, judge_id: int, number: int) -> Response:
         """One version of a judge with its configuration.
 
-        Which reviewers don't see where it has people's verdicts as examples.
+        Which is null where it has people's verdicts as examples: for reviewers, and for whoever still has one of those
+        samples to label.
         """
-        version = one_version(one_judge(self.project, judge_id), number)
-        return Response(version_as_dict(version, with_verdicts=may(self.role, "judges.change")))
+        return Response(_shown(self, one_version(one_judge(self.project, judge_id), number)))
 
 
 class JudgeVersionKeepView(ProjectAPIView):
@@ -138,7 +146,7 @@ class JudgeVersionKeepView(ProjectAPIView):
         """
         body(request, set())
         version = keep_version(version=one_version(one_judge(self.project, judge_id), number), actor=self.user)
-        return Response(version_as_dict(version, with_verdicts=True))
+        return Response(_shown(self, version))
 
 
 class JudgeVersionDropView(ProjectAPIView):
@@ -153,7 +161,7 @@ class JudgeVersionDropView(ProjectAPIView):
         """
         body(request, set())
         version = drop_version(version=one_version(one_judge(self.project, judge_id), number), actor=self.user)
-        return Response(version_as_dict(version, with_verdicts=True))
+        return Response(_shown(self, version))
 
 
 class JudgeDiffView(ProjectAPIView):
@@ -163,6 +171,7 @@ class JudgeDiffView(ProjectAPIView):
 
     @shape.describes(
         shapes.Diff,
+        conflict=True,
         params=[
             OpenApiParameter("older", OpenApiTypes.INT, required=True, description="The number of a version."),
             OpenApiParameter("newer", OpenApiTypes.INT, required=True, description="The number of another one."),
@@ -171,14 +180,63 @@ class JudgeDiffView(ProjectAPIView):
     def get(self, request: Request, slug: str, judge_id: int) -> Response:
         """What two versions of a judge have differently.
 
-        Field by field, texts line by line; empty when they are the same.
+        Field by field, texts line by line; empty when they are the same. Refused (409) while you have a sample to label
+        of which one of them has the verdict as an example.
         """
         judge = one_judge(self.project, judge_id)
         older, newer = (
             _version_numbered(judge, text_parameter(request, name) or None, name) for name in ("older", "newer")
         )
+        if not (_may_know(self, older) and _may_know(self, newer)):
+            raise Conflict("still_to_label", why_held_back())
         differences = [asdict(difference) for difference in version_diff(older, newer)]
         return Response({"older": older.number, "newer": newer.number, "differences": differences})
+
+
+class JudgeKindsView(ProjectAPIView):
+    actions = {"GET": "judges.read"}
+
+    @shape.describes(shapes.JudgeKinds)
+    def get(self, request: Request, slug: str) -> Response:
+        """The kinds of judges that can be run here, and the prompts to start an LLM judge from.
+
+        A judge that is made from a template (`"template": "claim_support"` in its configuration) has the words of the
+        prompt in its own: a template that is changed later changes no judge. docs/judges.md says what each kind's
+        configuration may hold.
+        """
+        # Here, not above: only this and making an LLM judge need it.
+        from judges.kinds.llm import builtin_templates
+
+        kinds = [{"key": key, "title": str(JudgeKind(key).label)} for key in runnable_kinds()]
+        templates = [
+            {
+                "key": template.key,
+                "title": template.name,
+                "about": template.description,
+                "units": list(template.units),
+                "per": template.per,
+                "needs_requirements": template.needs_requirements,
+                "variables": template.variables,
+                "prompt": template.prompt,
+            }
+            for template in builtin_templates()
+        ]
+        return Response({"kinds": kinds, "templates": templates})
+
+
+def _shown(view: ProjectAPIView, version: JudgeVersion) -> dict[str, Any]:
+    return version_as_dict(version, with_config=_may_know(view, version))
+
+
+def _may_know(view: ProjectAPIView, version: JudgeVersion) -> bool:
+    """Whether they may know the verdicts that its configuration has."""
+    names = samples_with_verdicts(version)
+    if not names:
+        return True
+    if not may(view.role, "judges.change"):
+        return False
+    keys = samples_named(view.project, names).values_list("pk", flat=True)
+    return not samples_still_to_label(view.user, list(keys))
 
 
 def _version_numbered(judge: Judge, number: Any, field: str) -> JudgeVersion:

@@ -14,6 +14,7 @@ urlpatterns = [
     path(P + "certificates/", certificates.CertificatesView.as_view()),
     path(P + "gate/", certificates.GateView.as_view()),
     path(P + "apply/", certificates.ApplyView.as_view()),
+    path(P + "judge-kinds/", judges.JudgeKindsView.as_view()),
     path(P + "judges/", judges.JudgesView.as_view()),
     path(P + "judges/<int:judge_id>/", judges.JudgeView.as_view()),
     path(P + "judges/<int:judge_id>/versions/", judges.JudgeVersionsView.as_view()),

@@ -50,8 +50,14 @@ def judge_as_dict(judge: Judge) -> dict[str, Any]:
     }
 
 
-def version_as_dict(version: JudgeVersion, *, with_verdicts: bool) -> dict[str, Any]:
-    """with_verdicts: also a configuration that has verdicts of people in it, as examples; else it is null."""
+def samples_with_verdicts(version: JudgeVersion) -> set[str]:
+    """The samples, by their own ids, of which the configuration tells what people decided: its examples."""
+    examples = version.config.get("examples") or {}
+    return {example["sample"] for example in examples.get("drawn", [])}
+
+
+def version_as_dict(version: JudgeVersion, *, with_config: bool) -> dict[str, Any]:
+    """with_config: else it is null, for somebody who may not know the verdicts that it has as examples."""
     return {
         "number": version.number,
         "label": version.label,
@@ -61,5 +67,5 @@ def version_as_dict(version: JudgeVersion, *, with_verdicts: bool) -> dict[str, 
         "based_on": None if version.based_on is None else version.based_on.number,
         "created_by": None if version.created_by is None else version.created_by.username,
         "created_at": version.created_at.isoformat(),
-        "config": version.config if with_verdicts or not version.config.get("examples") else None,
+        "config": version.config if with_config else None,
     }

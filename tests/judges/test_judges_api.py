@@ -103,13 +103,38 @@ def test_versions_that_are_not_there(world: World, judge: str) -> None:
         assert ask(client, "POST", f"{judge}versions/{number}/keep/", {}).status_code == 404
 
 
-def test_verdicts_in_a_configuration_are_for_admins(world: World, judge: str) -> None:
-    JudgeVersion.objects.update(config={**CONFIG, "examples": [{"sample": "s1", "value": "zebra"}]})
-    for url in (f"{judge}versions/", f"{judge}versions/1/"):
+def test_verdicts_in_a_configuration_are_for_those_who_may_know_them(world: World, judge: str) -> None:
+    urls = (f"{judge}versions/", f"{judge}versions/1/")
+    diff = f"{judge}versions/diff/?older=1&newer=1"
+    assert all("token_overlap" in json.dumps(get(world, url, who="rita")) for url in urls)
+    examples = {"count": 1, "drawn": [{"sample": "s1", "unit": "answer", "value": "zebra"}]}
+    JudgeVersion.objects.update(config={**CONFIG, "examples": examples})
+    for url in urls:
         assert "zebra" in json.dumps(get(world, url))
         assert "zebra" not in json.dumps(get(world, url, who="rita"))
         assert client_of(world.ann).get(url).status_code == 403
-    assert client_of(world.rita).get(f"{judge}versions/diff/?older=1&newer=1").status_code == 403
+    assert client_of(world.rita).get(diff).status_code == 403
+    assert client_of(world.alice).get(diff).status_code == 200
+    world.batch(annotators=[world.alice], overlap=1, selection={"method": "list", "samples": ["s1"]})
+    for url in urls:
+        assert "zebra" not in json.dumps(get(world, url))
+    reply = client_of(world.alice).get(diff)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (409, "still_to_label")
+
+
+def test_what_one_may_start_from(world: World) -> None:
+    found = get(world, f"{ROOT}judge-kinds/", who="rita")
+    assert {"llm", "lexical"} <= {kind["key"] for kind in found["kinds"]}
+    assert "imported" not in {kind["key"] for kind in found["kinds"]}
+    support = next(one for one in found["templates"] if one["key"] == "claim_support")
+    assert (support["units"], support["per"]) == (["claim"], "unit")
+    assert all(f"{{{{{name}}}}}" in support["prompt"] for name in support["variables"])
+    Endpoint.objects.create(project=world.project, name="local", base_url="http://127.0.0.1:1/v1")
+    config = {"template": "claim_support", "criterion": "support", "model": "m"}
+    body = {"name": "llm", "kind": "llm", "config": config, "endpoint": "local"}
+    made = post(world, f"{ROOT}judges/", body, status=201)
+    (version,) = get(world, f"{ROOT}judges/{made['id']}/versions/")
+    assert (version["config"]["prompt"], version["endpoint"]) == (support["prompt"], "local")
 
 
 # Runs
@@ -272,6 +297,7 @@ def test_replies_are_what_the_schema_says(world: World, judge: str, schema: dict
     check("POST", f"{desk}judges/", 409, {"name": "b", "kind": "lexical", "config": OTHER})
     check("POST", f"{desk}judges/", 422, {"name": "c", "kind": "lexical", "config": {}})
     check("GET", f"{desk}judges/", 200)
+    check("GET", f"{desk}judge-kinds/", 200)
     check("POST", f"{desk}judges/{{judge_id}}/versions/", 201, {"config": OTHER})
     check("POST", f"{desk}judges/{{judge_id}}/versions/", 200, {"config": OTHER})
     check("GET", f"{desk}judges/{{judge_id}}/versions/", 200, who="rita")
