@@ -91,6 +91,7 @@ TAGS = [
         "description": "Automatic metrics, run here or with imported scores, and their versions.",
     },
     {"name": "Runs", "description": "A judge over a set of samples: what it takes, how far it is, what came of it."},
+    {"name": "Endpoints", "description": "OpenAI-compatible servers that judges ask."},
     {"name": "You", "description": "How you like to work."},
     {"name": "Tokens", "description": "Keys for programs that ask in your name."},
 ]
@@ -108,6 +109,7 @@ _SUBJECTS = {
     "tasks": "Work",
     "flags": "Flags",
     "disputes": "Disputes",
+    "endpoints": "Endpoints",
     "lessons": "Work",
     "releases": "Exports",
     "agreement": "Agreement and alignment",

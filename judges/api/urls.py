@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import certificates, draws, judges, runs, scores, views
+from judges.api import certificates, draws, endpoints, judges, runs, scores, views
 
 P = "projects/<slug:slug>/"
 
@@ -32,6 +32,9 @@ urlpatterns = [
     path(P + "runs/<int:run_id>/cancel/", runs.RunCancelView.as_view()),
     path(P + "runs/<int:run_id>/failures/", scores.RunFailuresView.as_view()),
     path(P + "runs/<int:run_id>/scores/", scores.RunScoresView.as_view()),
+    path(P + "endpoints/", endpoints.EndpointsView.as_view()),
+    path(P + "endpoints/<slug:name>/", endpoints.EndpointView.as_view()),
+    path(P + "endpoints/<slug:name>/try/", endpoints.EndpointTrialView.as_view()),
     path(P + "reports/", views.ReportsView.as_view()),
     path(P + "reports/<int:number>/", views.ReportView.as_view()),
     path(P + "reports/<int:number>/download.html", views.ReportFileView.as_view(), name="report-file"),

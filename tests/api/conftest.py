@@ -13,6 +13,8 @@ from annotate.services.batches import create_batch, open_batch
 from annotate.services.invites import create_invite
 from annotate.services.projects import set_member
 from judges.models import Ask, Judge, JudgeVersion, Run, Score
+from judges.models import Judge
+from judges.services.endpoints import create_endpoint
 from tests.annotate.factories import World, finish, make_sample, make_world
 
 
@@ -105,6 +107,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     run = Run.objects.create(version=version, purpose="scores", state="paused", scope={"all": True}, planned=1)
     Ask.objects.create(run=run, sample=sample, unit="answer", state="done", status="error", detail="No words.")
     Score.objects.create(version=version, run=run, sample=sample, unit="answer", dimension=criteria[-1], number=0.5)
+    endpoint = create_endpoint(project=project, name=f"at-{project.slug}", base_url="http://127.0.0.1:1/v1")
     inviting = project.memberships.get(role="admin").user
     invite, _ = create_invite(actor=inviting, project=project, role="annotator")
     flag = Flag.objects.create(project=project, sample=sample, reason="Cut off.", raised_by=first)
@@ -123,6 +126,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "gold_id": gold.pk,
         "judge_id": judge.pk,
         "run_id": run.pk,
+        "name": endpoint.name,
         "flag_id": flag.pk,
         "step": "close",
         "form": "json",
