@@ -13,7 +13,6 @@ from annotate.services.batches import create_batch, open_batch
 from annotate.services.invites import create_invite
 from annotate.services.projects import set_member
 from judges.models import Ask, Judge, JudgeVersion, Run, Score
-from judges.models import Judge
 from judges.services.endpoints import create_endpoint
 from tests.annotate.factories import World, finish, make_sample, make_world
 

@@ -95,7 +95,8 @@ def test_an_unknown_field_is_refused(both: Both, route: Route, method: str) -> N
 
 NOTHING_REQUIRED = {
     ("BatchExtendView", "POST"), ("BatchStepView", "POST"), ("DisputeApproveView", "POST"), ("HandOnView", "POST"),
-    ("ImportPreviewView", "POST"), ("JudgeVersionDropView", "POST"), ("JudgeVersionKeepView", "POST"),
+    ("EndpointTrialView", "POST"), ("EndpointView", "PATCH"), ("ImportPreviewView", "POST"),
+    ("JudgeVersionDropView", "POST"), ("JudgeVersionKeepView", "POST"),
     ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"), ("RunCancelView", "POST"),
     ("RunPauseView", "POST"), ("RunResumeView", "POST"), ("TaskHeartbeatView", "POST"), ("TaskReopenView", "POST"),
     ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("WorkView", "POST"),
