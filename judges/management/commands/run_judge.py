@@ -78,7 +78,9 @@ class Command(OneLineCommand):
                 continue
             time.sleep(_LOOK_SECONDS)
         if run.state != RunState.DONE:
-            raise CommandError(run.stop_message or f"The run is {run.get_state_display().lower()}.", returncode=NOT_DONE)
+            raise CommandError(
+                run.stop_message or f"The run is {run.get_state_display().lower()}.", returncode=NOT_DONE
+            )
 
 
 def _started(options: dict[str, Any]) -> Run:
