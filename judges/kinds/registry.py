@@ -11,6 +11,8 @@ from judges.models import JudgeKind
 # Kind -> where its `KIND` is. Imported judges have none: nothing here can run them.
 _PLACES: dict[str, str] = {
     "lexical": "judges.kinds.lexical",
+    "embedding": "judges.kinds.embedding",
+    "nli": "judges.kinds.nli",
     "ensemble": "judges.kinds.ensemble",
     "composite": "judges.kinds.composite",
 }
