@@ -10,6 +10,7 @@ from judges.models import JudgeKind
 
 # Kind -> where its `KIND` is. Imported judges have none: nothing here can run them.
 _PLACES: dict[str, str] = {
+    "llm": "judges.kinds.llm",
     "lexical": "judges.kinds.lexical",
     "embedding": "judges.kinds.embedding",
     "nli": "judges.kinds.nli",
