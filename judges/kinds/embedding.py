@@ -28,8 +28,8 @@ class EmbeddingKind:
     "texts_per_request" or "folder", "sha256" and "pooling"}.
 
     A score is the cosine, from -1 to 1, between the unit's vector and that of what it is held against; of several
-    contexts the greatest ("best"), or the mean ("mean"). model: as the endpoint calls it; a request carries texts of one
-    sample, as many as fit. folder: of a model on this machine; pooling: how its tokens' vectors become the text's.
+    contexts the greatest ("best"), or the mean ("mean"). model: as the endpoint calls it; a request carries texts of
+    one sample, as many as fit. folder: of a model on this machine; pooling: how its tokens' vectors become the text's.
     """
 
     key = JudgeKind.EMBEDDING.value
@@ -117,18 +117,18 @@ def _scored(config: Config, sample: Sample, unit: str, vectors: Mapping[str, Vec
 
 def _cosine(one: Vector | None, other: Vector | None) -> float | None:
     """None for a vector without a direction: of zeros, or too large for its length to be a number."""
-    if one is None or other is None or len(one) != len(other):
+    if not one or not other or len(one) != len(other):
         return None
     import numpy as np
 
     first, second = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     # By the largest part, so that no square overflows or vanishes.
-    largest = [float(np.abs(vector).max(initial=0.0)) for vector in (first, second)]
+    largest = [float(np.linalg.norm(vector, ord=np.inf)) for vector in (first, second)]
     if not all(0 < part < math.inf for part in largest):
         return None
     first, second = first / largest[0], second / largest[1]
-    cosine = first @ second / math.sqrt((first @ first) * (second @ second))
-    return float(min(max(cosine, -1.0), 1.0))
+    cosine = float(first @ second) / math.sqrt(float(first @ first) * float(second @ second))
+    return min(max(cosine, -1.0), 1.0)
 
 
 class AskingScorer:
