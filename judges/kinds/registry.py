@@ -16,6 +16,7 @@ _PLACES: dict[str, str] = {
     "nli": "judges.kinds.nli",
     "ensemble": "judges.kinds.ensemble",
     "composite": "judges.kinds.composite",
+    "ragas": "judges.kinds.ragas",
 }
 
 
