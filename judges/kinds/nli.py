@@ -104,16 +104,19 @@ class NliScorer:
         if not premises:
             return self._failed(unit, ScoreStatus.ERROR, f"There is no word in {SOURCES[against]}.")
         room = self._longest - self._tokenizer.num_special_tokens_to_add(pair=True)
-        if len(self._tokenizer(hypothesis, add_special_tokens=False)["input_ids"]) > room - _LEAST_ROOM:
+        room_for_premise = room - len(self._tokenizer(hypothesis, add_special_tokens=False)["input_ids"])
+        if room_for_premise < _LEAST_ROOM:
             return self._failed(unit, ScoreStatus.TRUNCATED, f"It is longer than the model reads: {room} tokens.")
-        windows = self._windows(premises, hypothesis)
+        windows = self._windows(premises, hypothesis, min(_OVERLAP, room_for_premise // 2))
         likely = self._likely([inputs for _, inputs in windows])
         best = max(range(len(windows)), key=lambda at: likely[at])
         where = f"context {windows[best][0] + 1}" if against == "contexts" else SOURCES[against]
         cut = " It was read in windows." if len(windows) > len(premises) else ""
         return Scored(unit, self._config["dimension"], number=likely[best], rationale=f"Entailed most by {where}.{cut}")
 
-    def _windows(self, premises: Mapping[int, str], hypothesis: str) -> list[tuple[int, dict[str, list[int]]]]:
+    def _windows(
+        self, premises: Mapping[int, str], hypothesis: str, overlap: int
+    ) -> list[tuple[int, dict[str, list[int]]]]:
         """(index of the premise, what the model reads) of each premise and window of it."""
         found = []
         for at, premise in premises.items():
@@ -122,7 +125,7 @@ class NliScorer:
                 hypothesis,
                 truncation="only_first",
                 max_length=self._longest,
-                stride=min(_OVERLAP, _LEAST_ROOM // 2),
+                stride=overlap,
                 return_overflowing_tokens=True,
             )
             names = [name for name in self._tokenizer.model_input_names if name in read]
