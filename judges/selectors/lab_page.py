@@ -1,0 +1,267 @@
+"""A trial in words, for its page and for the API: what both versions are worth, and the units on which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from annotate.models import Label, User
+from annotate.scales import Value
+from annotate.selectors.blindness import samples_still_to_label
+from annotate.selectors.disputes import People, people_of_samples
+from annotate.selectors.ratings import UnitKey
+from annotate.units import unit_number, unit_text, unit_title
+from judges.models import ScoreStatus, Trial
+from judges.plots.trial import Bar, trial_plot
+from judges.selectors.compare_page import MEASURES, outcome, said_by_judge, signed
+from judges.selectors.lab import Found, Spent, title_of
+from judges.selectors.said import said
+from judges.selectors.scores import NO_OPTION, Said, rationales
+from judges.selectors.shown import Shown, number, shown
+
+# Of the units on which the versions differ: what a page can be narrowed to, and what it is then called.
+GROUPS = {
+    "mended": gettext_noop("Mended: only the new version is right"),
+    "broken": gettext_noop("Newly wrong: only the old version is right"),
+    "both_wrong": gettext_noop("They differ, and both are wrong"),
+    "changed": gettext_noop("Another answer, the same outcome"),
+}
+_GAINS = {1: "mended", -1: "broken", 0: "both_wrong", None: "changed"}
+_RATIONALE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one person said about a unit. value: in the words of its option; None: could not tell, and said why.
+    evidence: places in contexts, with their words."""
+
+    who: str
+    value: str | None
+    cant_tell: str
+    comment: str
+    evidence: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit on which the versions differ. sample: its key here; group: of GROUPS; people: pass or fail by them, or
+    their label; reason: of their verdict, when a person gave one; first, second: what the versions said."""
+
+    sample: int
+    external_id: str
+    unit: str
+    title: str
+    text: str
+    group: str
+    people: str
+    reason: str
+    votes: list[Vote]
+    first: str
+    first_rationale: str
+    second: str
+    second_rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """rows: of each unit what the figures say of it, by group. counts: by group, all there are. held_back: how many
+    rows are left out since the reader still has their samples to label."""
+
+    rows: list[dict[str, Any]]
+    counts: dict[str, int]
+    held_back: int
+
+
+def differing(found: Found, reader: User | None) -> Differing:
+    """Mended first, then newly wrong, then the rest. reader None: the command line, which labels nothing."""
+    figures = found.figures
+    flips = figures["flips"]
+    counts = {
+        "mended": flips["only_second_right"],
+        "broken": flips["only_first_right"],
+        "both_wrong": flips["both_wrong"],
+        "changed": figures["changed_in_all"],
+    }
+    rows = [{**row, "group": _GAINS[row["gain"]]} for row in (*figures["flipped"], *figures["changed"])]
+    keys = {name: sample.pk for name, sample in found.on_dev.samples.items()}
+    blind = set() if reader is None else samples_still_to_label(reader, {keys[row["sample"]] for row in rows})
+    open_rows = [row for row in rows if keys[row["sample"]] not in blind]
+    order = list(GROUPS)
+    return Differing(sorted(open_rows, key=lambda row: order.index(row["group"])), counts, len(rows) - len(open_rows))
+
+
+def with_words(trial: Trial, found: Found, rows: Sequence[Mapping[str, Any]], *, named: bool) -> list[Unit]:
+    """The rows with the unit's text, what each person said and why, and both versions' reasons. named: by their names,
+    where the reader may see them."""
+    dev = found.on_dev
+    options = {option["value"]: str(option.get("label") or option["value"]) for option in trial.criterion.options}
+    votes = _votes(found, {(row["sample"], row["unit"]) for row in rows}, options, named)
+    sides = trial.base, trial.version
+    wanted: list[Said] = [
+        (side.judge.name, side.label, trial.dimension, (row["sample"], row["unit"])) for side in sides for row in rows
+    ]
+    words = rationales(trial.criterion.project, wanted)
+
+    def rationale(side: int, key: UnitKey) -> str:
+        text = words.get((sides[side].judge.name, sides[side].label, trial.dimension, key), "")
+        return text if len(text) <= _RATIONALE else text[: _RATIONALE - 1] + "…"
+
+    units = []
+    for row in rows:
+        key = row["sample"], row["unit"]
+        sample, verdict = dev.samples[row["sample"]], dev.verdicts.get(key)
+        answers = [_answer(row, side, found.figures["basis"], options) for side in ("first", "second")]
+        units.append(
+            Unit(
+                sample=sample.pk,
+                external_id=sample.external_id,
+                unit=row["unit"],
+                title=unit_title(row["unit"], unit_number(sample, row["unit"])),
+                text=_text(sample, row["unit"]),
+                group=row["group"],
+                people=said_by_judge(row["human"], None, found.figures["basis"])
+                if found.figures["basis"] != "labels"
+                else options.get(row["human"], str(row["human"])),
+                reason="" if verdict is None else verdict.reason,
+                votes=votes.get(key, []),
+                first=answers[0],
+                first_rationale=rationale(0, key),
+                second=answers[1],
+                second_rationale=rationale(1, key),
+            )
+        )
+    return units
+
+
+def _answer(row: Mapping[str, Any], side: str, basis: str, options: Mapping[Value, str]) -> str:
+    label = row[f"{side}_label"]
+    if basis == "labels":
+        return options.get(row[side], str(row[side]))
+    outcome_of = said_by_judge(row[side], row[f"{side}_score"], basis)
+    return outcome_of if label is None else f"{outcome_of} ({options.get(label, str(label))})"
+
+
+def _votes(
+    found: Found, units: set[UnitKey], options: Mapping[Value, str], named: bool
+) -> dict[UnitKey, list[Vote]]:
+    keys = {found.on_dev.samples[sample].pk for sample, _unit in units}
+    people = people_of_samples(keys, named=named)
+    votes: dict[UnitKey, list[Vote]] = {}
+    for label in (*found.on_dev.labels, *found.on_dev.undecided):
+        key = label.sample.external_id, label.unit
+        if key in units:
+            votes.setdefault(key, []).append(_vote(label, people[label.sample_id], options))
+    return {key: sorted(said_of, key=lambda vote: vote.who) for key, said_of in votes.items()}
+
+
+def _vote(label: Label, people: People, options: Mapping[Value, str]) -> Vote:
+    value = None if label.value is None else options.get(label.value, str(label.value))
+    evidence = [{"context": span["context"] + 1, "quote": span["quote"]} for span in label.evidence]
+    return Vote(people.who(label.rater.name), value, label.cant_tell, label.comment, evidence)
+
+
+def _text(sample: Any, unit: str) -> str:
+    """The words of the unit. A claim that was dropped after it had been labelled has none any more."""
+    try:
+        return unit_text(sample, unit)
+    except IndexError:
+        return ""
+
+
+def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
+    """What the page says of the figures."""
+    figures = found.figures
+    titles = title_of(trial.base), title_of(trial.version)
+    return {
+        "titles": titles,
+        "outcome": outcome(*titles, figures),
+        "reason": said(figures["reason"]),
+        "units": figures["units"],
+        "samples": figures["samples"],
+        "on_dev": figures["basis"] == "pass or fail",
+        "measures": _measures(figures),
+        "plot": "" if figures["reason"] is not None else _plot(titles, figures),
+        "caveat": found.caveat,
+        "versions": [_version(trial, found, at, title) for at, title in enumerate(titles)],
+        "uneven": _uneven(figures),
+    }
+
+
+def _measures(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": _(title),
+            "about": _(about),
+            "first": shown(figures["own"][0][name]),
+            "second": shown(figures["own"][1][name]),
+            "difference": signed(figures["difference"][name]),
+        }
+        for name, title, about in MEASURES[figures["basis"]]
+    ]
+
+
+def _plot(titles: tuple[str, str], figures: Mapping[str, Any]) -> str:
+    own = [figures["own"][side]["kappa"] for side in (0, 1)]
+    gain = figures["difference"]["kappa"]
+    bars = [Bar(title, _in_short(shown(one)), one) for title, one in zip(titles, own, strict=True)]
+    difference = Bar(_("Difference"), _in_short(signed(gain)), gain)
+    sentences = [f"{bar.title}: {bar.text}." for bar in (*bars, difference)]
+    return trial_plot(
+        "trial",
+        bars,
+        difference,
+        title=_("Kappa of both versions, and their difference"),
+        axes=(_("kappa, with 95 % interval"), _("new version less old one, on the same units")),
+        description=" ".join(sentences),
+    )
+
+
+def _in_short(estimate: Shown) -> str:
+    if estimate.interval:
+        return f"{estimate.text} ({estimate.interval})"
+    return estimate.text
+
+
+def _version(trial: Trial, found: Found, at: int, title: str) -> dict[str, Any]:
+    coverage, higher = found.figures["coverage"][at], trial.version.judge.higher_is_better
+    threshold = found.figures["thresholds"][at]
+    failed = [{"status": _status(status), "n": n} for status, n in found.failed[at].most_common()]
+    return {
+        "title": title,
+        "coverage": coverage,
+        "of": coverage["scored"] + coverage["failed"] + coverage["missing"],
+        "failed": failed,
+        "threshold": "" if threshold is None else f"{'≥' if higher else '≤'} {number(threshold)}",
+        "spent": _spent_in_words(found.spent[at]),
+    }
+
+
+def _status(status: str) -> str:
+    if status == NO_OPTION:
+        return _("Not one of the criterion’s options")
+    return str(ScoreStatus(status).label)
+
+
+def _spent_in_words(spent: Spent) -> dict[str, str]:
+    """Empty where there is no such figure: a judge that asks no model, or scores from before."""
+    if not spent.replies:
+        return {}
+    cost = "" if spent.cost is None else f"{spent.cost.normalize():f} {spent.currency or ''}".strip()
+    return {
+        "replies": f"{spent.replies:,}",
+        "latency": "" if spent.latency is None else _("%(n)s s") % {"n": f"{spent.latency:.2g}"},
+        "cost": cost,
+        "unpriced": f"{spent.unpriced:,}" if spent.unpriced else "",
+        "tokens": ""
+        if spent.tokens_in is None and spent.tokens_out is None
+        else f"{spent.tokens_in or 0:,} / {spent.tokens_out or 0:,}",
+    }
+
+
+def _uneven(figures: Mapping[str, Any]) -> int:
+    """How many units only one of the versions scored: they are in no figure."""
+    return sum(one["scored"] for one in figures["coverage"]) - 2 * figures["units"]
