@@ -96,6 +96,7 @@ from django.test import Client, TransactionTestCase  # noqa: E402
 
 from tests.emptying import empty_database  # noqa: E402
 from tests.logging_in import log_in  # noqa: E402
+from tests.openai_server.fixture import _openai_server, openai_server  # noqa: E402, F401 (fixtures of all tests)
 
 TransactionTestCase._fixture_teardown = empty_database
 Client._login = log_in
