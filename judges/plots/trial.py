@@ -69,7 +69,7 @@ class _Axis:
 
 
 def _axis(axis: _Axis, top: int, bottom: int, label: str) -> list[str]:
-    zero = axis.x(0)
+    zero, middle = axis.x(0), (_LEFT + _RIGHT) // 2
     return [
         f'<line x1="{_LEFT}" x2="{_RIGHT}" y1="{bottom}" y2="{bottom}" stroke="currentColor" stroke-opacity="0.5"/>',
         f'<line x1="{zero}" x2="{zero}" y1="{top}" y2="{bottom}" stroke="currentColor" stroke-opacity="0.5"/>',
@@ -77,8 +77,7 @@ def _axis(axis: _Axis, top: int, bottom: int, label: str) -> list[str]:
             f'<text x="{axis.x(tick)}" y="{bottom + 16}" text-anchor="middle" font-size="11">{tick:g}</text>'
             for tick in axis.ticks()
         ),
-        f'<text x="{(_LEFT + _RIGHT) // 2}" y="{bottom + 33}" text-anchor="middle" font-size="11" '
-        f'fill-opacity="0.8">{escape(label)}</text>',
+        f'<text x="{middle}" y="{bottom + 33}" text-anchor="middle" font-size="11">{escape(label)}</text>',
     ]
 
 

@@ -14,7 +14,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.selectors.ratings import UnitKey
-from judges.models import Judge, JudgeVersion, Run, RunState, Trial
+from judges.models import Judge, JudgeVersion, RunState, Trial
 from judges.selectors.dev import OnDev, on_dev
 from judges.selectors.scores import load_scores
 

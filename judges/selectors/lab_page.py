@@ -145,9 +145,7 @@ def _answer(row: Mapping[str, Any], side: str, basis: str, options: Mapping[Valu
     return outcome_of if label is None else f"{outcome_of} ({options.get(label, str(label))})"
 
 
-def _votes(
-    found: Found, units: set[UnitKey], options: Mapping[Value, str], named: bool
-) -> dict[UnitKey, list[Vote]]:
+def _votes(found: Found, units: set[UnitKey], options: Mapping[Value, str], named: bool) -> dict[UnitKey, list[Vote]]:
     keys = {found.on_dev.samples[sample].pk for sample, _unit in units}
     people = people_of_samples(keys, named=named)
     votes: dict[UnitKey, list[Vote]] = {}
