@@ -10,6 +10,11 @@ WORKDIR /app
 COPY requirements-server.txt .
 RUN pip install --requirement requirements-server.txt
 
+# What is optional: docker build --build-arg WITH="ragas models". Each file names all that is needed (config/install.py).
+ARG WITH=""
+COPY requirements-*.txt .
+RUN for extra in $WITH; do pip install --no-deps --requirement "requirements-$extra.txt" || exit 1; done
+
 COPY . .
 
 # Translations and static files are part of the image; uploads and exports live in the volume on /data. Building the files needs

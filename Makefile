@@ -1,18 +1,21 @@
-# make run     the application with its demo at http://localhost:8000/ (Ctrl-C stops it)
-# make test    every test, the browser's included
-# make lint    style, types, import directions
-# make shell   a Python shell with the models
-# make bench   the benchmarks
+# make run         the application with its demo at http://localhost:8000/ (Ctrl-C stops it)
+# make test        every test, the browser's included
+# make test-ragas  the tests of the RAGAS judges, with the library
+# make lint        style, types, import directions
+# make shell       a Python shell with the models
+# make bench       the benchmarks
 #
+# WITH=ragas installs what is optional as well, and it stays installed; several: WITH="ragas models".
 # Python 3.11 is all that must be there. PYTHON=/path/to/python3.11 names another one.
 
 PYTHON ?= python3.11
 BIN := .venv/bin
 PYTEST_ARGS ?=
+WITH ?=
 # Dozens of processes are started, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test lint shell bench install install-dev
+.PHONY: run test test-ragas lint shell bench install install-dev
 
 run: install
 	@exec $(BIN)/python -m config.supervisor
@@ -20,6 +23,10 @@ run: install
 test: install-dev
 	@CHROMIUM=$$($(BIN)/python -m config.browser) && export CHROMIUM && \
 	exec $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+test-ragas: WITH += ragas
+test-ragas: install-dev
+	@exec $(BIN)/python -m pytest tests/ragas $(PYTEST_ARGS)
 
 lint: install-dev
 	@$(BIN)/ruff check .
@@ -41,5 +48,5 @@ install-dev:
 
 define with_python
 command -v $(PYTHON) >/dev/null || { echo "Touchstone needs Python 3.11, and there is no $(PYTHON) here. Install it, or name one: PYTHON=/path/to/python3.11 make" >&2; exit 1; }; \
-$(PYTHON) -I config/install.py $(1)
+$(PYTHON) -I config/install.py $(1) $(WITH)
 endef

@@ -52,13 +52,14 @@ row), `current` and `yours` (both versions). Nothing of a refused request was st
 | 428 | `If-Match` is missing |
 | 503 | the worker can't be reached just now |
 
-An import that failed answers 422 with the whole import, its `errors` among it, beside `error`.
+An import that failed answers 422 with the whole import, its `errors` among it, beside `error`; samples that are pushed
+answer with the `errors` alone.
 
 ### Long lists
 
-Samples, disputes and reports come in pages: `?limit=` (100 when left out, at most 1000) and `?offset=`. The reply is
-`{"count", "next", "previous", "results"}`, with the addresses of the neighbouring pages or null. Other lists come
-whole, except that of the imports, which is the last hundred.
+Samples, scores, disputes and reports come in pages: `?limit=` (100 when left out, at most 1000) and `?offset=`. The
+reply is `{"count", "next", "previous", "results"}`, with the addresses of the neighbouring pages or null. Other lists
+come whole, except that of the imports, which is the last hundred.
 
 ### Writing twice, and at the same time
 
@@ -67,7 +68,8 @@ whole, except that of the imports, which is the last hundred.
 - **`Idempotency-Key`** goes with a label: a UUID that you make up for each change. The same request with the same key
   gives the first reply again and changes nothing, so it can be repeated when an answer got lost. A key of another
   change is refused (422, `key_reused`).
-- Submitting, skipping and deciding the same again, and importing the same file again, change nothing.
+- Submitting, skipping and deciding the same again, and importing the same file or pushing the same samples again,
+  change nothing.
 """
 
 # In the order in which a project comes to life.
@@ -96,6 +98,7 @@ _SUBJECTS = {
     "invites": "Members",
     "imports": "Imports",
     "samples": "Samples",
+    "pipeline": "Samples",
     "batches": "Batches",
     "work": "Work",
     "tasks": "Work",

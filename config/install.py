@@ -1,4 +1,5 @@
-"""`python3.11 config/install.py FILE`: make .venv and install a requirements file into it, unless that is already done.
+"""`python3.11 config/install.py FILE [EXTRA …]`: make .venv and install a requirements file into it, unless that is
+already done; then each extra, a name out of requirements-NAME.txt (`make run WITH=ragas`).
 
 Run by the Makefile with the system's Python, so it uses the standard library only.
 """
@@ -13,20 +14,28 @@ WANTED = (3, 11)
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "bin", "python")
+EXTRAS = ("ragas",)
 
 
-def main(requirements: str) -> None:
+def main(requirements: str, extras: "list[str]") -> None:
     if sys.version_info[:2] != WANTED:
         sys.exit(
             "Touchstone needs Python 3.11, but {} is Python {}.{}. "
             "Name another one: PYTHON=/path/to/python3.11 make".format(sys.executable, *sys.version_info[:2])
         )
+    for extra in extras:
+        if extra not in EXTRAS:
+            sys.exit("There is nothing to install WITH={}. What there is: {}.".format(extra, ", ".join(EXTRAS)))
     with open(__file__) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two `make` at once: the second finds the work done
         install(requirements)
+        for extra in extras:
+            # The file names all that is needed, so nothing else is looked for: what the application pins stays, even
+            # where some part of an extra that is never used asks for another version.
+            install("requirements-{}.txt".format(extra), ["--no-deps"])
 
 
-def install(requirements: str) -> None:
+def install(requirements: str, options: "list[str] | None" = None) -> None:
     mark = os.path.join(VENV, requirements + ".sha256")
     wanted = fingerprint(requirements)
     usable = venv_works()
@@ -37,6 +46,7 @@ def install(requirements: str) -> None:
         run([sys.executable, "-m", "venv", "--clear", VENV], "On Debian and Ubuntu: apt-get install python3.11-venv")
     print("Installing {} …".format(requirements), flush=True)
     pip = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement", requirements]
+    pip += options or []
     if not sys.dont_write_bytecode:
         pip.append("--no-compile")  # half of the time, for files most of which nobody uses; Python compiles the others
     run([PYTHON, "-m", "pip", *pip], "Is the network, or a package index, reachable?")
@@ -76,4 +86,4 @@ def read(path: str) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:])

@@ -34,7 +34,7 @@ from annotate.importing.sources import NumberedRow
 from annotate.models import Criterion, Project, Sample
 from annotate.selectors.samples import of_samples
 from annotate.units import LISTED_KINDS
-from judges.models import LARGEST_SCORE, Judge, JudgeVersion, Run, Score, ScoreStatus
+from judges.models import LARGEST_SCORE, Judge, JudgeKind, JudgeVersion, Run, Score, ScoreStatus
 
 SCORE_FIELDS = Fields(
     spellings={
@@ -350,7 +350,15 @@ class _Versions:
 
     def _judge(self, name: str) -> Judge:
         if name not in self._judges:
-            self._judges[name], is_new = Judge.objects.get_or_create(project=self._project, name=name)
+            judge, is_new = Judge.objects.get_or_create(project=self._project, name=name)
+            if judge.kind != JudgeKind.IMPORTED:
+                raise RowError(
+                    "conflict",
+                    "A judge of this name is run here, and no file says what it said. Give these scores another name.",
+                    field="judge",
+                    excerpt=name,
+                )
+            self._judges[name] = judge
             if is_new:
                 self._new_judges.add(name)
         return self._judges[name]

@@ -5,13 +5,12 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import schema as shape
-from annotate.api.base import Pages, ProjectAPIView, StrictAPIView, body, json_body, text_parameter
+from annotate.api.base import ProjectAPIView, StrictAPIView, body, json_body
 from annotate.errors import Invalid
 from annotate.models import User
 from annotate.models.people import Role
@@ -21,11 +20,8 @@ from annotate.selectors.projects import (
     current_criteria,
     member_as_dict,
     members_of,
-    one_sample,
     project_as_dict,
     projects_of,
-    sample_as_dict,
-    samples_matching,
 )
 from annotate.services.criteria import add_criteria
 from annotate.services.members import change_tags, deactivate_member, reactivate_member
@@ -215,35 +211,3 @@ def _people(names: Any) -> list[User]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Invalid("bad_hand_on_to", "hand_on_to: a list of user names.")
     return [_user(name) for name in dict.fromkeys(names)]
-
-
-class SamplesView(ProjectAPIView):
-    actions = {"GET": "samples.read"}
-    params = Pages.params | {"search"}
-
-    @shape.describes(
-        shape.SamplePage,
-        params=[*shape.PAGE, OpenApiParameter("search", description="Words in id, question or answer.")],
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        """The samples in the order of their import, page by page.
-
-        `search` looks in id, question and answer.
-        """
-        words = text_parameter(request, "search")
-        pages = Pages()
-        rows = pages.paginate_queryset(samples_matching(self.project, words), request)
-        return pages.get_paginated_response([{"pk": row.pk, **sample_as_dict(row)} for row in rows or []])
-
-
-class SampleView(ProjectAPIView):
-    actions = {"GET": "samples.read"}
-
-    @shape.describes(shape.Sample)
-    def get(self, request: Request, slug: str, sample_id: int) -> Response:
-        """One sample with its contexts, claims, key facts and entities.
-
-        `sample_id` is the number that the list calls `pk`, not the id of the file.
-        """
-        sample = one_sample(self.project, sample_id)
-        return Response({"pk": sample.pk, **sample_as_dict(sample)})

@@ -28,13 +28,15 @@ Progress = Callable[[float], None]
 
 @dataclass
 class Importing:
-    """What an importer is given: where the rows go, and what is known about the file."""
+    """What an importer is given: where the rows go, and what is known about the file. `pipeline`: the version of the
+    pipeline that pushes its samples; empty for a file."""
 
     project: Project
     mapping: Mapping[str, str]
     typed: bool
     problems: Problems
     job: ImportJob | None = None
+    pipeline: str = ""
 
     def refuse(self, error: RowError, row: int | None, line: int | None = None) -> None:
         self.problems.add(error, row, line)
@@ -121,6 +123,7 @@ def run(
     mapping: Mapping[str, str],
     job: ImportJob | None = None,
     progress: Progress | None = None,
+    pipeline: str = "",
 ) -> Outcome:
     """Imports the whole file in one transaction, or writes nothing and says what is wrong with it."""
     began = time.monotonic()
@@ -132,7 +135,8 @@ def run(
         try:
             with open_source(path, file_name, problems, Limits.from_settings()) as source:
                 outcome.file_format = source.file_format
-                outcome.result = _take_all(source, importer_for(kind), project, mapping, problems, job, progress)
+                importing = Importing(project, mapping, source.reader.typed, problems, job, pipeline)
+                outcome.result = _take_all(source, importer_for(kind), importing, progress)
         except FileError as error:
             problems.add(error)
         if problems:
@@ -145,16 +149,10 @@ def run(
 
 
 def _take_all(
-    source: Source,
-    importer_class: type[Importer],
-    project: Project,
-    mapping: Mapping[str, str],
-    problems: Problems,
-    job: ImportJob | None,
-    progress: Progress | None,
+    source: Source, importer_class: type[Importer], importing: Importing, progress: Progress | None
 ) -> dict[str, Any]:
-    _check_header(source, importer_class.fields, mapping)
-    importer = importer_class(Importing(project, mapping, source.reader.typed, problems, job))
+    _check_header(source, importer_class.fields, importing.mapping)
+    importer = importer_class(importing)
     count = 0
     try:
         for rows in _chunks(source.reader.rows()):
@@ -162,7 +160,7 @@ def _take_all(
             importer.take(rows)
             if progress:
                 progress(source.fraction)
-        if not count and not problems:
+        if not count and not importing.problems:
             raise FileError("empty", "The file has no rows.")
         result = importer.finish()
     finally:

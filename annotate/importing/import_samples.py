@@ -21,7 +21,9 @@ class SampleImporter(Importer):
     def __init__(self, importing: Importing) -> None:
         self._importing = importing
         self._project = importing.project
-        self._builder = SampleBuilder(importing.project.pk, importing.mapping, typed=importing.typed)
+        self._builder = SampleBuilder(
+            importing.project.pk, importing.mapping, typed=importing.typed, pipeline=importing.pipeline
+        )
         self._copy = CopyInto(Sample, COLUMNS)
         # The first import has nothing to compare with, so its COPY stays open from the first row to the last.
         self._compare = Sample.objects.filter(project=importing.project).exists()

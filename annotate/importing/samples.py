@@ -14,6 +14,7 @@ from annotate.importing.cells import structured
 from annotate.importing.claims import Claim, split_into_claims
 from annotate.importing.copying import NULL
 from annotate.importing.mapping import METADATA, SAMPLE_FIELDS, squeeze
+from annotate.importing.pipeline import id_in_version, require_version
 from annotate.importing.problems import Attempts, RowError
 from annotate.models.sample import ClaimsSource
 
@@ -59,12 +60,14 @@ class _Plan:
 
 
 class SampleBuilder:
-    """Knows the mapping and nothing of the database. `typed`: values are more than text (not CSV)."""
+    """Knows the mapping and nothing of the database. `typed`: values are more than text (not CSV). `pipeline`: the
+    version of the pipeline that pushes them; empty for a file."""
 
-    def __init__(self, project_id: int, chosen: Mapping[str, str], *, typed: bool) -> None:
+    def __init__(self, project_id: int, chosen: Mapping[str, str], *, typed: bool, pipeline: str = "") -> None:
         self._project = str(project_id).encode()
         self._chosen = chosen
         self._typed = typed
+        self._pipeline = pipeline
         self._plans: dict[tuple[str, ...], _Plan] = {}
 
     def build(self, row: dict[str, Any]) -> BuiltSample:
@@ -89,7 +92,7 @@ class SampleBuilder:
                 _json_texts(row, plan, "entities"),
                 _array(row, plan, "retrieved_doc_ids"),
                 _array(row, plan, "relevant_doc_ids"),
-                _pipeline_version(row, plan),
+                self._pipeline_version(row, plan),
                 copying.text(orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode()) if metadata else b"{}",
             )
         )
@@ -121,14 +124,23 @@ class SampleBuilder:
             attempt(_json_texts, row, plan, field)
         for field in ("retrieved_doc_ids", "relevant_doc_ids"):
             attempt(_array, row, plan, field)
-        attempt(_pipeline_version, row, plan)
+        attempt(self._pipeline_version, row, plan)
         return attempt(self._external_id, row, plan, b"") if "id" in plan.column else None
 
-    @staticmethod
-    def _external_id(row: dict[str, Any], plan: _Plan, content_hash: bytes) -> str:
+    def _external_id(self, row: dict[str, Any], plan: _Plan, content_hash: bytes) -> str:
         """The id in the file; without such a column, one made from the content, the same at every import."""
         column = plan.column.get("id")
-        return f"sample-{content_hash.hex()}" if column is None else values.identifier(row[column], column)
+        own = f"sample-{content_hash.hex()}" if column is None else values.identifier(row[column], column)
+        return id_in_version(own, self._pipeline, column or "id") if self._pipeline else own
+
+    def _pipeline_version(self, row: dict[str, Any], plan: _Plan) -> bytes:
+        value = _value(row, plan, "pipeline_version")
+        if value is None:
+            return copying.text(self._pipeline)
+        given = values.identifier(value, plan.column["pipeline_version"])
+        if self._pipeline:
+            require_version(given, self._pipeline, plan.column["pipeline_version"])
+        return copying.text(given)
 
     @staticmethod
     def _reference(row: dict[str, Any], plan: _Plan, metadata: dict[str, Any]) -> str | None:
@@ -241,10 +253,3 @@ def _json_texts(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
 def _array(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
     value = _value(row, plan, field)
     return b"{}" if value is None else copying.text_array(values.texts(value, plan.column[field]))
-
-
-def _pipeline_version(row: dict[str, Any], plan: _Plan) -> bytes:
-    value = _value(row, plan, "pipeline_version")
-    if value is None:
-        return b""
-    return copying.text(values.identifier(value, plan.column["pipeline_version"]))

@@ -51,14 +51,15 @@ def one_sample(project: Project, sample_id: int) -> Sample:
     return sample
 
 
-def samples_matching(project: Project, words: str = "") -> QuerySet[Sample]:
-    """Samples in import order; `words` is looked for in the id, the question and the answer."""
+def samples_matching(project: Project, words: str = "", *, pipeline: str = "") -> QuerySet[Sample]:
+    """Samples in import order; `words` is looked for in the id, the question and the answer. pipeline: only those of
+    this version."""
     samples = Sample.objects.filter(project=project).order_by("id")
     if words:
         samples = samples.filter(
             Q(external_id__icontains=words) | Q(question__icontains=words) | Q(answer__icontains=words)
         )
-    return samples
+    return samples.filter(pipeline_version=pipeline) if pipeline else samples
 
 
 def members_of(project: Project) -> QuerySet[Membership]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from django.conf import settings
@@ -22,6 +23,7 @@ from kombu.exceptions import OperationalError
 from annotate.errors import Conflict, Invalid, Refusal
 from annotate.importing import engine
 from annotate.importing.limits import MIB, Limits
+from annotate.importing.pipeline import check_version
 from annotate.importing.problems import FileError, Problems, plain
 from annotate.models import ImportJob, Project, User
 from annotate.models.transfer import ImportKind, ImportStatus
@@ -141,7 +143,27 @@ def _enqueue(job_id: uuid.UUID) -> None:
         _log.error("The broker is unreachable, import %s waits: %s", job_id, error)
 
 
-def run_job(job_id: uuid.UUID, *, path: Path | None = None) -> ImportJob:
+def push_samples(*, project: Project, user: User | None, version: object, document: bytes) -> ImportJob:
+    """Imports samples that a version of a pipeline made, here and now: the way of the pipeline itself.
+
+    document: JSON, {"samples": […], …}, of which the importer reads the samples. Raises Invalid for the version.
+    """
+    pipeline = check_version(version)
+    with NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
+        file.write(document)
+        file.flush()
+        job = ImportJob.objects.create(
+            project=project,
+            kind=ImportKind.SAMPLES,
+            file_name=f"{pipeline}.json",
+            size=len(document),
+            created_by=user,
+            status=ImportStatus.WAITING,
+        )
+        return run_job(job.pk, path=Path(file.name), pipeline=pipeline)
+
+
+def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "") -> ImportJob:
     """Runs a waiting or interrupted job to its end; does nothing if it is done, failed, or running elsewhere.
 
     Data and outcome are committed together, so a worker that is killed leaves the job as it was, to be run again.
@@ -163,6 +185,7 @@ def run_job(job_id: uuid.UUID, *, path: Path | None = None) -> ImportJob:
                     mapping=job.mapping,
                     job=job,
                     progress=_progress_of(job_id),
+                    pipeline=pipeline,
                 )
                 _finish(job, outcome)
                 _measure_tables(job)

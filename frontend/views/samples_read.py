@@ -15,6 +15,7 @@ from annotate.selectors.projects import samples_matching
 from annotate.unit_sql import UnitCount
 from annotate.units import KIND_ORDER, reading_order, unit_anchor, unit_sort_key, units_of
 from judges.models import Score
+from judges.selectors.versions import OF_KEPT
 
 
 def rows(project: Project, words: str) -> QuerySet[Sample]:
@@ -99,7 +100,11 @@ def _said(sample: Sample) -> list[tuple[Said, str]]:
     verdicts = Verdict.objects.filter(sample=sample).select_related("criterion", "decided_by")
     for verdict in verdicts.order_by("criterion__version"):
         entry(verdict.unit, verdict.criterion.key).verdict = verdict
-    scores = Score.objects.filter(sample=sample).select_related("version__judge").order_by("version__judge__name", "id")
+    scores = (
+        Score.objects.filter(OF_KEPT, sample=sample)
+        .select_related("version__judge")
+        .order_by("version__judge__name", "id")
+    )
     for score in scores:
         shown = {
             "judge": score.version.judge.name,

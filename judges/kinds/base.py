@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from annotate.models import Project, Sample
 from annotate.scales import Value
@@ -121,4 +121,14 @@ class Kind(Protocol):
 
     def open(self, version: JudgeVersion) -> AbstractContextManager[Together | OneByOne]:
         """A scorer, with what takes long to load (a model from disk) loaded. Raises StopRun when it can't be."""
+        ...
+
+
+@runtime_checkable
+class MadeOfOthers(Protocol):
+    """What a kind has beside `Kind` when its judges rest on the scores of others: a version is in use only while all
+    that it is made of are (judges.services.versions)."""
+
+    def members(self, config: Config) -> Sequence[tuple[str, str]]:
+        """(judge's name, version's label) of each."""
         ...

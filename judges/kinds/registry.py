@@ -9,7 +9,9 @@ from judges.kinds.base import Kind
 from judges.models import JudgeKind
 
 # Kind -> where its `KIND` is. Imported judges have none: nothing here can run them.
-_PLACES: dict[str, str] = {}
+_PLACES: dict[str, str] = {
+    "lexical": "judges.kinds.lexical",
+}
 
 
 def kind_named(key: str) -> Kind:

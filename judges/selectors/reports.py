@@ -9,14 +9,14 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import Count, Max, QuerySet, Sum
+from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.models import Criterion, Label, Project, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.selectors.draws import finished_draw
-from judges.models import AlignmentReport, Judge
+from judges.models import AlignmentReport, Judge, ScoreStatus
 from judges.selectors.said import said_plot
 from judges.selectors.scores import scores_that_count
 
@@ -132,7 +132,10 @@ def data_version(criterion: Criterion) -> str:
         Count("pk"), Max("submitted_at")
     )
     verdicts = Verdict.objects.filter(criterion=criterion).aggregate(Count("pk"), Sum("revision"), Max("updated_at"))
-    scores = scores_that_count(criterion).aggregate(Count("pk"), Max("pk"))
+    # What is said by which version: one may be kept as another is dropped, and a failed score be asked for again.
+    scores = scores_that_count(criterion).aggregate(
+        Count("pk"), Max("pk"), Sum("version"), ok=Count("pk", filter=Q(status=ScoreStatus.OK))
+    )
     counts = [value for counted in (labels, tasks, verdicts, scores) for value in counted.values()]
     draw = finished_draw(criterion)
     lower = Judge.objects.filter(project_id=criterion.project_id, higher_is_better=False).order_by("pk")

@@ -15,6 +15,7 @@ from annotate.models import Criterion, Project
 from annotate.scales import Value, normalise
 from annotate.selectors.ratings import UnitKey
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus
+from judges.selectors.versions import OF_KEPT
 
 if TYPE_CHECKING:
     from alignment.figures import JudgeScores
@@ -67,7 +68,8 @@ def judge_scores(criterion: Criterion, judge_name: str | None = None) -> tuple[l
 
     A score counts for the criterion when its dimension is the criterion's key. A judge without any such is held
     against it with whatever it has on the same kind of unit under a name of its own (`overall`), one series for each.
-    Repeats after the first say how steady a judge is, not how right, so they stand apart.
+    Repeats after the first say how steady a judge is, not how right, so they stand apart. Versions on trial and dropped
+    ones are held against nothing.
 
     Raises Invalid for a judge that the project doesn't have.
     """
@@ -120,11 +122,11 @@ def scores_that_count(criterion: Criterion) -> QuerySet[Score]:
 
 
 def scores_against(criterion: Criterion) -> QuerySet[Score]:
-    """Every score that could be held against the criterion, of all versions and repeats."""
+    """Every score that could be held against the criterion, of all versions in use and all repeats."""
     others = Criterion.objects.filter(project_id=criterion.project_id).exclude(key=criterion.key).values("key")
-    return Score.objects.filter(_on_kind(criterion.unit), version__judge__project_id=criterion.project_id).exclude(
-        dimension__in=others
-    )
+    return Score.objects.filter(
+        OF_KEPT, _on_kind(criterion.unit), version__judge__project_id=criterion.project_id
+    ).exclude(dimension__in=others)
 
 
 # Judge, version and name of what it measures, and the unit.
@@ -135,6 +137,7 @@ def rationales(project: Project, wanted: Iterable[Said]) -> dict[Said, str]:
     """The judges' own words on these units."""
     wanted = set(wanted)
     rows = Score.objects.filter(
+        OF_KEPT,
         version__judge__project=project,
         version__judge__name__in={judge for judge, _, _, _ in wanted},
         sample__external_id__in={sample for _, _, _, (sample, _) in wanted},
@@ -164,7 +167,7 @@ def _on_whole(criterion: Criterion) -> QuerySet[Score]:
     if criterion.key != _METRICS[criterion.unit].built_in:
         usual &= Q(~Exists(others.filter(unit=criterion.unit, is_current=True)))
     return Score.objects.filter(
-        Q(dimension=criterion.key) | usual, unit=_WHOLE, version__judge__project_id=criterion.project_id
+        OF_KEPT, Q(dimension=criterion.key) | usual, unit=_WHOLE, version__judge__project_id=criterion.project_id
     )
 
 

@@ -8,6 +8,7 @@ from annotate.models import Verdict
 from annotate.models.verdict import DECIDED_METHODS, VerdictState
 from annotate.scales import Value
 from judges.models import Score, ScoreStatus
+from judges.selectors.versions import OF_KEPT
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,9 @@ def judges_on(verdict: Verdict) -> list[JudgeSaid]:
     if verdict.state != VerdictState.SETTLED or verdict.method not in DECIDED_METHODS:
         return []
     scores = (
-        Score.objects.filter(sample_id=verdict.sample_id, unit=verdict.unit, dimension=verdict.criterion.key, repeat=0)
+        Score.objects.filter(
+            OF_KEPT, sample_id=verdict.sample_id, unit=verdict.unit, dimension=verdict.criterion.key, repeat=0
+        )
         .select_related("version__judge")
         .order_by("version__judge__name", "version__number")
     )

@@ -9,8 +9,9 @@ from annotate.errors import Invalid
 from annotate.models import Criterion, Project
 from annotate.selectors.lookup import criterion_named
 from annotate.text_tables import UNDEFINED, figure, markdown_table
-from judges.models import Certificate, Judge, JudgeVersion, Look
+from judges.models import Certificate, Judge, Look
 from judges.selectors.drift import Drift, drift_as_dict, drift_of, drift_sentence
+from judges.selectors.versions import current_version
 from judges.services.certificates import certificate_as_dict
 
 # Below, an interval is itself too uncertain to hold a bar against.
@@ -171,9 +172,9 @@ def _changed(criterion: Criterion, judge: Judge, certificate: Certificate) -> tu
     if look.criterion_id != criterion.pk:
         certified = f"{named} is for version {look.criterion.version} of “{criterion.key}”"
         return "criterion_changed", f"{certified}, which is now at version {criterion.version}."
-    current = JudgeVersion.objects.filter(judge=judge).order_by("-number").first()
+    current = current_version(judge)
     if current is None or current.content_hash != certificate.judge_hash:
-        now = "without a version" if current is None else f"“{current.label}”"
+        now = "without a version in use" if current is None else f"“{current.label}”"
         if current is not None and current.label == look.version.label:
             now = f"{now}, with another configuration"
         certified = f"{named} is for version “{look.version.label}” of “{judge.name}”"

@@ -1,0 +1,134 @@
+"""How a configuration is read: each field by its name and type, its default filled in, nothing left over."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotate.models import Criterion, Project
+from annotate.units import KIND_ORDER
+from judges.kinds.base import Refused
+
+LONGEST_DIMENSION = 120
+
+
+class Fields:
+    """The fields of one object, read one by one; `finish` refuses those that nobody asked for.
+
+    path: where the object is in the configuration, which goes before the names of its fields.
+    """
+
+    def __init__(self, given: Any, path: str = "") -> None:
+        if not isinstance(given, Mapping):
+            raise Refused(path, _("This takes an object: {…}."))
+        self._given = given
+        self._path = path
+        self._known: list[str] = []
+
+    def place(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+    def refuse(self, name: str, message: str) -> Refused:
+        return Refused(self.place(name), message)
+
+    def raw(self, name: str) -> Any:
+        """The value as it was given; None when it wasn't."""
+        self._known.append(name)
+        return self._given.get(name)
+
+    def text(self, name: str, *, default: str | None = None, longest: int = 200) -> str:
+        value = self.raw(name)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str) or not value.strip() or len(value) > longest or "\0" in value:
+            raise self.refuse(name, _("This takes a text of 1 to %(longest)d characters.") % {"longest": longest})
+        return value
+
+    def choice(self, name: str, options: Collection[str], *, default: str | None = None) -> str:
+        value = self.raw(name)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str) or value not in options:
+            raise self.refuse(name, _("This takes one of: %(options)s.") % {"options": ", ".join(options)})
+        return value
+
+    def truth(self, name: str, *, default: bool | None = None) -> bool:
+        value = self.raw(name)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, bool):
+            raise self.refuse(name, _("This takes true or false."))
+        return value
+
+    def number(self, name: str, *, default: float | None = None, low: float = -1e9, high: float = 1e9) -> float:
+        value = self.raw(name)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise self.refuse(name, _("This takes a number from %(low)g to %(high)g.") % {"low": low, "high": high})
+        return float(value)
+
+    def whole(self, name: str, *, default: int | None = None, low: int = 0, high: int = 1_000_000) -> int:
+        value = self.raw(name)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.refuse(
+                name, _("This takes a whole number from %(low)d to %(high)d.") % {"low": low, "high": high}
+            )
+        return value
+
+    def objects(self, name: str, *, fewest: int, most: int) -> list[Fields]:
+        value = self.raw(name)
+        if not isinstance(value, Sequence) or isinstance(value, str) or not fewest <= len(value) <= most:
+            raise self.refuse(
+                name, _("This takes a list of %(fewest)d to %(most)d objects.") % {"fewest": fewest, "most": most}
+            )
+        return [Fields(one, self.place(f"{name}.{index}")) for index, one in enumerate(value)]
+
+    def finish(self) -> None:
+        unknown = [name for name in self._given if name not in self._known]
+        if unknown:
+            raise self.refuse(
+                str(unknown[0])[:80],
+                _("There is no such field. Fields here: %(known)s.") % {"known": ", ".join(self._known)},
+            )
+
+
+def target(fields: Fields, project: Project, kinds: Collection[str] = KIND_ORDER) -> dict[str, Any]:
+    """What the scores are of: {"criterion": key or None, "dimension", "unit"}.
+
+    Either a criterion, which says the kind of unit and names the dimension; or a dimension of the judge's own and its
+    kind of unit. kinds: those that the judge can score.
+    """
+    key = fields.raw("criterion")
+    if key is None:
+        dimension = fields.text("dimension", longest=LONGEST_DIMENSION)
+        unit = fields.choice("unit", kinds)
+        if _criterion(project, dimension) is not None:
+            raise fields.refuse(
+                "dimension", _("“%(key)s” is a criterion here; name it as the criterion.") % {"key": dimension}
+            )
+        return {"criterion": None, "dimension": dimension, "unit": unit}
+    criterion = _criterion(project, key)
+    if criterion is None:
+        known = project.criteria.filter(is_current=True).order_by("position").values_list("key", flat=True)
+        raise fields.refuse(
+            "criterion", _("This takes one of the project's criteria: %(keys)s.") % {"keys": ", ".join(known)}
+        )
+    if criterion.unit not in kinds:
+        raise fields.refuse(
+            "criterion",
+            _("“%(key)s” asks about units of the kind “%(unit)s”; this takes: %(kinds)s.")
+            % {"key": criterion.key, "unit": criterion.unit, "kinds": ", ".join(kinds)},
+        )
+    for name, value in (("dimension", criterion.key), ("unit", criterion.unit)):
+        if fields.raw(name) not in (None, value):
+            raise fields.refuse(name, _("The criterion says this already: %(value)s.") % {"value": value})
+    return {"criterion": criterion.key, "dimension": criterion.key, "unit": criterion.unit}
+
+
+def _criterion(project: Project, key: Any) -> Criterion | None:
+    return project.criteria.filter(key=key, is_current=True).first() if isinstance(key, str) else None

@@ -1,0 +1,270 @@
+"""What a lexical judge can measure. Every number is from 0 to 1, and depends on the sample alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Protocol
+
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import LCSseq
+
+from annotate.citations import citations_in
+from annotate.importing.claims import split_into_claims
+from annotate.models import Sample
+from annotate.units import parse_unit
+from judges.kinds.fields import Fields
+from judges.kinds.lexical.ranking import bm25, tf_idf
+from judges.kinds.lexical.reading import SOURCES, NoScore, Reading, has_source
+
+Options = Mapping[str, Any]
+SHARES = ("precision", "recall", "f1")
+# Of the words that are missing so many are named.
+_NAMED = 8
+# A longer text is no key fact, and comparing each of its words with each of a long context takes minutes.
+LONGEST_FACT = 400
+# Words that may be spelt a little differently: not numbers, and none so short that another word is one letter away.
+_SHORTEST_FUZZY = 4
+
+
+class Measure(Protocol):
+    """kinds: of units that it scores. pairs: how it takes scripts without blanks by default (lexical.tokens)."""
+
+    kinds: Collection[str]
+    pairs: bool
+
+    def options(self, fields: Fields, unit: str) -> dict[str, Any]:
+        """Its own fields, complete. unit: the kind that is scored."""
+        ...
+
+    def asks(self, options: Options, sample: Sample, unit: str) -> bool:
+        """Whether the sample has what the measure needs for the unit."""
+        ...
+
+    def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
+        """The number, and what it rests on in words. Raises NoScore."""
+        ...
+
+
+def _against(fields: Fields, unit: str, default: str) -> str:
+    own = {"context": "contexts", "answer": "answer"}.get(unit)
+    return fields.choice("against", [name for name in SOURCES if name != own], default=default)
+
+
+def _share(found: float, of_unit: int, of_source: int, share: str) -> float:
+    if share == "f1":
+        return 2 * found / (of_unit + of_source)
+    return found / (of_unit if share == "precision" else of_source)
+
+
+def _missing(wanted: Iterable[str], there: Collection[str]) -> str:
+    names = [word for word in wanted if word not in there]
+    more = "…" if len(names) > _NAMED else ""
+    return f" Not there: {', '.join(names[:_NAMED])}{more}" if names else ""
+
+
+class _Compared:
+    """Measures that hold a unit's words against those of another text."""
+
+    kinds: Collection[str] = ("claim", "context", "fact", "entity", "answer")
+
+    def asks(self, options: Options, sample: Sample, unit: str) -> bool:
+        return has_source(sample, options["against"])
+
+
+class TokenOverlap(_Compared):
+    """Which share of the distinct words of one text the other one has."""
+
+    pairs = True
+
+    def options(self, fields: Fields, unit: str) -> dict[str, Any]:
+        return {
+            "against": _against(fields, unit, "question" if unit == "context" else "contexts"),
+            "share": fields.choice("share", SHARES, default="recall" if unit == "context" else "precision"),
+            "contexts": fields.choice("contexts", ("all", "best"), default="all"),
+        }
+
+    def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
+        against = options["against"]
+        own = dict.fromkeys(reading.unit(unit))
+        sources = [reading.pooled(against)] if options["contexts"] == "all" else reading.distinct(against)
+        scored = [
+            (_share(len(own.keys() & source), len(own), len(source), options["share"]), source)
+            for source in sources
+            if source
+        ]
+        number, source = max(scored, key=lambda one: one[0])
+        shared = len(own.keys() & source)
+        if options["share"] == "recall":
+            return number, f"{shared} of {len(source)} words of {SOURCES[against]}."
+        return number, f"{shared} of {len(own)} words are in {SOURCES[against]}.{_missing(own, source)}"
+
+
+class RougeL(_Compared):
+    """The longest common subsequence of words; of several contexts the one that gives most."""
+
+    # Of characters, as it is usual.
+    pairs = False
+
+    def options(self, fields: Fields, unit: str) -> dict[str, Any]:
+        against = _against(fields, unit, "question" if unit == "context" else "contexts")
+        return {
+            "against": against,
+            "share": fields.choice("share", SHARES, default="f1" if against == "reference" else "precision"),
+        }
+
+    def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
+        own = reading.unit(unit)
+        best = max(
+            (
+                (_share(common, len(own), len(source), options["share"]), common)
+                for source in reading.source(options["against"])
+                if source
+                for common in (LCSseq.similarity(own, source),)
+            ),
+        )
+        return best[0], f"{best[1]} of {len(own)} words stand in this order in {SOURCES[options['against']]}."
+
+
+class _Ranked:
+    """Measures that rank a sample's contexts."""
+
+    kinds: Collection[str] = ("context",)
+    pairs = True
+
+    def asks(self, options: Options, sample: Sample, unit: str) -> bool:
+        return has_source(sample, options["against"])
+
+    def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
+        reading.unit(unit)
+        against = options["against"]
+        # All contexts of a sample are ranked at once.
+        ranked = reading.kept(self, lambda: self.rank(options, reading.source(against)[0], reading.source("contexts")))
+        index = parse_unit(unit)[1]
+        assert index is not None
+        own = set(reading.unit(unit))
+        wanted = dict.fromkeys(reading.source(against)[0])
+        shared = sum(word in own for word in wanted)
+        return ranked[index], f"{shared} of {len(wanted)} words of {SOURCES[against]}.{_missing(wanted, own)}"
+
+    def rank(self, options: Options, query: list[str], contexts: list[list[str]]) -> list[float]:
+        raise NotImplementedError
+
+
+class Bm25(_Ranked):
+    def options(self, fields: Fields, unit: str) -> dict[str, Any]:
+        return {
+            "against": _against(fields, unit, "question"),
+            "k1": fields.number("k1", default=1.2, low=0, high=10),
+            "b": fields.number("b", default=0.75, low=0, high=1),
+        }
+
+    def rank(self, options: Options, query: list[str], contexts: list[list[str]]) -> list[float]:
+        return bm25(query, contexts, k1=options["k1"], b=options["b"])
+
+
+class TfIdf(_Ranked):
+    def options(self, fields: Fields, unit: str) -> dict[str, Any]:
+        return {"against": _against(fields, unit, "question")}
+
+    def rank(self, options: Options, query: list[str], contexts: list[list[str]]) -> list[float]:
+        return tf_idf(query, contexts)
+
+
+class Citation:
+    """Whether the sentence that a claim stands in cites contexts that are there and hold the claim's words."""
+
+    kinds: Collection[str] = ("claim",)
+    pairs = True
+
+    def options(self, fields: Fields, unit: str) -> dict[str, Any]:
+        return {}
+
+    def asks(self, options: Options, sample: Sample, unit: str) -> bool:
+        index = parse_unit(unit)[1]
+        assert index is not None
+        return sample.claims[index].get("start") is not None
+
+    def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
+        own = dict.fromkeys(reading.unit(unit))
+        cited = _cited(reading, unit)
+        if not cited:
+            return 0.0, "The sentence cites nothing."
+        shown = ", ".join(f"[{rank}]" for rank in cited)
+        contexts = len(reading.sample.contexts)
+        strangers = [rank for rank in cited if not 1 <= rank <= contexts]
+        if strangers:
+            return 0.0, f"There is no context [{strangers[0]}]; there are {contexts}."
+        source = frozenset().union(*(reading.distinct("contexts")[rank - 1] for rank in cited))
+        if not source:
+            raise NoScore(f"There is no word in {shown}.")
+        shared = len(own.keys() & source)
+        return shared / len(own), f"{shared} of {len(own)} words are in {shown}.{_missing(own, source)}"
+
+
+def _cited(reading: Reading, unit: str) -> list[int]:
+    """The ranks that the claim's sentence cites, each once."""
+    index = parse_unit(unit)[1]
+    assert index is not None
+    claim = reading.sample.claims[index]
+    placed = reading.kept("cited", lambda: _cited_by_sentence(reading.sample.answer))
+    ranks = (rank for start, end, cited in placed if start < claim["end"] and claim["start"] < end for rank in cited)
+    return list(dict.fromkeys(ranks))
+
+
+def _cited_by_sentence(answer: str) -> list[tuple[int, int, list[int]]]:
+    """Of each sentence its span and the ranks that it cites. A citation at the very beginning of a sentence belongs to
+    the one before: "… online. [1] Next"."""
+    sentences: list[tuple[int, int, list[int]]] = []
+    sentences += ((one["start"], one["end"], []) for one in split_into_claims(answer))
+    for citation in citations_in(answer):
+        at = next((n for n, (start, end, _) in enumerate(sentences) if start <= citation.start < end), None)
+        if at is None:
+            continue
+        if at and not any(sign.isalpha() for sign in answer[sentences[at][0] : citation.start]):
+            at -= 1
+        sentences[at][2].extend(range(citation.first, citation.last + 1))
+    return sentences
+
+
+class KeyFact(_Compared):
+    """Which share of a key fact's distinct words the other text has, small differences in spelling allowed."""
+
+    kinds: Collection[str] = ("fact", "entity", "claim")
+    pairs = True
+
+    def options(self, fields: Fields, unit: str) -> dict[str, Any]:
+        return {
+            "against": _against(fields, unit, "answer" if unit == "fact" else "contexts"),
+            "similar": fields.number("similar", default=0.8, low=0.5, high=1),
+        }
+
+    def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
+        own = dict.fromkeys(reading.unit(unit))
+        if len(own) > LONGEST_FACT:
+            raise NoScore(f"It has more than {LONGEST_FACT} words.")
+        source = reading.pooled(options["against"])
+        there = {word for word in own if word in source}
+        rest = [word for word in own if word not in there and _may_differ(word)]
+        if rest and options["similar"] < 1:
+            others = reading.kept("fuzzy", lambda: [word for word in sorted(source) if _may_differ(word)])
+            there.update(word for word in rest if _is_near(word, others, options["similar"]))
+        missing = _missing(own, there)
+        return len(there) / len(own), f"{len(there)} of {len(own)} words are in {SOURCES[options['against']]}.{missing}"
+
+
+def _may_differ(word: str) -> bool:
+    return len(word) >= _SHORTEST_FUZZY and word.isalpha()
+
+
+def _is_near(word: str, others: list[str], similar: float) -> bool:
+    return process.extractOne(word, others, scorer=fuzz.ratio, score_cutoff=100 * similar) is not None
+
+
+MEASURES: dict[str, Measure] = {
+    "token_overlap": TokenOverlap(),
+    "rouge_l": RougeL(),
+    "bm25": Bm25(),
+    "tf_idf": TfIdf(),
+    "citation": Citation(),
+    "key_fact": KeyFact(),
+}

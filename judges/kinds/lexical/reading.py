@@ -1,0 +1,96 @@
+"""The texts of a sample as words, each read once however many of its units are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar, cast
+
+from annotate.models import Sample
+from annotate.units import unit_text
+from judges.kinds.lexical.tokens import words
+
+# What a text can be held against -> how it reads in a sentence.
+SOURCES = {
+    "contexts": "the contexts",
+    "question": "the question",
+    "answer": "the answer",
+    "reference": "the reference answer",
+}
+
+
+Kept = TypeVar("Kept")
+
+
+class NoScore(Exception):
+    """There is nothing to measure. `detail`: why, in our words."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class Reading:
+    def __init__(self, sample: Sample, *, pairs: bool) -> None:
+        self.sample = sample
+        self._pairs = pairs
+        self._units: dict[str, list[str]] = {}
+        self._lists: dict[str, list[list[str]]] = {}
+        self._sets: dict[str, list[frozenset[str]]] = {}
+        self._kept: dict[Hashable, object] = {}
+
+    def words(self, text: str) -> list[str]:
+        return words(text, pairs=self._pairs)
+
+    def unit(self, unit: str) -> list[str]:
+        """The words of the unit. Raises NoScore when it has none."""
+        if unit not in self._units:
+            self._units[unit] = self.words(unit_text(self.sample, unit))
+        found = self._units[unit]
+        if not found:
+            raise NoScore("There is no word in what is to be scored.")
+        return found
+
+    def source(self, name: str) -> list[list[str]]:
+        """The words of what a unit is held against: one list for each context, one for any other text.
+
+        Raises NoScore when there are none.
+        """
+        if name not in self._lists:
+            self._lists[name] = [self.words(text) for text in source_texts(self.sample, name)]
+        found = self._lists[name]
+        if not any(found):
+            raise NoScore(f"There is no word in {SOURCES[name]}.")
+        return found
+
+    def distinct(self, name: str) -> Sequence[frozenset[str]]:
+        """Like `source`, each as a set."""
+        if name not in self._sets:
+            self._sets[name] = [frozenset(one) for one in self.source(name)]
+        return self._sets[name]
+
+    def pooled(self, name: str) -> frozenset[str]:
+        """All words of what a unit is held against."""
+        key = f"all {name}"
+        if key not in self._sets:
+            self._sets[key] = [frozenset().union(*self.distinct(name))]
+        return self._sets[key][0]
+
+    def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """What a measure works out once for a sample."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast("Kept", self._kept[key])
+
+
+def source_texts(sample: Sample, name: str) -> list[str]:
+    if name == "contexts":
+        return [context["text"] for context in sample.contexts]
+    return [getattr(sample, name) or ""]
+
+
+def has_source(sample: Sample, name: str) -> bool:
+    """Whether the sample has such a text at all. An empty question is there, and fails; a reference that nobody gave
+    and contexts that were not retrieved are not there."""
+    if name == "contexts":
+        return bool(sample.contexts)
+    return name != "reference" or sample.reference is not None

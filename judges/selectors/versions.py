@@ -1,0 +1,106 @@
+"""Versions of judges: which one counts, what it is made of, and what changed from one to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from django.db.models import Q
+
+from annotate.models import Project
+from judges.kinds.base import Config, MadeOfOthers
+from judges.kinds.registry import kind_named, runnable_kinds
+from judges.models import Judge, JudgeVersion, VersionState
+
+# Of scores, runs and whatever else has a version: only versions in use are held against people.
+OF_KEPT = Q(version__state=VersionState.KEPT)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """sign: "+" new, "-" gone, " " in both."""
+
+    sign: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field that two versions have differently. field: as a path ("config.prompt"). older, newer: None where it
+    isn't there. lines: of two texts, line by line; else empty."""
+
+    field: str
+    older: Any
+    newer: Any
+    lines: Sequence[Line] = ()
+
+
+def current_version(judge: Judge) -> JudgeVersion | None:
+    """The latest of those in use: what the judge says today."""
+    return JudgeVersion.objects.filter(judge=judge, state=VersionState.KEPT).order_by("-number").first()
+
+
+def version_named(project: Project, judge_name: str, label: str) -> JudgeVersion | None:
+    found = JudgeVersion.objects.filter(judge__project=project, judge__name=judge_name, label=label)
+    return found.select_related("judge").first()
+
+
+def members_of(kind: str, config: Config) -> Sequence[tuple[str, str]]:
+    """The versions that a judge is made of: (judge's name, version's label)."""
+    if kind not in runnable_kinds():
+        return ()
+    made = kind_named(kind)
+    return made.members(config) if isinstance(made, MadeOfOthers) else ()
+
+
+def kept_on_top_of(version: JudgeVersion) -> list[JudgeVersion]:
+    """The versions in use that are made of this one."""
+    name = (version.judge.name, version.label)
+    kept = JudgeVersion.objects.filter(judge__project=version.judge.project_id, state=VersionState.KEPT)
+    others = kept.exclude(judge=version.judge_id).exclude(judge__kind="imported").select_related("judge")
+    return [other for other in others.order_by("pk") if name in members_of(other.judge.kind, other.config)]
+
+
+def version_diff(older: JudgeVersion, newer: JudgeVersion) -> list[Difference]:
+    """Field by field, in the order of their paths; nothing where they are the same."""
+    before, after = dict(_fields(older)), dict(_fields(newer))
+    found = []
+    for field in sorted(before.keys() | after.keys()):
+        old, new = before.get(field), after.get(field)
+        # 1 is not true, and 1.0 not 1 where it counts: as they are hashed.
+        if repr(old) != repr(new):
+            found.append(Difference(field, old, new, _lines(old, new)))
+    return found
+
+
+def _fields(version: JudgeVersion) -> Iterator[tuple[str, Any]]:
+    if version.endpoint is not None:
+        yield "endpoint", version.endpoint.name
+    yield from _leaves(version.config, "config")
+
+
+def _leaves(node: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, Mapping) and node:
+        for key, child in node.items():
+            yield from _leaves(child, f"{path}.{key}")
+    elif isinstance(node, list) and any(isinstance(child, Mapping | list) for child in node):
+        for index, child in enumerate(node):
+            yield from _leaves(child, f"{path}.{index}")
+    else:
+        yield path, node
+
+
+def _lines(old: Any, new: Any) -> tuple[Line, ...]:
+    if not (isinstance(old, str) and isinstance(new, str)):
+        return ()
+    before, after = old.splitlines(), new.splitlines()
+    lines: list[Line] = []
+    for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if what == "equal":
+            lines += [Line(" ", text) for text in before[a:b]]
+        else:
+            lines += [Line("-", text) for text in before[a:b]]
+            lines += [Line("+", text) for text in after[c:d]]
+    return tuple(lines)
