@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +15,12 @@ from annotate.selectors.blindness import samples_still_to_label
 from annotate.selectors.disputes import People, people_of_samples
 from annotate.selectors.ratings import UnitKey
 from annotate.units import unit_number, unit_text, unit_title
-from judges.models import ScoreStatus, Trial
+from judges.models import Score, ScoreStatus, Trial
 from judges.plots.trial import Bar, trial_plot
 from judges.selectors.compare_page import MEASURES, outcome, said_by_judge, signed
 from judges.selectors.lab import Found, Spent, title_of
 from judges.selectors.said import said
-from judges.selectors.scores import NO_OPTION, Said, rationales
+from judges.selectors.scores import NO_OPTION
 from judges.selectors.shown import Shown, number, shown
 
 # Of the units on which the versions differ: what a page can be narrowed to, and what it is then called.
@@ -100,16 +100,7 @@ def with_words(trial: Trial, found: Found, rows: Sequence[Mapping[str, Any]], *,
     dev = found.on_dev
     options = {option["value"]: str(option.get("label") or option["value"]) for option in trial.criterion.options}
     votes = _votes(found, {(row["sample"], row["unit"]) for row in rows}, options, named)
-    sides = trial.base, trial.version
-    wanted: list[Said] = [
-        (side.judge.name, side.label, trial.dimension, (row["sample"], row["unit"])) for side in sides for row in rows
-    ]
-    words = rationales(trial.criterion.project, wanted)
-
-    def rationale(side: int, key: UnitKey) -> str:
-        text = words.get((sides[side].judge.name, sides[side].label, trial.dimension, key), "")
-        return text if len(text) <= _RATIONALE else text[: _RATIONALE - 1] + "…"
-
+    reasons = _reasons(trial, {dev.samples[row["sample"]].pk for row in rows})
     units = []
     for row in rows:
         key = row["sample"], row["unit"]
@@ -129,12 +120,22 @@ def with_words(trial: Trial, found: Found, rows: Sequence[Mapping[str, Any]], *,
                 reason="" if verdict is None else verdict.reason,
                 votes=votes.get(key, []),
                 first=answers[0],
-                first_rationale=rationale(0, key),
+                first_rationale=reasons.get((trial.base_id, sample.pk, row["unit"]), ""),
                 second=answers[1],
-                second_rationale=rationale(1, key),
+                second_rationale=reasons.get((trial.version_id, sample.pk, row["unit"]), ""),
             )
         )
     return units
+
+
+def _reasons(trial: Trial, samples: Collection[int]) -> dict[tuple[int, int, str], str]:
+    """Both versions' own words, by version, sample and unit."""
+    scores = Score.objects.filter(version__in=(trial.base_id, trial.version_id), sample__in=samples, repeat=0)
+    rows = scores.filter(dimension=trial.dimension).values_list("version", "sample", "unit", "rationale")
+    return {
+        (version, sample, unit): text if len(text) <= _RATIONALE else text[: _RATIONALE - 1] + "…"
+        for version, sample, unit, text in rows
+    }
 
 
 def _answer(row: Mapping[str, Any], side: str, basis: str, options: Mapping[Value, str]) -> str:
