@@ -14,11 +14,13 @@ from rest_framework.response import Response
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
 from annotate.errors import Invalid
+from annotate.permissions import may
 from annotate.scales import as_number
 from annotate.selectors.lookup import criterion_named
 from judges.api import shapes
 from judges.models import Certificate, Look
 from judges.services.apply import applied_as_dict, apply_certificate
+from judges.services.apply_stored import apply_to_pipeline, stored_as_dict
 from judges.services.certificates import certificate_as_dict, issue_certificate
 from judges.services.gate import gate, gate_as_dict
 from judges.services.looks import look_as_dict, look_at_test
@@ -159,11 +161,16 @@ class ApplyView(ProjectAPIView):
                         {"sample": "q-1842", "score": 0.78},
                     ],
                 },
-            )
+            ),
+            OpenApiExample(
+                "What is stored of build v7",
+                request_only=True,
+                value={"criterion": "support", "judge": "groundedness", "pipeline": "v7"},
+            ),
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Applies a judge's latest certificate to new scores.
+        """Applies a judge's latest certificate to scores: new ones, or those stored of a pipeline's version.
 
         Each score gets the verdict at the certified threshold, its calibrated probability of passing, and whether it
         lies in the region where the judge may decide alone. The batch gets the share that the judge passes, and that
@@ -174,20 +181,28 @@ class ApplyView(ProjectAPIView):
         by it. Without it every score counts as a sample of its own, which makes intervals too narrow when several
         are of one. A judge that answers with labels sends `label` in place of `score`.
 
+        `pipeline` in place of `scores` names a version whose samples the judge has scored here. Failed and missing
+        scores count for nothing, so look at `coverage` as well. What came of single samples is for admins, and only of
+        those that they don't still have to label themselves; `held_back` counts the others. Refused (409) when even the
+        shares would tell somebody what the judge said of a sample that is theirs to label.
+
         `corrected_pass_rate` has no value, and says why, when the judge's errors on test leave open whether it carries
         any signal. Refused (409), in the gate's words, when there is no certificate, judge or criterion are no longer
         what was certified, or labels that came in since show drift.
         """
-        known = {"criterion", "judge", "dimension", "scores"}
-        data = body(request, known, required={"criterion", "judge", "scores"})
-        found = apply_certificate(
-            project=self.project,
-            criterion_key=_text(data["criterion"], "criterion"),
-            judge_name=_text(data["judge"], "judge"),
-            dimension=_dimension(data),
-            rows=data["scores"],
-        )
-        return Response(applied_as_dict(found))
+        data = body(request, {"criterion", "judge", "dimension", "scores", "pipeline"}, required={"criterion", "judge"})
+        asked: dict[str, Any] = {
+            "project": self.project,
+            "criterion_key": _text(data["criterion"], "criterion"),
+            "judge_name": _text(data["judge"], "judge"),
+            "dimension": _dimension(data),
+        }
+        if ("scores" in data) == ("pipeline" in data):
+            raise Invalid("missing_field", "Send either scores or pipeline.")
+        if "scores" in data:
+            return Response(applied_as_dict(apply_certificate(**asked, rows=data["scores"])))
+        found = apply_to_pipeline(**asked, pipeline=_text(data["pipeline"], "pipeline"), user=self.user)
+        return Response(stored_as_dict(found, with_rows=may(self.role, "judges.run")))
 
 
 def _dimension(data: dict[str, Any]) -> str | None:

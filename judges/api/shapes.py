@@ -37,7 +37,8 @@ class Application(s.Serializer):
     dimension = s.CharField(
         required=False, allow_null=True, help_text="What it measures, if it was certified for several things."
     )
-    scores = NewScore(many=True)
+    scores = NewScore(many=True, required=False)
+    pipeline = s.CharField(required=False, help_text="In place of scores: the stored ones of this version's samples.")
 
 
 class ProbabilitiesUsed(s.Serializer):
@@ -58,12 +59,21 @@ class RegionUsed(s.Serializer):
 
 class AppliedScore(s.Serializer):
     sample = s.CharField(allow_null=True)
+    unit = s.CharField(required=False, help_text="Of a stored score.")
     score = s.FloatField(required=False)
     label = Value(required=False)  # type: ignore[assignment]
     passes = s.BooleanField()
     probability = s.FloatField(allow_null=True, help_text="That people would pass it.")
     grade = Value(allow_null=True, help_text="The criterion's level that the score stands for.")
     in_region = s.BooleanField(allow_null=True, help_text="Whether the judge may decide it alone.")
+
+
+class Coverage(s.Serializer):
+    samples = s.IntegerField(help_text="Of the version.")
+    samples_scored = s.IntegerField(help_text="Those with a score.")
+    units = s.IntegerField(help_text="Of the criterion's kind, in all of its samples.")
+    scored = s.IntegerField(help_text="Units with a score.")
+    failed = s.DictField(child=s.IntegerField(), help_text="Units whose score failed, by its status.")
 
 
 class Applied(s.Serializer):
@@ -87,6 +97,9 @@ class Applied(s.Serializer):
     grade = GradesUsed()
     region = RegionUsed()
     results = AppliedScore(many=True, help_text="One for each score, in the order given.")
+    pipeline = s.CharField(required=False, help_text="Of stored scores.")
+    coverage = Coverage(required=False, help_text="Of stored scores.")
+    held_back = s.IntegerField(required=False, help_text="Of stored scores: how many `results` leaves out.")
 
 
 class DrawRequest(s.Serializer):

@@ -26,12 +26,14 @@ _IN_SENTENCE = 3
 
 @dataclass(frozen=True, slots=True)
 class NewScore:
-    """One thing the judge said: a number, or one of the criterion's options, which counts as a number of its own."""
+    """One thing the judge said: a number, or one of the criterion's options, which counts as a number of its own.
+    unit: of a stored score."""
 
     sample: str | None
     score: float
     label: Value | None
     passes: bool
+    unit: str | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,12 +54,25 @@ def apply_certificate(
     Raises Conflict, in the gate's words, when there is no certificate, or judge or criterion are no longer what was
     certified, or the judge has drifted; Invalid, naming each row, for what is no score.
     """
+    certificate = certificate_that_holds(
+        project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
+    )
+    return apply_scores(certificate, _read(certificate.look, rows))
+
+
+def certificate_that_holds(
+    *, project: Project, criterion_key: str, judge_name: str, dimension: str | None = None
+) -> Certificate:
+    """The judge's latest certificate for the criterion. Raises Conflict, in the gate's words, when it can't be relied
+    on, and Invalid as `standing`."""
     asked = standing(project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension)
     if asked.why is not None:
         raise Conflict(*asked.why)
-    certificate = asked.holding
+    return asked.holding
+
+
+def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> AppliedBatch:
     look = certificate.look
-    scores = _read(look, rows)
     # Here, not above: the statistics take a second to load, and a refusal needs none of them.
     from alignment.figures import applied, generator
 
@@ -69,12 +84,13 @@ def apply_certificate(
         passes=[one.passes for one in scores],
         higher_is_better=look.judge.higher_is_better,
         level=look.level,
-        rng=generator(project.seed, "apply", look.fingerprint),
+        rng=generator(look.criterion.project.seed, "apply", look.fingerprint),
     )
     return AppliedBatch(certificate, scores, found)
 
 
-def applied_as_dict(batch: AppliedBatch) -> dict[str, Any]:
+def applied_as_dict(batch: AppliedBatch, rows: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """rows: what is shown of single scores; None: everything."""
     certificate, found = batch.certificate, batch.found
     look = certificate.look
     rate = found.rate
@@ -103,7 +119,7 @@ def applied_as_dict(batch: AppliedBatch) -> dict[str, Any]:
             "inside": None if found.in_region is None else int(found.in_region.sum()),
             "reason": look.result["region"]["reason"],
         },
-        "results": applied_rows(batch),
+        "results": applied_rows(batch) if rows is None else rows,
     }
 
 
@@ -117,6 +133,7 @@ def applied_rows(batch: AppliedBatch) -> list[dict[str, Any]]:
     return [
         {
             "sample": one.sample,
+            **({} if one.unit is None else {"unit": one.unit}),
             **({"score": one.score} if one.label is None else {"label": one.label}),
             "passes": passes,
             "probability": likely,
@@ -182,10 +199,14 @@ def _number(sample: str | None, value: Any) -> NewScore:
 def _label(look: Look, sample: str | None, value: Any) -> NewScore:
     if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
         raise Invalid("bad_label", "label: one of the criterion's options.")
-    label = normalise(look.criterion, value)
+    return score_of_label(look, sample, normalise(look.criterion, value))
+
+
+def score_of_label(look: Look, sample: str | None, label: Value, unit: str | None = None) -> NewScore:
+    """Of one of the criterion's options, for a judge that was certified with labels."""
     for known in look.result["answers"]:
         if known["value"] == label and isinstance(known["value"], bool) == isinstance(label, bool):
-            return NewScore(sample, known["score"], label, known["passes"])
+            return NewScore(sample, known["score"], label, known["passes"], unit)
     raise AssertionError(f"{label!r} is an option of {look.criterion} that the look doesn't know")
 
 

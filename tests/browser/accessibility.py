@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any
 import axe_playwright_python
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, ViewportSize
+    from playwright.sync_api import BrowserContext, Page, ViewportSize
 
 _AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 _CONTRAST = "color-contrast"
 # Asked of a whole page it compares every text with what lies behind it, thousands on a long table. What decides is the
-# colours, the size and the backgrounds: one text of each look is compared.
+# colours, the size and the backgrounds: one text of each look is compared, once in all the pages of a run.
 _COMPARED = "[data-compared], [data-compared] *"
-_MARK_ONE_TEXT_OF_EACH_LOOK = """(() => {
+_seen: set[str] = set()
+# The looks of the page that were not among those seen; a text of each is marked.
+_MARK_ONE_TEXT_OF_EACH_NEW_LOOK = """(known) => {
   for (const earlier of document.querySelectorAll("[data-compared]")) delete earlier.dataset.compared;
-  const seen = new Map();
+  const seen = new Set(known);
+  const fresh = [];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const behind = new Map();
   const backOf = (element) => {
@@ -38,10 +41,13 @@ _MARK_ONE_TEXT_OF_EACH_LOOK = """(() => {
     if (!texts.currentNode.data.trim() || !element.checkVisibility()) continue;
     const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
     const look = [color, fontSize, fontWeight, textShadow, backOf(element)].join("|");
-    if (!seen.has(look)) seen.set(look, element);
+    if (seen.has(look)) continue;
+    seen.add(look);
+    fresh.push(look);
+    element.dataset.compared = "";
   }
-  for (const element of seen.values()) element.dataset.compared = "";
-})();"""
+  return fresh;
+}"""
 _ALL = {"type": "tag", "values": _TAGS}
 _COLOURS = {"type": "rule", "values": [_CONTRAST]}
 # What depends on where things stand; the others have been asked already.
@@ -81,12 +87,20 @@ _FOCUS = """() => {
 }"""
 
 
+def bring_axe(context: BrowserContext) -> None:
+    """To every page that the context will open; no page's security policy binds such a script."""
+    rules = json.dumps([{"id": _CONTRAST, "selector": _COMPARED}])
+    context.add_init_script(f"{_AXE}; axe.configure({{ rules: {rules} }})")
+
+
 def problems(page: Page, where: str, *, left: ViewportSize = WIDE) -> list[str]:
-    """All that is wrong with the page as it stands, 1280 px wide. It is left light, and as wide as told."""
-    _bring_axe(page)
-    found = [f"{where}: {problem}" for problem in _violations(page, _ALL, _MARK_ONE_TEXT_OF_EACH_LOOK)]
+    """All that is wrong with the page as it stands, 1280 px wide. It is left light, and as wide as told. Its context
+    was brought axe."""
+    _mark_new_looks(page)
+    found = [f"{where}: {problem}" for problem in _violations(page, _ALL)]
     page.emulate_media(color_scheme="dark")
-    found += [f"{where}, dark: {problem}" for problem in _violations(page, _COLOURS, _MARK_ONE_TEXT_OF_EACH_LOOK)]
+    if _mark_new_looks(page):
+        found += [f"{where}, dark: {problem}" for problem in _violations(page, _COLOURS)]
     page.emulate_media(color_scheme="light")
     for size in (LARGE_TEXT, NARROW):
         page.set_viewport_size(size)
@@ -115,19 +129,17 @@ def unseen_focus(page: Page, stops: int = 25) -> list[str]:
     return found
 
 
-def _bring_axe(page: Page) -> None:
-    # Evaluated by the debugger, which the page's security policy doesn't bind.
-    if page.evaluate("typeof axe") == "undefined":
-        rules = json.dumps([{"id": _CONTRAST, "selector": _COMPARED}])
-        page.evaluate(f"{_AXE}; axe.configure({{ rules: {rules} }})")
+def _mark_new_looks(page: Page) -> bool:
+    fresh = page.evaluate(_MARK_ONE_TEXT_OF_EACH_NEW_LOOK, list(_seen))
+    _seen.update(fresh)
+    return bool(fresh)
 
 
-def _violations(page: Page, rules: dict[str, Any], first: str = "") -> list[str]:
+def _violations(page: Page, rules: dict[str, Any]) -> list[str]:
     asked = {"runOnly": rules, "resultTypes": ["violations"], "iframes": False}
-    run = "return axe.run(document, options).then(({ violations }) => violations);"
-    result = page.evaluate(f"options => {{ {first} {run} }}", asked)
+    run = "options => axe.run(document, options).then(({ violations }) => violations)"
     return [
         f"{violation['id']} ({violation['help']}): {node['html'][:160]}"
-        for violation in result
+        for violation in page.evaluate(run, asked)
         for node in violation["nodes"]
     ]

@@ -31,7 +31,7 @@ from annotate.services.releases import make_release
 from judges.services.certificates import issue_certificate
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
-from tests.browser.accessibility import NARROW, WIDE, problems, sticking_out, unseen_focus
+from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
 from tests.browser.stages import Stages
 from tests.conftest import pages_of
 
@@ -244,6 +244,7 @@ def visit(world: dict[str, Any], new_standing_page: NewPage) -> Callable[..., Pa
 
     def go(who: str, path: str, **options: Any) -> Page:
         page = new_standing_page(**options)
+        bring_axe(page.context)
         if who:
             page.context.add_cookies([world["cookies"][who]])
         page.goto(path.format(**world))
@@ -261,8 +262,10 @@ def look(world: dict[str, Any], browser: Browser, standing_app: LiveApp) -> Iter
     with pages_of(browser, standing_app) as make:
 
         def go(who: str, path: str) -> Page:
-            page = seen.get(who) or make()
-            seen[who] = page
+            if who not in seen:
+                seen[who] = make()
+                bring_axe(seen[who].context)
+            page = seen[who]
             page.context.clear_cookies()
             if who:
                 page.context.add_cookies([world["cookies"][who]])

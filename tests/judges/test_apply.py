@@ -307,8 +307,8 @@ def test_replies_are_what_the_schema_says(project: Project, certificate: Certifi
     operation = schema["paths"]["/api/projects/{slug}/apply/"]["post"]
     assert operation["tags"] == ["Looks and certificates"]
     content = operation["requestBody"]["content"]["application/json"]
-    (example,) = content["examples"].values()
-    assert problems(example["value"], content["schema"], schema) == []
+    for example in content["examples"].values():
+        assert problems(example["value"], content["schema"], schema) == []
     asked = {"criterion": "grade", "judge": "judge", "scores": new_scores(5)}
     for scores, status in ((new_scores(5), 200), ([{"score": "x"}], 422)):
         reply = client_of(user).post("/api/projects/noisy/apply/", {**asked, "scores": scores}, format="json")

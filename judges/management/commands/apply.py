@@ -1,4 +1,4 @@
-"""manage.py apply SLUG --criterion KEY --judge NAME --file scores.csv"""
+"""manage.py apply SLUG --criterion KEY --judge NAME --file scores.csv | --pipeline v7"""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from annotate.scales import as_number, is_missing
 from annotate.selectors.lookup import project_named
 from annotate.text_tables import interval
 from judges.services.apply import AppliedBatch, applied_as_dict, applied_rows, apply_certificate
+from judges.services.apply_stored import StoredBatch, apply_to_pipeline, stored_as_dict
 
 FORMATS = (".jsonl", ".csv")
 # As score files for an import name it, too.
@@ -35,12 +36,15 @@ class Command(OneLineCommand):
         parser.add_argument("--criterion", required=True, metavar="KEY")
         parser.add_argument("--judge", required=True, metavar="NAME")
         parser.add_argument("--dimension", metavar="NAME", help="of a judge certified for several things: which one")
-        parser.add_argument(
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument(
             "--file",
-            required=True,
             type=Path,
             metavar="FILE",
             help="JSONL, JSON, CSV or Parquet with the columns sample (its own id, if there is one) and score",
+        )
+        which.add_argument(
+            "--pipeline", metavar="VERSION", help="the stored scores of the samples that this version made"
         )
         parser.add_argument("--output", type=Path, metavar="FILE", help="write each score's verdict, .jsonl or .csv")
         parser.add_argument("--format", choices=["text", "json"], default="text", help="of what is printed")
@@ -50,19 +54,24 @@ class Command(OneLineCommand):
         if output is not None and output.suffix.lower() not in FORMATS:
             raise CommandError(f"{output}: write to a file that ends with {' or '.join(FORMATS)}.")
         try:
-            batch = apply_certificate(
-                project=project_named(options["slug"]),
-                criterion_key=options["criterion"],
-                judge_name=options["judge"],
-                dimension=options["dimension"],
-                rows=_rows(options["file"]),
-            )
+            asked: dict[str, Any] = {
+                "project": project_named(options["slug"]),
+                "criterion_key": options["criterion"],
+                "judge_name": options["judge"],
+                "dimension": options["dimension"],
+            }
+            if options["pipeline"] is None:
+                batch = apply_certificate(**asked, rows=_rows(options["file"]))
+                found, covered = applied_as_dict(batch), ""
+            else:
+                stored = apply_to_pipeline(**asked, pipeline=options["pipeline"])
+                batch, found, covered = stored.batch, stored_as_dict(stored, with_rows=True), _covered(stored)
         except Refusal as error:
             raise CommandError(error.message) from error
         if options["format"] == "json":
-            self.stdout.write(json.dumps(applied_as_dict(batch), ensure_ascii=False, allow_nan=False))
+            self.stdout.write(json.dumps(found, ensure_ascii=False, allow_nan=False))
         else:
-            self.stdout.write(_said(batch))
+            self.stdout.write(_said(found) + covered)
         if output is not None:
             _write(output, batch)
             self.stderr.write(f"Wrote {output}.")
@@ -94,8 +103,17 @@ def _row(row: Mapping[str, Any], typed: bool) -> dict[str, Any]:
     return named
 
 
-def _said(batch: AppliedBatch) -> str:
-    found = applied_as_dict(batch)
+def _covered(stored: StoredBatch) -> str:
+    coverage = stored.coverage
+    failed = sum(coverage.failed.values())
+    missing = coverage.units - coverage.scored - failed
+    said = f"Scored are {coverage.scored:,} of {coverage.units:,} units in {coverage.samples_scored:,} of "
+    return (
+        f"\n{said}{coverage.samples:,} samples of “{stored.pipeline}”; {failed:,} failed, {missing:,} not asked about."
+    )
+
+
+def _said(found: Mapping[str, Any]) -> str:
     corrected, region = found["corrected_pass_rate"], found["region"]
     intervals = f"intervals at {found['level']:.2%}"
     lines = [
