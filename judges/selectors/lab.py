@@ -13,7 +13,10 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.models import Criterion
+from annotate.selectors.projects import current_criteria
 from annotate.selectors.ratings import UnitKey
+from judges.kinds.registry import kind_named
 from judges.models import Judge, JudgeVersion, RunState, Trial
 from judges.selectors.dev import OnDev, on_dev
 from judges.selectors.scores import load_scores
@@ -42,6 +45,24 @@ def one_trial(judge: Judge, trial_id: int) -> Trial:
     if found is None:
         raise Http404(_("This judge has no such trial."))
     return found
+
+
+def questions_of(version: JudgeVersion) -> list[Criterion]:
+    """The current criteria that the version answers, on which a version can be tried."""
+    criteria = current_criteria(version.judge.project)
+    return [criterion for criterion in criteria if dimension_of(criterion, version) is not None]
+
+
+def dimension_of(criterion: Criterion, version: JudgeVersion) -> str | None:
+    """What the version calls what the criterion asks, as judges.selectors.scores holds scores against it: its key, else
+    the one name of the judge's own on the same kind of unit. None: it doesn't answer it."""
+    named = kind_named(version.judge.kind).dimensions(version.config)
+    on_it = [name for unit, name in named if unit == criterion.unit]
+    if criterion.key in on_it:
+        return criterion.key
+    others = set(Criterion.objects.filter(project_id=criterion.project_id).values_list("key", flat=True))
+    own = [name for name in on_it if name not in others]
+    return own[0] if len(own) == 1 else None
 
 
 def tried_on(trial: Trial) -> int:
