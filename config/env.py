@@ -1,6 +1,7 @@
 """Settings arrive as environment variables. A bad one stops the start, and says what it held and should hold."""
 
 import os
+import re
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -62,6 +63,18 @@ def names(name: str, default: list[str]) -> list[str]:
     """A list separated by commas."""
     value = text(name)
     return [part.strip() for part in value.split(",") if part.strip()] if value else default
+
+
+def fernet_keys(name: str) -> list[str]:
+    """A list of keys for encryption, separated by commas. They are not repeated in the error."""
+    keys = names(name, [])
+    for key in keys:
+        if not re.fullmatch(r"[A-Za-z0-9_-]{43}=", key):
+            raise ImproperlyConfigured(
+                f"The environment variable {name} holds something that is no key. Make one with: "
+                "python -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())'"
+            )
+    return keys
 
 
 def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:

@@ -2,7 +2,6 @@
 
 import logging
 
-import redis
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
@@ -32,6 +31,9 @@ def _database_answers() -> bool:
 
 
 def _redis_answers() -> bool:
+    # Here, not above: commands load the URLs too, and have no use for the half second that it takes to load.
+    import redis
+
     # Its own connection: the cache hides an outage on purpose, and a pooled one may have been opened before it.
     client = redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=2)
     try:

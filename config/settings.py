@@ -362,6 +362,12 @@ SPECTACULAR_SETTINGS = {
 }
 
 
+# Endpoints of judges: what they may reach within this machine or its network, and what encrypts their stored keys.
+
+JUDGE_PRIVATE_HOSTS = env.names("JUDGE_PRIVATE_HOSTS", [] if PRODUCTION else ["localhost:8001", "127.0.0.1:8001"])
+JUDGE_SECRET_KEYS = env.fernet_keys("JUDGE_SECRET_KEYS")
+
+
 # Files
 
 STATIC_URL = "/static/"

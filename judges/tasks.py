@@ -16,3 +16,22 @@ def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
     reports.freeze_report(
         criterion=criterion, user=None if user_id is None else User.objects.filter(pk=user_id).first()
     )
+
+
+@shared_task
+def work_on_runs(kind: str, pk: int) -> None:
+    """At an endpoint, or at a run of a judge that asks nobody."""
+    from random import Random
+
+    from judges.running.places import Place
+    from judges.running.working import work
+
+    work(Place(kind, pk), rng=Random())
+
+
+@shared_task
+def look_for_runs() -> None:
+    """Sent by every worker each few seconds (config.celery)."""
+    from judges.running.waking import wake_all
+
+    wake_all()

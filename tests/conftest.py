@@ -41,6 +41,7 @@ _SETTINGS = (
     "DEFAULT_FROM_EMAIL",
     "EMAIL_URL",
     "HOST",
+    "JUDGE_SECRET_KEYS",
     "PORT",
     "PUBLIC_URL",
     "REDIS_URL",
@@ -54,6 +55,7 @@ if not _XDIST_WORKER:
         os.environ.pop(_name, None)
     os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="ts-")  # short, for the sockets in it
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+os.environ["JUDGE_PRIVATE_HOSTS"] = "127.0.0.1"  # where `openai_server` is
 
 # Thousands of tests are objects that stay: to look through all of them again and again takes a good part of the time.
 gc.set_threshold(100_000, 50, 100)

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.exporting.annotators import Annotators
-from annotate.exporting.parquet import write_parquet
 from annotate.exporting.rows import COLUMNS, ExportedSample, verdict_rows
 from annotate.importing.cells import guard
 from annotate.models import Sample, Verdict
@@ -164,6 +163,13 @@ def _word(identity: str) -> str:
     return "".join(
         quote(char) if char.isspace() or char == "%" or not char.isprintable() else char for char in identity
     )
+
+
+def write_parquet(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
+    # Here, not above: pyarrow takes a while to load, which every start would pay.
+    from annotate.exporting import parquet
+
+    return parquet.write_parquet(samples, file, annotators)
 
 
 WRITERS: dict[str, Writer] = {

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from django.db import connection
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from alignment.estimate import Estimate
-from alignment.interval import Plan, proportion
 from annotate.models import Batch, Flag, Task, User
 from annotate.models.batch import Purpose, TaskStatus
 from annotate.selectors.counting import DONE
 from annotate.selectors.pace import PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.selectors.quality import gold_accuracy
+
+if TYPE_CHECKING:
+    from alignment.estimate import Estimate
 
 PACE_DAYS = 7
 # An agreement, a steadiness or a pace of fewer is no figure yet.
@@ -60,6 +60,9 @@ class PersonBoard:
 
 def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBoard]:
     """Everybody who has, or had, a task of the batch or may take one from its queue, by user name."""
+    # Here and below, not above: the statistics take a second to load, which every start would pay.
+    from alignment.estimate import Estimate
+
     since = (now or timezone.now()) - timedelta(days=PACE_DAYS)
     counts = _counts(batch)
     people = User.objects.filter(Q(pk__in=counts) | Q(pk__in=batch.annotators.values("pk"))).order_by("username")
@@ -199,11 +202,17 @@ def _enough(found: Estimate) -> Estimate:
     """No figure where it would rest on next to nothing."""
     if found.n >= FEWEST_UNITS:
         return found
+    from alignment.estimate import Estimate
+
     return Estimate.undefined(f"fewer than {FEWEST_UNITS} units", n=found.n, clusters=found.clusters)
 
 
 def _estimate(samples: list[tuple[int, int]], batch: Batch, name: str) -> Estimate:
     """Clustered by sample."""
+    import numpy as np
+
+    from alignment.interval import Plan, proportion
+
     table: Any = np.array(samples, dtype=float).reshape(-1, 2)
     plan = Plan("auto", np.random.default_rng(batch.seed), 0.95)
     return _enough(proportion(table[:, 0], table[:, 1], plan, name=name, undefined="no units"))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 from django.utils.translation import gettext as _
 
-from alignment import DawidSkene, Ratings, fit_dawid_skene
-from alignment.consensus import TIE
-from alignment.identified import why_unidentified
-from alignment.ratings import Scale
 from annotate.errors import Conflict
 from annotate.models import Criterion
 from annotate.selectors.ratings import votes_of
+
+if TYPE_CHECKING:
+    from alignment import DawidSkene, Ratings
+    from alignment.ratings import Scale
 
 # A sample's key, and the address within it.
 Unit = tuple[int, str]
@@ -40,6 +39,10 @@ class Posteriors:
 
 def posteriors_of(criterion: Criterion) -> Posteriors:
     """Raises Conflict `not_identified` with a sentence when the labels can't carry the model."""
+    # Here, not above: the statistics take a second to load, which every start would pay.
+    from alignment import Ratings, fit_dawid_skene
+    from alignment.identified import why_unidentified
+
     if not criterion.options:
         raise _refused(_("The criterion is a number without options, and the model needs options."))
     votes = votes_of(criterion)
@@ -61,6 +64,8 @@ def posteriors_of(criterion: Criterion) -> Posteriors:
 
 
 def _units(fitted: DawidSkene) -> dict[Unit, tuple[Any, float]]:
+    from alignment.consensus import TIE
+
     greatest = fitted.posterior.max(axis=1)
     rows = zip(fitted.unit_ids, fitted.label.tolist(), greatest.tolist(), strict=True)
     return {
@@ -69,6 +74,8 @@ def _units(fitted: DawidSkene) -> dict[Unit, tuple[Any, float]]:
 
 
 def _raters(fitted: DawidSkene, ratings: Ratings) -> list[RaterError]:
+    import numpy as np
+
     counts = np.bincount(ratings.rater, minlength=len(ratings.raters))
     labels = {name: int(n) for name, n in zip(ratings.raters, counts, strict=True)}
     found = []

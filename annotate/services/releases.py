@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
-import pyarrow as pa
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Max, Q
@@ -169,7 +169,7 @@ def _number(
             "filters": filters.as_dict(),
             "created_at": created.isoformat(),
             "created_by": user.username if user else None,
-            "made_with": {"touchstone": _version(), "pyarrow": pa.__version__},
+            "made_with": {"touchstone": _version(), "pyarrow": version("pyarrow")},
             **manifest,
         }
         release = Release.objects.create(

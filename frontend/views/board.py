@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils import formats
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from alignment.estimate import Estimate
 from annotate.models import Batch
 from annotate.selectors.dashboard import PersonBoard, person_boards
 from annotate.selectors.forecast import Forecast, forecast
+
+if TYPE_CHECKING:
+    from alignment.estimate import Estimate
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ class Answered:
     servers have for it. finish_reason: "stop", "length", "content_filter" … vectors: of an EmbedRequest, shape (texts,
     dimensions). model: who answered, by its own word. tokens: None when the server doesn't say. cost: in the
     endpoint's currency; None when prices or tokens aren't known. latency: seconds. is_kept: from what was kept; nothing
-    was sent, nothing paid.
+    was sent, nothing paid. raw: the beginning of what came with a success that holds no text, refusal or vectors: it
+    could not be understood, which is a parse_error; None otherwise.
     """
 
     key: str
@@ -66,6 +67,7 @@ class Answered:
     cost: Decimal | None = None
     latency: float = 0.0
     is_kept: bool = False
+    raw: str | None = None
 
 
 class CallFailed(Exception):

@@ -33,7 +33,9 @@ class Run(models.Model):
     is_fresh: replies that are kept from earlier are not used. planned: how many asks it has. budget: in the endpoint's
     currency; None: no limit. cost, tokens_in, tokens_out: of the replies that this run paid for; unpriced: of how many
     of them the price isn't known.
+    is_laid: whether all of its asks are there; laid_to: until then, up to which sample (by its id) they are.
     stop_code, stop_message: why it stopped by itself; never anything that the endpoint sent.
+    per_second: asks that became done, as the worker counted them over its last minute, at `worked_at`.
     """
 
     version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="runs")
@@ -43,6 +45,8 @@ class Run(models.Model):
         "annotate.ImportJob", on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
     )
     scope = models.JSONField(default=dict)
+    is_laid = models.BooleanField(default=True, db_default=True)
+    laid_to = models.BigIntegerField(default=0, db_default=0)
     first_repeat = models.PositiveSmallIntegerField(default=0)
     repeats = models.PositiveSmallIntegerField(default=1)
     is_fresh = models.BooleanField(default=False)
@@ -54,6 +58,8 @@ class Run(models.Model):
     tokens_out = models.PositiveBigIntegerField(default=0)
     stop_code = models.CharField(max_length=40, blank=True, default="")
     stop_message = models.TextField(blank=True, default="")
+    per_second = models.FloatField(null=True, blank=True)
+    worked_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )

@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from alignment import dev_test_split
 from annotate.models import Criterion
 from annotate.selectors.samples import samples_named
 from judges.models import SplitMember
@@ -29,6 +28,9 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
     new = sorted(strata.keys() - sides.keys())
     if not new:
         return sides
+    # Here, not above: the statistics take a second to load, which every start would pay.
+    from alignment import dev_test_split
+
     seed = abs(criterion.project.seed)
     if sides:
         chosen = _balanced(seed, new, sides, strata)

@@ -65,6 +65,7 @@ def test_production_refuses_to_start_without(load: Load, name: str) -> None:
         ({"EMAIL_URL": "smtp+tls://u:secret@:587"}, "EMAIL_URL cannot be read"),
         ({"EMAIL_URL": "smtp://u:secret@host:many"}, "EMAIL_URL cannot be read"),
         ({"EMAIL_URL": "smtp+tls://u:secret@host"}, "PUBLIC_URL is not set, and mails need it for their links"),
+        ({"JUDGE_SECRET_KEYS": "u:secret"}, "JUDGE_SECRET_KEYS holds something that is no key"),
         ({"PUBLIC_URL": "touchstone.example.org"}, "PUBLIC_URL is not a URL of the form https://"),
     ],
 )
@@ -120,7 +121,9 @@ def test_a_unix_socket_for_redis_is_spelled_as_celery_wants_it(load: Load) -> No
 
 
 def test_every_variable_is_documented_and_every_documented_one_exists(root) -> None:
-    pattern = re.compile(r"""env\.(?:text|required|flag|number|choice|names|url|folder)\(\s*["']([A-Z_]+)["']""")
+    pattern = re.compile(
+        r"""env\.(?:text|required|flag|number|choice|names|fernet_keys|url|folder)\(\s*["']([A-Z_]+)["']"""
+    )
     used = {name for path in (root / "config").glob("*.py") for name in pattern.findall(path.read_text())}
     # Those that only `make`, the image's build and the browser tests know.
     used |= {"PYTHON", "WITH", "CHROMIUM"}

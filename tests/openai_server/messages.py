@@ -11,13 +11,15 @@ from typing import Any
 
 @dataclass
 class Request:
-    """One HTTP request as it came. headers: their names in lower case. at: seconds of `time.monotonic`."""
+    """One HTTP request as it came. headers: their names in lower case. at: seconds of `time.monotonic`. peer: the
+    other end of the connection, by which two connections are told apart."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     body: bytes
     at: float
+    peer: Any = None
 
     @cached_property
     def json(self) -> Any:

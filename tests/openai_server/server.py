@@ -36,7 +36,7 @@ class OpenAIServer:
         self.requests: list[Request] = []
         self.keeps_requests = True
         self.most_at_once = 0
-        self._at_once = 0
+        self._at_once = self._forgotten = 0
         self._script: deque[Answer] = deque()
         self._answers: Answers | None = None
         self._limit: tuple[int, float, str | None] | None = None
@@ -88,6 +88,8 @@ class OpenAIServer:
         self._let_in.clear()
         self._answers = self._limit = self.key = None
         self.latency, self.most_at_once = 0.0, 0
+        # Replies to earlier requests may still be on their way.
+        self._forgotten, self._at_once = self._forgotten + 1, 0
         self.requests.clear()
 
     # Its life
@@ -161,13 +163,15 @@ class OpenAIServer:
         if length > LARGEST_REQUEST:
             return False
         body = await reader.readexactly(length) if length else b""
-        request = Request(method, path, headers, body, time.monotonic())
+        request = Request(method, path, headers, body, time.monotonic(), writer.get_extra_info("peername"))
+        forgotten = self._forgotten
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
             return await self._answer(request, reader, writer)
         finally:
-            self._at_once -= 1
+            if self._forgotten == forgotten:
+                self._at_once -= 1
 
     async def _answer(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         if self.keeps_requests:

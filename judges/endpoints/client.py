@@ -1,0 +1,152 @@
+"""Asking an endpoint: one request per call, at the endpoint's pace, and nothing tried twice."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+import httpx2
+import openai
+from django.utils.translation import gettext as _
+
+from judges.endpoints.addresses import AddressRefused, read_url
+from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, StopRun, key_of
+from judges.endpoints.door import door_of
+from judges.endpoints.keys import key_of_endpoint
+from judges.endpoints.pinned import Deadline
+from judges.endpoints.reading import Body, read_chat, read_embeddings
+from judges.endpoints.transport import BadRequest, EndpointTransport
+from judges.models import ScoreStatus
+from judges.models.endpoint import Endpoint
+
+PER = Decimal(1_000_000)
+_SMALLEST = Decimal("0.000000001")
+
+# They log addresses, and at the finest level what a server sent.
+for _name in ("openai", "httpx2", "httpcore2"):
+    logging.getLogger(_name).setLevel(logging.WARNING)
+
+
+class Client:
+    """A Model (judges.endpoints.calls): raises TryLater, CallFailed and StopRun, and is safe to use from several
+    threads. Use `open_client`."""
+
+    def __init__(self, endpoint: Endpoint, library: openai.OpenAI, deadline: Deadline) -> None:
+        self.base_url = endpoint.base_url
+        self._endpoint = endpoint
+        self._door = door_of(endpoint)
+        self._deadline = deadline
+        self._library = library
+
+    def __repr__(self) -> str:
+        return f"<Client of {self._endpoint.name}>"
+
+    def chat(self, request: ChatRequest) -> Answered:
+        sent: dict[str, Any] = {"model": request.model, "messages": [dict(message) for message in request.messages]}
+        for name in ("temperature", "max_tokens", "seed"):
+            if getattr(request, name) is not None:
+                sent[name] = getattr(request, name)
+        if request.schema is not None:
+            # A strict schema must forbid what it doesn't name, or servers that know “strict” refuse it.
+            strict = request.schema.get("additionalProperties") is False
+            schema = {"name": "reply", "schema": dict(request.schema), "strict": strict}
+            sent["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return self._ask(request, "/chat/completions", sent, read_chat, options=sent.keys() - {"model", "messages"})
+
+    def embed(self, request: EmbedRequest) -> Answered:
+        """The vectors of a few dozen texts fit into the 1 MiB that a reply may have."""
+        sent: dict[str, Any] = {"model": request.model, "input": list(request.texts), "encoding_format": "float"}
+        return self._ask(
+            request,
+            "/embeddings",
+            sent,
+            lambda body: read_embeddings(body, len(request.texts)),
+            options={"encoding_format"},
+        )
+
+    def _ask(
+        self,
+        request: ChatRequest | EmbedRequest,
+        path: str,
+        sent: dict[str, Any],
+        read: Callable[[bytes], Body],
+        *,
+        options: set[str],
+    ) -> Answered:
+        with self._door.passed(), self._deadline.within(self._endpoint.timeout_seconds):
+            began = time.perf_counter()
+            try:
+                # Its typed calls would look through every message and schema anew, for most of a request's time.
+                reply = self._library.post(path, body=sent, cast_to=httpx2.Response).content
+            except BadRequest as failure:
+                raise CallFailed(failure.status, f"{failure.detail} {_not_known(options)}") from None
+            except openai.OpenAIError:
+                # Whatever the library finds wrong by itself; its words may quote what was sent or what came.
+                raise CallFailed(ScoreStatus.ERROR, _("The request could not be sent.")) from None
+            latency = time.perf_counter() - began
+        body = read(reply)
+        return Answered(
+            key=key_of(self.base_url, request),
+            text=body.text,
+            refusal=body.refusal,
+            finish_reason=body.finish_reason,
+            vectors=body.vectors,
+            model=body.model,
+            tokens_in=body.tokens_in,
+            tokens_out=body.tokens_out,
+            cost=cost_of(self._endpoint, body.tokens_in, body.tokens_out, needs_out=isinstance(request, ChatRequest)),
+            latency=latency,
+            raw=body.raw,
+        )
+
+
+def _not_known(options: set[str]) -> str:
+    """What a server that refuses a request may not know of it."""
+    return _("Perhaps it doesn’t know the model, or one of these: %(options)s.") % {
+        "options": ", ".join(sorted(options))
+    }
+
+
+@contextmanager
+def open_client(endpoint: Endpoint) -> Iterator[Client]:
+    """A client of the endpoint as it is now. Raises StopRun when there is no key to be had, or its address can't be
+    read; whether it may be reached is found out at each connection."""
+    try:
+        target = read_url(endpoint.base_url)
+    except AddressRefused as refusal:
+        raise StopRun(refusal.code, refusal.message) from None
+    deadline = Deadline()
+    transport = EndpointTransport(
+        target, key_of_endpoint(endpoint), connections=endpoint.concurrency, deadline=deadline
+    )
+    with httpx2.Client(transport=transport, trust_env=False, follow_redirects=False, timeout=None) as http:
+        # The key is the transport's to add. All that the library would else read from the environment is given.
+        library = openai.OpenAI(
+            api_key="none",
+            organization="",
+            project="",
+            webhook_secret="",
+            base_url=target.url,
+            max_retries=0,
+            http_client=http,
+        )
+        yield Client(endpoint, library, deadline)
+
+
+def cost_of(
+    endpoint: Endpoint, tokens_in: int | None, tokens_out: int | None, *, needs_out: bool = True
+) -> Decimal | None:
+    """In the endpoint's currency; None when a price or a count that it needs is not known."""
+    counted = [(tokens_in, endpoint.price_in)]
+    if needs_out:
+        counted.append((tokens_out, endpoint.price_out))
+    cost = Decimal(0)
+    for tokens, price in counted:
+        if tokens is None or price is None:
+            return None
+        cost += tokens * price / PER
+    return cost.quantize(_SMALLEST)

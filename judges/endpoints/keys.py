@@ -1,0 +1,120 @@
+"""Keys of endpoints: encrypted where they are stored, read where a request is sent, shown nowhere."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from annotate.errors import Invalid
+from judges.endpoints.addresses import Target, read_url
+from judges.endpoints.calls import StopRun
+from judges.models.endpoint import Endpoint, KeySource
+
+LONGEST_KEY = 500
+# Of a shorter key, four characters would give away too much.
+SHOWN_FROM = 16
+HOSTS_SUFFIX = "_HOSTS"
+_VARIABLE = re.compile(r"JUDGE_KEY_[A-Z0-9_]{1,80}")
+
+
+class Secret:
+    """A key on its way to a request's header. Neither repr, str nor a format gives it away; `reveal` does."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    def reveal(self) -> str:
+        return self._value
+
+
+def check_key(key: object) -> str:
+    """The key as it is sent. Raises Invalid, which doesn't repeat it."""
+    if not isinstance(key, str) or not key.strip():
+        raise Invalid("bad_key", _("Key: write one, or choose that there is none."))
+    key = key.strip()
+    if len(key) > LONGEST_KEY or not re.fullmatch(r"[\x21-\x7e]+", key):
+        raise Invalid(
+            "bad_key", _("Key: at most %(most)d letters, digits and signs, no blanks.") % {"most": LONGEST_KEY}
+        )
+    return key
+
+
+def check_variable(name: object, target: Target) -> str:
+    """The name of an environment variable with a key that may be sent there. Raises Invalid."""
+    if not isinstance(name, str) or not _VARIABLE.fullmatch(name.strip()) or name.strip().endswith(HOSTS_SUFFIX):
+        raise Invalid(
+            "bad_key_variable",
+            _("Environment variable: its name begins with JUDGE_KEY_, then capital letters, digits and “_”."),
+        )
+    name = name.strip()
+    if not _may_go_to(name, target):
+        raise Invalid(
+            "key_not_for_host",
+            _("The operator keeps the key %(name)s for other hosts than “%(host)s”.")
+            % {"name": name, "host": target.host},
+        )
+    return name
+
+
+def _may_go_to(name: str, target: Target) -> bool:
+    """By JUDGE_KEY_…_HOSTS, in which an operator lists the hosts that a key is for; without it, any."""
+    hosts = [host.strip().lower() for host in os.environ.get(name + HOSTS_SUFFIX, "").split(",") if host.strip()]
+    return not hosts or target.host in hosts or f"{target.host}:{target.port}" in hosts
+
+
+def encrypted(key: str) -> bytes:
+    return _fernet().encrypt(key.encode())
+
+
+def encrypted_anew(token: bytes) -> bytes:
+    """With the newest of the installation's keys. Raises InvalidToken for one that none of them can read."""
+    return _fernet().rotate(token)
+
+
+def last4(key: str) -> str:
+    return key[-4:] if len(key) >= SHOWN_FROM else ""
+
+
+def key_of_endpoint(endpoint: Endpoint) -> Secret | None:
+    """What its requests carry. Raises StopRun when there should be one and it can't be had."""
+    if endpoint.key_source == KeySource.NONE:
+        return None
+    if endpoint.key_source == KeySource.STORED:
+        try:
+            return Secret(_fernet().decrypt(bytes(endpoint.key_encrypted or b"")).decode())
+        except (InvalidToken, UnicodeDecodeError):
+            raise StopRun(
+                "unreadable_key",
+                _("The stored key can’t be read: this installation’s keys have changed since. Write it anew."),
+            ) from None
+    name = endpoint.key_variable
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise StopRun("no_key", _("The environment variable %(name)s is not set here.") % {"name": name})
+    try:
+        check_variable(name, read_url(endpoint.base_url))
+        return Secret(check_key(value))
+    except Invalid as refusal:
+        raise StopRun(refusal.code, refusal.message) from None
+
+
+def _fernet() -> MultiFernet:
+    """The keys of JUDGE_SECRET_KEYS, the newest first; in the end one that is derived from SECRET_KEY, which encrypts
+    as long as the setting is empty, and still reads what it encrypted when it no longer is."""
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"touchstone judge endpoint keys").derive(
+        settings.SECRET_KEY.encode()
+    )
+    keys = [*settings.JUDGE_SECRET_KEYS, base64.urlsafe_b64encode(derived).decode()]
+    return MultiFernet([Fernet(key) for key in keys])

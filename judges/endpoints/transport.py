@@ -1,0 +1,171 @@
+"""One HTTP request to an endpoint, and what to make of what comes: a body to read, or an exception in our own words.
+
+It lies below the `openai` client, which therefore never sees a key, a redirect, or a body that isn't a success: what a
+server sends can't get into the words of that library's exceptions.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import time
+import zlib
+from http import HTTPStatus
+
+import httpcore2
+import httpx2
+from django.utils.translation import gettext as _
+
+from judges.endpoints.addresses import AddressRefused, Target
+from judges.endpoints.calls import CallFailed, StopRun, TryLater
+from judges.endpoints.keys import Secret
+from judges.endpoints.pinned import Deadline, PinnedBackend
+from judges.models import ScoreStatus
+
+LARGEST_BODY = 1024 * 1024
+# Of a body that is not read: so much is taken off the wire, for the next request on the connection.
+_LARGEST_UNREAD = 16 * 1024
+LONGEST_WAIT = 600.0
+KEEP_IDLE_SECONDS = 30.0
+
+
+class BadRequest(CallFailed):
+    """The server understood that it was asked, and not what."""
+
+
+class EndpointTransport(httpx2.BaseTransport):
+    """Sends to `target` alone, whatever address it is handed. Safe to use from several threads.
+
+    Raises TryLater, CallFailed and StopRun, which pass through the `openai` client as they are.
+    """
+
+    def __init__(self, target: Target, key: Secret | None, *, connections: int, deadline: Deadline) -> None:
+        self._target, self._key = target, key
+        self._pool = httpcore2.ConnectionPool(
+            ssl_context=httpcore2.default_ssl_context() if target.scheme == "https" else None,
+            max_connections=connections,
+            max_keepalive_connections=connections,
+            keepalive_expiry=KEEP_IDLE_SECONDS,
+            network_backend=PinnedBackend(deadline),
+        )
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            status, headers, body = self._exchange(request)
+        except AddressRefused as refusal:
+            if refusal.code == "unknown_host":
+                raise TryLater(ScoreStatus.ERROR, refusal.message) from None
+            raise StopRun(refusal.code, refusal.message) from None
+        except httpcore2.ConnectTimeout:
+            raise TryLater(ScoreStatus.TIMEOUT, _("The endpoint could not be reached in time.")) from None
+        except httpcore2.TimeoutException:
+            raise TryLater(ScoreStatus.TIMEOUT, _("The endpoint did not answer in time.")) from None
+        except httpcore2.ConnectError:
+            raise TryLater(ScoreStatus.ERROR, _("The endpoint could not be reached.")) from None
+        except (httpcore2.NetworkError, httpcore2.ProtocolError):
+            raise TryLater(ScoreStatus.ERROR, _("The connection to the endpoint broke, or it spoke no HTTP.")) from None
+        if not 200 <= status < 300:
+            raise _trouble(status, headers)
+        return httpx2.Response(status, headers={"Content-Type": "application/json"}, content=body)
+
+    def _exchange(self, request: httpx2.Request) -> tuple[int, dict[str, str], bytes]:
+        sent = httpcore2.Request(
+            request.method,
+            httpcore2.URL(
+                scheme=self._target.scheme.encode(),
+                host=self._target.host.encode(),
+                port=self._target.port,
+                target=request.url.raw_path,
+            ),
+            headers=self._headers(request),
+            content=request.content,
+        )
+        response = self._pool.handle_request(sent)
+        try:
+            headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+            if 200 <= response.status < 300:
+                return response.status, headers, _whole(response, headers)
+            _drop(response)
+            return response.status, headers, b""
+        finally:
+            response.close()
+
+    def _headers(self, request: httpx2.Request) -> list[tuple[bytes, bytes]]:
+        """No others: the library would add what it finds in the environment and what it knows of this machine."""
+        headers = [
+            (b"Host", self._target.shown_host.encode()),
+            (b"User-Agent", b"Touchstone"),
+            (b"Accept", b"application/json"),
+            (b"Accept-Encoding", b"identity"),
+        ]
+        if request.content:
+            headers.append((b"Content-Type", b"application/json"))
+            headers.append((b"Content-Length", str(len(request.content)).encode()))
+        if self._key is not None:
+            headers.append((b"Authorization", b"Bearer " + self._key.reveal().encode()))
+        return headers
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def _whole(response: httpcore2.Response, headers: dict[str, str]) -> bytes:
+    """The body, decoded, counted while it is decoded: 1 MiB of zeros is 1 kB on the wire."""
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    # 32 + 15: gzip or zlib, by the first bytes.
+    decoder = zlib.decompressobj(32 + 15) if encoding in ("gzip", "x-gzip", "deflate") else None
+    body = bytearray()
+    for chunk in response.iter_stream():
+        try:
+            body += chunk if decoder is None else decoder.decompress(chunk, LARGEST_BODY + 1 - len(body))
+        except zlib.error:
+            break  # what there is of it is no reply that could be read
+        if len(body) > LARGEST_BODY:
+            raise CallFailed(ScoreStatus.ERROR, _("The endpoint’s reply is larger than 1 MiB."))
+    return bytes(body)
+
+
+def _drop(response: httpcore2.Response) -> None:
+    dropped = 0
+    for chunk in response.iter_stream():
+        dropped += len(chunk)
+        if dropped > _LARGEST_UNREAD:
+            return
+
+
+def _trouble(status: int, headers: dict[str, str]) -> CallFailed | StopRun:
+    """In our own words: what the server wrote of it may hold anything, the key as well."""
+    if 300 <= status < 400:
+        return StopRun(
+            "redirect",
+            _("The endpoint answers with a redirect (%(status)d), and those are not followed. Is the base URL right?")
+            % {"status": status},
+        )
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return StopRun("refused_key", _("The endpoint refuses the key (%(status)d).") % {"status": status})
+    if status == HTTPStatus.REQUEST_TIMEOUT:
+        return TryLater(ScoreStatus.TIMEOUT, _("The endpoint gave up waiting (408)."), retry_after(headers))
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return TryLater(ScoreStatus.ERROR, _("The endpoint wants fewer requests (429)."), retry_after(headers))
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        words = _("The endpoint has trouble of its own (%(status)d).") % {"status": status}
+        return TryLater(ScoreStatus.ERROR, words, retry_after(headers))
+    if status == HTTPStatus.NOT_FOUND:
+        return CallFailed(
+            ScoreStatus.ERROR, _("The endpoint knows no such address or model (404). Is the base URL right?")
+        )
+    is_bad = status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
+    words = _("The endpoint refused the request (%(status)d).") % {"status": status}
+    return (BadRequest if is_bad else CallFailed)(ScoreStatus.ERROR, words)
+
+
+def retry_after(headers: dict[str, str], now: float | None = None) -> float | None:
+    """Seconds, from a number of them or a date; at most LONGEST_WAIT. None when the server doesn't say it readably."""
+    value = headers.get("retry-after", "").strip()
+    try:
+        if value.isascii() and value.replace(".", "", 1).isdigit():
+            seconds = float(value[:20])
+        else:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - (time.time() if now is None else now)
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None
+    return min(max(seconds, 0.0), LONGEST_WAIT)

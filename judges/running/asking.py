@@ -1,0 +1,172 @@
+"""Asking about one thing: what a kind of judge gets as its model, and what is made of whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TypeVar, cast
+
+from django.db import Error as DatabaseError
+
+from annotate.models import Sample
+from judges.endpoints.calls import (
+    Answered,
+    CallFailed,
+    ChatRequest,
+    EmbedRequest,
+    Model,
+    StopRun,
+    TryLater,
+    key_of,
+)
+from judges.kinds.base import Item, OneByOne, Outcome, Scored
+from judges.models import ScoreStatus
+from judges.running.faults import note_fault
+from judges.running.laying import covered
+from judges.running.memory import Memory, salted
+from judges.running.opened import OpenRun
+from judges.running.outcomes import failures
+from judges.running.pace import MOST_TRIES, Pace
+from judges.running.purse import NotNow
+from judges.running.queue import Taken
+
+_Asked = TypeVar("_Asked", ChatRequest, EmbedRequest)
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """An ask that was taken, with what is needed to ask it."""
+
+    taken: Taken
+    run: OpenRun
+    sample: Sample
+
+    @property
+    def wanted(self) -> list[tuple[str, str]]:
+        """(dimension, unit) of every score that it is to bring."""
+        return covered(self.run.dimensions, self.taken.unit, self.sample)
+
+
+class End(Enum):
+    DONE = "done"
+    # Once more, not before `after` seconds.
+    AGAIN = "again"
+    # As if it had never been taken.
+    UNASKED = "unasked"
+
+
+@dataclass(slots=True)
+class Came:
+    """What came of an ask; `replies`: what came on the way is kept however it ended."""
+
+    todo: Todo
+    end: End
+    status: ScoreStatus = ScoreStatus.OK
+    detail: str = ""
+    scores: list[Scored] = field(default_factory=list)
+    replies: list[Answered] = field(default_factory=list)
+    tries: int = 0
+    after: float = 0.0
+
+
+def came_of(todo: Todo, outcome: Outcome, replies: list[Answered]) -> Came:
+    """Through the gate. The ask's own status is the first that isn't ok."""
+    scores = todo.run.gate.checked(outcome.scores, todo.wanted, todo.sample)
+    bad = next((scored for scored in scores if scored.status != ScoreStatus.OK), None)
+    return Came(
+        todo,
+        End.DONE,
+        status=ScoreStatus.OK if bad is None else ScoreStatus(bad.status),
+        detail="" if bad is None else bad.detail,
+        scores=scores,
+        replies=replies,
+    )
+
+
+def failed(todo: Todo, status: ScoreStatus, detail: str, replies: list[Answered] | None = None) -> Came:
+    scores = failures(todo.wanted, status, detail)
+    return Came(todo, End.DONE, status=status, detail=detail, scores=scores, replies=replies or [])
+
+
+class AskedModel:
+    """The model that a kind asks about one thing: replies that are kept, the budget, and what came, in its order."""
+
+    def __init__(self, run: OpenRun, model: Model, base_url: str, memory: Memory, pace: Pace) -> None:
+        self._run = run
+        self._model = model
+        self._base_url = base_url
+        self._memory = memory
+        self._pace = pace
+        self.replies: list[Answered] = []
+
+    def chat(self, request: ChatRequest) -> Answered:
+        return self._answer(request, self._model.chat)
+
+    def embed(self, request: EmbedRequest) -> Answered:
+        return self._answer(request, self._model.embed)
+
+    def _answer(self, request: _Asked, send: Callable[[_Asked], Answered]) -> Answered:
+        key = key_of(self._base_url, request)
+        if self._run.is_fresh:
+            key = salted(key, self._run.id)
+        with self._memory.only_one(self._run.project_id, key):
+            answered = self._memory.find(self._run.project_id, key)
+            if answered is None:
+                answered = self._send(key, request, send)
+            else:
+                answered = replace(answered, is_kept=True)
+        self.replies.append(answered)
+        return answered
+
+    def _send(self, key: str, request: _Asked, send: Callable[[_Asked], Answered]) -> Answered:
+        if not self._run.is_open:
+            raise NotNow
+        came: list[Answered] = []
+        try:
+            with self._run.purse.reserved(request) as priced:
+                came.append(replace(send(request), key=key))
+                priced.extend(came)
+        finally:
+            # Whatever else is wrong with a reply that came: it was paid, and is kept.
+            for answered in came:
+                self._pace.came()
+                self._memory.note(self._run.project_id, answered)
+        return came[0]
+
+
+def ask(todo: Todo, model: AskedModel, pace: Pace) -> Came:
+    """Asks, and never raises: what can't be told from a judge's fault is nobody's failed score."""
+    run = todo.run
+    item = Item(sample=todo.sample, unit=todo.taken.unit, repeat=todo.taken.repeat)
+    try:
+        outcome = cast("OneByOne", run.scorer).ask(item, model)
+    except StopRun as stop:
+        run.stop(stop.code, stop.message)
+        return Came(todo, End.UNASKED, replies=model.replies)
+    except TryLater as later:
+        return _once_more(todo, later, model, pace)
+    except CallFailed as call:
+        pace.came()
+        return failed(todo, call.status, call.detail, model.replies)
+    except (DatabaseError, NotNow) as error:
+        if isinstance(error, DatabaseError):
+            note_fault(error, "The database was away while a judge asked")
+        return Came(todo, End.UNASKED, replies=model.replies)
+    except Exception as error:  # noqa: BLE001 - a kind's fault is one failed score, not the end of a run
+        note_fault(error, f"Judge version {run.version.pk} failed at {todo.taken.unit} of sample {todo.sample.pk}")
+        return failed(todo, ScoreStatus.ERROR, f"The judge itself failed ({type(error).__name__}).", model.replies)
+    return came_of(todo, outcome, model.replies)
+
+
+def _once_more(todo: Todo, later: TryLater, model: AskedModel, pace: Pace) -> Came:
+    """Tries count as long as nothing new comes; an ask of several requests that gets on begins to count anew."""
+    got_on = any(not answered.is_kept for answered in model.replies)
+    tries = 1 if got_on else todo.taken.tries + 1
+    after = pace.failed(tries, later.seconds)
+    if tries < MOST_TRIES:
+        return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=tries, after=after)
+    if pace.is_away:
+        # It isn't this ask's fault: it stays, and the run stops.
+        return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=MOST_TRIES - 1, after=after)
+    return failed(todo, later.status, later.detail, model.replies)

@@ -1,0 +1,114 @@
+"""The threads that ask: more of them than requests may be under way, so that some prepare and read meanwhile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
+
+from django.db import connections
+
+from judges.endpoints.calls import Model
+from judges.running.asking import AskedModel, Came, End, Todo, ask
+from judges.running.faults import note_fault
+from judges.running.memory import Memory
+from judges.running.pace import Pace
+from judges.running.writing import Writer
+
+_PER_REQUEST = 1.5
+
+
+class Crew:
+    """in_hand: how many asks were given and are not yet written. queued: of these, those that no thread has taken up.
+    stirred: set whenever either has become less."""
+
+    def __init__(self, model: Model, base_url: str, concurrency: int, pace: Pace) -> None:
+        self.size = math.ceil(concurrency * _PER_REQUEST)
+        self.stirred = Event()
+        self.memory = Memory()
+        self.writer = Writer(self._written)
+        self._model = model
+        self._base_url = base_url
+        self._pace = pace
+        self._todos: SimpleQueue[Todo | None] = SimpleQueue()
+        self._lock = Lock()
+        self._in_hand = 0
+        self._is_halted = False
+        self._threads = [Thread(target=self._work, name=f"asking-{n}", daemon=True) for n in range(self.size)]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def in_hand(self) -> int:
+        return self._in_hand
+
+    @property
+    def queued(self) -> int:
+        return self._todos.qsize()
+
+    def give(self, todos: Sequence[Todo]) -> None:
+        with self._lock:
+            self._count(todos, 1)
+        for todo in todos:
+            self._todos.put(todo)
+
+    def write(self, came: Came) -> None:
+        """For what is known without asking."""
+        with self._lock:
+            self._count([came.todo], 1)
+        self.writer.put([came])
+
+    def take_back(self) -> None:
+        """What no thread has taken up goes back to where it came from."""
+        while True:
+            try:
+                todo = self._todos.get_nowait()
+            except Empty:
+                return
+            if todo is not None:
+                self.writer.put([Came(todo, End.UNASKED)])
+
+    def close(self, *, waits: bool = True) -> None:
+        """Takes nothing more up. Waits for what is under way, unless this process is told to end."""
+        self._is_halted = True
+        self.take_back()
+        for _ in self._threads:
+            self._todos.put(None)
+        if waits:
+            for thread in self._threads:
+                thread.join()
+        self.writer.close()
+        self.memory.close()
+
+    def _work(self) -> None:
+        try:
+            while (todo := self._todos.get()) is not None:
+                if self.queued < self.size // 2:
+                    self.stirred.set()
+                self.writer.put([self._came_of(todo)])
+        finally:
+            connections.close_all()  # a kind may have looked something up
+
+    def _came_of(self, todo: Todo) -> Came:
+        if self._is_halted or not todo.run.is_open:
+            return Came(todo, End.UNASKED)
+        model = AskedModel(todo.run, self._model, self._base_url, self.memory, self._pace)
+        try:
+            return ask(todo, model, self._pace)
+        except Exception as error:  # noqa: BLE001 - a thread that ends would take its ask along
+            note_fault(error, f"Asking failed at ask {todo.taken.id}")
+            return Came(todo, End.UNASKED, replies=model.replies)
+
+    def _written(self, group: Sequence[Came]) -> None:
+        for came in group:
+            for answered in came.replies:
+                self.memory.written(came.todo.run.project_id, [answered.key])
+        with self._lock:
+            self._count([came.todo for came in group], -1)
+        self.stirred.set()
+
+    def _count(self, todos: Sequence[Todo], by: int) -> None:
+        for todo in todos:
+            self._in_hand += by
+            todo.run.in_hand += by

@@ -1,0 +1,87 @@
+"""Replies that are kept: found by their question, so that an unchanged one isn't paid twice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Condition, Lock
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from judges.endpoints.calls import Answered
+
+
+class Memory:
+    """For all threads of a process: one connection of its own for looking up, and what came but isn't written yet."""
+
+    def __init__(self) -> None:
+        self._connection = connections[DEFAULT_DB_ALIAS].copy()
+        self._connection.inc_thread_sharing()
+        self._lock = Lock()
+        self._recent: dict[tuple[int, str], Answered] = {}
+        self._asked: set[tuple[int, str]] = set()
+        self._answered = Condition()
+
+    @contextmanager
+    def only_one(self, project: int, key: str) -> Iterator[None]:
+        """Of those who have the same question at the same time one asks; the others wait, and find the reply."""
+        with self._answered:
+            self._answered.wait_for(lambda: (project, key) not in self._asked)
+            self._asked.add((project, key))
+        try:
+            yield
+        finally:
+            with self._answered:
+                self._asked.discard((project, key))
+                self._answered.notify_all()
+
+    def find(self, project: int, key: str) -> Answered | None:
+        """Raises what the database raises."""
+        recent = self._recent.get((project, key))
+        if recent is not None:
+            return recent
+        with self._lock, self._connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT body, model, tokens_in, tokens_out, latency FROM judges_reply"
+                " WHERE project_id = %s::bigint AND key = %s::text",
+                [project, key],
+            )
+            row = cursor.fetchone()
+        return None if row is None else _answered(key, row)
+
+    def note(self, project: int, answered: Answered) -> None:
+        self._recent[project, answered.key] = answered
+
+    def written(self, project: int, keys: list[str]) -> None:
+        for key in keys:
+            self._recent.pop((project, key), None)
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+def salted(key: str, run_id: int) -> str:
+    """Under which a fresh run keeps its replies: it finds its own again, and none from earlier."""
+    return hashlib.sha256(f"{key} of run {run_id}".encode()).hexdigest()
+
+
+def _answered(key: str, row: tuple[Any, ...]) -> Answered:
+    import json
+
+    body, model, tokens_in, tokens_out, latency = row
+    body = json.loads(body) if isinstance(body, str) else body
+    return Answered(
+        key=key,
+        text=body.get("text"),
+        refusal=body.get("refusal"),
+        finish_reason=body.get("finish_reason"),
+        vectors=body.get("vectors"),
+        model=model,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        latency=latency,
+        is_kept=True,
+    )

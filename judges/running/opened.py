@@ -1,0 +1,83 @@
+"""A run as the process that works at it has it open."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from contextlib import ExitStack
+from threading import Lock
+
+from django.db import Error as DatabaseError
+from django.utils.translation import gettext as _
+
+from annotate.errors import Refusal
+from judges.endpoints.calls import StopRun
+from judges.kinds.base import OneByOne, Together
+from judges.kinds.registry import kind_named
+from judges.models import Run
+from judges.running.faults import note_fault
+from judges.running.outcomes import Gate
+from judges.running.purse import Purse
+from judges.running.stopping import stop_run
+
+_RATE_SECONDS = 60.0
+
+
+class OpenRun:
+    """What all threads need of a run.
+
+    is_open: whether anything new may go out. stopped: (code, message) once something said that it has to stop; the
+    first counts. in_hand: how many of its asks the crew has.
+    """
+
+    def __init__(self, run: Run, scorer: Together | OneByOne) -> None:
+        self.id = run.pk
+        self.version = run.version
+        self.scorer = scorer
+        self.project = run.version.judge.project
+        self.project_id = self.project.pk
+        self.is_fresh = run.is_fresh
+        self.dimensions = list(kind_named(run.version.judge.kind).dimensions(run.version.config))
+        self.gate = Gate(self.project)
+        self.purse = Purse(run.budget, run.cost, run.version.endpoint)
+        self.is_open = True
+        self.in_hand = 0
+        self.stopped: tuple[str, str] | None = None
+        self._lock = Lock()
+        self._opened = time.monotonic()
+        self._done: deque[tuple[float, int]] = deque()
+
+    def stop(self, code: str, message: str) -> None:
+        with self._lock:
+            if self.stopped is None:
+                self.stopped = (code, message)
+        self.close()
+
+    def close(self) -> None:
+        self.is_open = False
+        self.purse.close()
+
+    def rate(self, count: int) -> float:
+        """Asks per second over the last minute, with those that have just become done."""
+        now = time.monotonic()
+        self._done.append((now, count))
+        while self._done[0][0] < now - _RATE_SECONDS:
+            self._done.popleft()
+        return sum(each for _, each in self._done) / max(min(_RATE_SECONDS, now - self._opened), 0.001)
+
+
+def open_run(run: Run, stack: ExitStack) -> OpenRun | None:
+    """The run with its scorer open until the stack closes. None when it can't be: then it has been stopped."""
+    try:
+        scorer = stack.enter_context(kind_named(run.version.judge.kind).open(run.version))
+        return OpenRun(run, scorer)
+    except StopRun as stop:
+        stop_run(run.pk, stop.code, stop.message)
+    except Refusal as refusal:
+        stop_run(run.pk, refusal.code, refusal.message)
+    except DatabaseError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a judge that can't be opened stops its run, and no other one
+        note_fault(error, f"Judge version {run.version.pk} can't be opened")
+        stop_run(run.pk, "judge_failed", _("The judge can't be started; the log says more."))
+    return None

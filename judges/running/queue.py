@@ -1,0 +1,145 @@
+"""The queue of record: asks are taken, given back, freed and counted here, each in one statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from judges.models import RunState
+from judges.running.places import Place
+
+# After so many deaths with an ask in hand it may be what killed: from then on it is asked alone.
+SUSPECT = 3
+# So often a worker died with it and with nothing else in hand, after that: it is given up.
+DEADLY = SUSPECT + 2
+# Longer than any request: what frees an ask sooner is that nobody holds its place's lock.
+LEASE_SECONDS = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An ask that is ours as long as its fence is the latest."""
+
+    id: int
+    run: int
+    sample: int
+    unit: str
+    repeat: int
+    fence: int
+    tries: int
+    lost: int
+
+
+_TAKE = """
+UPDATE judges_ask SET state = 'leased', fence = fence + 1, leased_until = now() + make_interval(secs => %s::int)
+WHERE id IN (
+    SELECT id FROM judges_ask
+    WHERE run_id = %s::bigint AND state = 'waiting' AND (due_at IS NULL OR due_at <= now())
+      AND lost BETWEEN %s::int AND %s::int
+    ORDER BY id LIMIT %s::int FOR UPDATE SKIP LOCKED
+)
+RETURNING id, run_id, sample_id, unit, repeat, fence, tries, lost
+"""
+
+
+def take(run_id: int, count: int) -> list[Taken]:
+    """Up to so many asks of the run that are due, in the order in which they were laid."""
+    return _take(run_id, count, 0, SUSPECT - 1)
+
+
+def take_suspect(run_id: int) -> Taken | None:
+    """One of those that may be what killed."""
+    found = _take(run_id, 1, SUSPECT, 32_767)
+    return found[0] if found else None
+
+
+def _take(run_id: int, count: int, least: int, most: int) -> list[Taken]:
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE, [LEASE_SECONDS, run_id, least, most, count])
+        return sorted((Taken(*row) for row in cursor.fetchall()), key=lambda taken: taken.id)
+
+
+_FREE = """
+UPDATE judges_ask SET leased_until = NULL, lost = lost + 1,
+    state = CASE WHEN judges_run.state = 'cancelled' THEN 'cancelled' ELSE 'waiting' END
+FROM judges_run
+WHERE judges_ask.state = 'leased' AND judges_ask.run_id = ANY(%s::bigint[]) AND judges_run.id = judges_ask.run_id
+"""
+
+
+def free(runs: list[int]) -> int:
+    """What somebody had in hand who is gone. Only for whoever holds the lock of these runs' place."""
+    if not runs:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(_FREE, [runs])
+        return cursor.rowcount
+
+
+def in_hand(place: Place) -> list[int]:
+    """The runs there of which somebody has asks in hand."""
+    return list(place.runs().filter(asks__state="leased").order_by().values_list("pk", flat=True).distinct())
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a run has left. due_in: seconds until the first ask that waits may go out; None when none waits."""
+
+    waiting: int
+    leased: int
+    due_in: float | None
+
+
+def left(run_id: int) -> Left:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state = 'leased'),"
+            " extract(epoch FROM min(coalesce(due_at, now())) FILTER (WHERE state = 'waiting') - now())"
+            " FROM judges_ask WHERE run_id = %s::bigint AND state IN ('waiting', 'leased')",
+            [run_id],
+        )
+        waiting, leased, due_in = cursor.fetchone()
+    return Left(waiting, leased, None if due_in is None else max(0.0, float(due_in)))
+
+
+def finish(run_id: int) -> bool:
+    """Whether nothing was left to do, so that the run is done now."""
+    open_states = (RunState.RUNNING, RunState.PAUSED, RunState.STOPPED)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE judges_run SET state = 'done', finished_at = now(), stop_code = '', stop_message = ''"
+            " WHERE id = %s::bigint AND is_laid AND state = ANY(%s::text[]) AND NOT EXISTS"
+            " (SELECT 1 FROM judges_ask WHERE run_id = %s::bigint AND state IN ('waiting', 'leased'))",
+            [run_id, [str(state) for state in open_states], run_id],
+        )
+        return bool(cursor.rowcount)
+
+
+def sweep_cancelled(run_id: int) -> None:
+    """What came back to a run while it was being cancelled."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE judges_ask SET state = 'cancelled' WHERE run_id = %s::bigint AND state = 'waiting'"
+            " AND EXISTS (SELECT 1 FROM judges_run WHERE id = %s::bigint AND state = 'cancelled')",
+            [run_id, run_id],
+        )
+
+
+def places_with_work() -> list[Place]:
+    """Where there is something to do just now, whoever may be at it: runs that go on with asks that are due, that are
+    not laid or not marked as done; and asks that somebody has in hand."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT judges_judgeversion.endpoint_id,"
+            " CASE WHEN judges_judgeversion.endpoint_id IS NULL THEN judges_run.id END"
+            " FROM judges_run JOIN judges_judgeversion ON judges_judgeversion.id = judges_run.version_id"
+            " WHERE judges_run.id IN (SELECT run_id FROM judges_ask WHERE state = 'leased')"
+            " OR judges_run.state = 'running' AND (NOT is_laid"
+            "  OR EXISTS (SELECT 1 FROM judges_ask WHERE run_id = judges_run.id AND state = 'waiting'"
+            "             AND (due_at IS NULL OR due_at <= now()))"
+            "  OR NOT EXISTS (SELECT 1 FROM judges_ask WHERE run_id = judges_run.id AND state = 'waiting'))"
+        )
+        rows: list[tuple[Any, Any]] = cursor.fetchall()
+    return [Place("run", run) if endpoint is None else Place("endpoint", endpoint) for endpoint, run in rows]

@@ -1,0 +1,178 @@
+"""Runs of judges: which there are, how far they have come, and what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.models import Project
+from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
+from judges.running.places import is_held, place_of
+
+# Of a rate that was counted longer ago than this nobody knows whether it still holds.
+_RATE_HOLDS = timedelta(seconds=30)
+MOST_FAILURES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """How far a run has come.
+
+    planned: how many asks it has; as long as `is_laid` is false there will be more. by_status: of those that are done,
+    by what came of them. kept: how many needed no request, since every reply was there already. cost, tokens: of the
+    replies that it paid for; unpriced: of how many of these the price isn't known. eta_seconds: None when it isn't
+    known. is_waiting_for_worker: it could go on, and nobody is at it.
+    """
+
+    state: str
+    planned: int
+    is_laid: bool
+    waiting: int
+    under_way: int
+    done: int
+    cancelled: int
+    by_status: dict[str, int]
+    kept: int
+    cost: Decimal
+    currency: str | None
+    unpriced: int
+    tokens_in: int
+    tokens_out: int
+    per_second: float | None
+    eta_seconds: float | None
+    is_waiting_for_worker: bool
+
+    @property
+    def share(self) -> float:
+        """Of all that is planned, 0 to 1."""
+        return (self.done + self.cancelled) / self.planned if self.planned else float(self.state == RunState.DONE)
+
+    @property
+    def failed(self) -> int:
+        return self.done - self.by_status.get(ScoreStatus.OK, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An ask that brought no score. detail: why, in our words. raw: what the model said, for those who may see it."""
+
+    sample: str
+    unit: str
+    repeat: int
+    status: str
+    detail: str
+    raw: str
+
+
+def runs_of(project: Project) -> QuerySet[Run]:
+    """Those that were started here, the latest first."""
+    return (
+        Run.objects.filter(version__judge__project=project)
+        .exclude(purpose=RunPurpose.IMPORT)
+        .select_related("version__judge", "version__endpoint", "created_by")
+        .order_by("-pk")
+    )
+
+
+def one_run(project: Project, run_id: int) -> Run:
+    run = runs_of(project).filter(pk=run_id).first()
+    if run is None:
+        raise Http404(_("This project has no run %(number)s.") % {"number": run_id})
+    return run
+
+
+def progress_of(run: Run) -> RunProgress:
+    """As it stands now; `run` as it was read."""
+    by_state: Counter[str] = Counter()
+    by_status: Counter[str] = Counter()
+    kept = 0
+    counts = Ask.objects.filter(run=run).values_list("state", "status", "is_cached").annotate(n=Count("pk")).order_by()
+    for state, status, is_cached, count in counts:
+        by_state[state] += count
+        if state == AskState.DONE:
+            by_status[status] += count
+            kept += count if is_cached else 0
+    endpoint = run.version.endpoint
+    left = by_state[AskState.WAITING] + by_state[AskState.LEASED]
+    goes_on = run.state == RunState.RUNNING
+    holds = run.worked_at is not None and timezone.now() - run.worked_at < _RATE_HOLDS
+    per_second = run.per_second if goes_on and holds and run.per_second else None
+    return RunProgress(
+        state=run.state,
+        planned=run.planned,
+        is_laid=run.is_laid,
+        waiting=by_state[AskState.WAITING],
+        under_way=by_state[AskState.LEASED],
+        done=by_state[AskState.DONE],
+        cancelled=by_state[AskState.CANCELLED],
+        by_status=dict(by_status),
+        kept=kept,
+        cost=run.cost,
+        currency=None if endpoint is None else endpoint.currency,
+        unpriced=run.unpriced,
+        tokens_in=run.tokens_in,
+        tokens_out=run.tokens_out,
+        per_second=per_second,
+        eta_seconds=left / per_second if per_second is not None and run.is_laid else None,
+        is_waiting_for_worker=goes_on and not is_held(place_of(run)),
+    )
+
+
+def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES) -> list[Failure]:
+    """In the order in which they were asked. `raw` is for those who may run judges, and nobody else."""
+    asks = list(
+        Ask.objects.filter(run=run, state=AskState.DONE)
+        .exclude(status=ScoreStatus.OK)
+        .select_related("sample")
+        .order_by("pk")[first : first + min(count, MOST_FAILURES)]
+    )
+    bodies = dict(
+        Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies]).values_list("pk", "body")
+    )
+    return [
+        Failure(
+            sample=ask.sample.external_id,
+            unit=ask.unit,
+            repeat=ask.repeat,
+            status=ask.status,
+            detail=ask.detail,
+            raw=_said(bodies.get(ask.replies[-1], {})) if ask.replies else "",
+        )
+        for ask in asks
+    ]
+
+
+def run_as_dict(run: Run) -> dict[str, Any]:
+    """With its progress, as the API shows it."""
+    judge = run.version.judge
+    progress = {**asdict(progress_of(run)), "cost": str(run.cost)}
+    return {
+        "id": run.pk,
+        "judge": judge.name,
+        "version": run.version.number,
+        "purpose": run.purpose,
+        "scope": run.scope,
+        "first_repeat": run.first_repeat,
+        "repeats": run.repeats,
+        "fresh": run.is_fresh,
+        "budget": None if run.budget is None else str(run.budget),
+        "stop_code": run.stop_code,
+        "stop_message": run.stop_message,
+        "progress": progress,
+        "created_by": None if run.created_by is None else run.created_by.username,
+        "created_at": run.created_at.isoformat(),
+        "started_at": None if run.started_at is None else run.started_at.isoformat(),
+        "finished_at": None if run.finished_at is None else run.finished_at.isoformat(),
+    }
+
+
+def _said(body: dict[str, Any]) -> str:
+    return str(body.get("text") or body.get("refusal") or "")

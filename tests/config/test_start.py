@@ -1,0 +1,30 @@
+"""What every process of the application loads before it does anything."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.conftest import ROOT
+
+# Each takes a good part of a second, and every web process and every command would pay for it.
+SLOW = {
+    "alignment", "httpx", "httpx2", "matplotlib", "numpy", "openai", "pandas", "pyarrow", "rapidfuzz", "scipy",
+    "sklearn", "torch", "transformers",
+}  # fmt: skip
+
+LOAD = """
+import sys, django
+django.setup()
+from django.urls import get_resolver
+import config.celery, judges.tasks, annotate.tasks
+assert get_resolver().url_patterns
+print(" ".join(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+def test_what_is_slow_to_load_waits_until_it_is_needed() -> None:
+    done = subprocess.run([sys.executable, "-c", LOAD], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert {"judges", "rest_framework"} <= loaded
+    assert not SLOW & loaded
