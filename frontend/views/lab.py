@@ -251,8 +251,11 @@ def _result(page: ProjectPage, found: Trial) -> dict[str, Any]:
         "rows": shown,
         "query": f"show={chosen}&" if chosen else "",
         "units": [
-            {"unit": unit, "url": f"{page.url('sample', unit.sample)}#{unit_anchor(unit.unit)}", "group": _(GROUPS[unit.group])}
+            {
+                "unit": unit,
+                "url": f"{page.url('sample', unit.sample)}#{unit_anchor(unit.unit)}",
+                "group": _(GROUPS[unit.group]),
+            }
             for unit in units
         ],
     }
-

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("annotate", "0081_no_index_twice"),
-        ("judges", "0004_judges_run"),
+        ("judges", "0005_runs_are_laid"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
