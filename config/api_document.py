@@ -87,6 +87,7 @@ TAGS = [
     {"name": "Agreement and alignment", "description": "People among themselves, judges against people, and reports."},
     {"name": "Looks and certificates", "description": "The locked test half, and judges that may be relied on."},
     {"name": "Judges", "description": "The automatic metrics whose scores were imported."},
+    {"name": "Endpoints", "description": "OpenAI-compatible servers that judges ask."},
     {"name": "You", "description": "How you like to work."},
     {"name": "Tokens", "description": "Keys for programs that ask in your name."},
 ]
@@ -104,6 +105,7 @@ _SUBJECTS = {
     "tasks": "Work",
     "flags": "Flags",
     "disputes": "Disputes",
+    "endpoints": "Endpoints",
     "lessons": "Work",
     "releases": "Exports",
     "agreement": "Agreement and alignment",

@@ -153,7 +153,8 @@ class Supervisor:
 
     def _start_web_and_worker(self) -> None:
         concurrency = env.number("WORKER_CONCURRENCY", 2, low=1, high=64)
-        celery = ["celery", "--app", "config", "--quiet", "worker", "--loglevel", "WARNING"]
+        # Its start has just been prepared: the checks, a second of each, would find nothing.
+        celery = ["celery", "--app", "config", "--quiet", "--skip-checks", "worker", "--loglevel", "WARNING"]
         celery += ["--concurrency", str(concurrency), "--without-gossip", "--without-mingle"]
         self.children += [
             Child("web", [sys.executable, "-m", *WEB], signal.SIGTERM),

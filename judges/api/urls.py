@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import certificates, draws, views
+from judges.api import certificates, draws, endpoints, views
 
 P = "projects/<slug:slug>/"
 
@@ -14,6 +14,9 @@ urlpatterns = [
     path(P + "certificates/", certificates.CertificatesView.as_view()),
     path(P + "gate/", certificates.GateView.as_view()),
     path(P + "apply/", certificates.ApplyView.as_view()),
+    path(P + "endpoints/", endpoints.EndpointsView.as_view()),
+    path(P + "endpoints/<slug:name>/", endpoints.EndpointView.as_view()),
+    path(P + "endpoints/<slug:name>/try/", endpoints.EndpointTrialView.as_view()),
     path(P + "judges/", views.JudgesView.as_view()),
     path(P + "judges/<int:judge_id>/", views.JudgeView.as_view()),
     path(P + "reports/", views.ReportsView.as_view()),

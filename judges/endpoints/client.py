@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 
 from judges.endpoints.addresses import AddressRefused, read_url
 from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, StopRun, key_of
-from judges.endpoints.door import door_of
+from judges.endpoints.door import Door, door_of
 from judges.endpoints.keys import key_of_endpoint
 from judges.endpoints.pinned import Deadline
-from judges.endpoints.reading import Body, read_chat, read_embeddings
+from judges.endpoints.reading import Body, read_chat, read_embeddings, read_models
 from judges.endpoints.transport import BadRequest, EndpointTransport
 from judges.models import ScoreStatus
 from judges.models.endpoint import Endpoint
@@ -35,10 +35,12 @@ class Client:
     """A Model (judges.endpoints.calls): raises TryLater, CallFailed and StopRun, and is safe to use from several
     threads. Use `open_client`."""
 
-    def __init__(self, endpoint: Endpoint, library: openai.OpenAI, deadline: Deadline) -> None:
+    def __init__(
+        self, endpoint: Endpoint, library: openai.OpenAI, deadline: Deadline, *, door: Door, seconds: float
+    ) -> None:
         self.base_url = endpoint.base_url
         self._endpoint = endpoint
-        self._door = door_of(endpoint)
+        self._door, self._seconds = door, seconds
         self._deadline = deadline
         self._library = library
 
@@ -68,6 +70,11 @@ class Client:
             options={"encoding_format"},
         )
 
+    def models(self) -> tuple[str, ...] | None:
+        """The names of the endpoint's models; None when what came is no list of them."""
+        reply, _seconds = self._send(lambda: self._library.get("/models", cast_to=httpx2.Response))
+        return read_models(reply)
+
     def _ask(
         self,
         request: ChatRequest | EmbedRequest,
@@ -77,17 +84,11 @@ class Client:
         *,
         options: set[str],
     ) -> Answered:
-        with self._door.passed(), self._deadline.within(self._endpoint.timeout_seconds):
-            began = time.perf_counter()
-            try:
-                # Its typed calls would look through every message and schema anew, for most of a request's time.
-                reply = self._library.post(path, body=sent, cast_to=httpx2.Response).content
-            except BadRequest as failure:
-                raise CallFailed(failure.status, f"{failure.detail} {_not_known(options)}") from None
-            except openai.OpenAIError:
-                # Whatever the library finds wrong by itself; its words may quote what was sent or what came.
-                raise CallFailed(ScoreStatus.ERROR, _("The request could not be sent.")) from None
-            latency = time.perf_counter() - began
+        try:
+            # Its typed calls would look through every message and schema anew, for most of a request's time.
+            reply, latency = self._send(lambda: self._library.post(path, body=sent, cast_to=httpx2.Response))
+        except BadRequest as failure:
+            raise CallFailed(failure.status, f"{failure.detail} {_not_known(options)}") from None
         body = read(reply)
         return Answered(
             key=key_of(self.base_url, request),
@@ -103,6 +104,16 @@ class Client:
             raw=body.raw,
         )
 
+    def _send(self, send: Callable[[], httpx2.Response]) -> tuple[bytes, float]:
+        """The body, and how many seconds it took."""
+        with self._door.passed(), self._deadline.within(self._seconds):
+            began = time.perf_counter()
+            try:
+                return send().content, time.perf_counter() - began
+            except openai.OpenAIError:
+                # Whatever the library finds wrong by itself; its words may quote what was sent or what came.
+                raise CallFailed(ScoreStatus.ERROR, _("The request could not be sent.")) from None
+
 
 def _not_known(options: set[str]) -> str:
     """What a server that refuses a request may not know of it."""
@@ -112,8 +123,9 @@ def _not_known(options: set[str]) -> str:
 
 
 @contextmanager
-def open_client(endpoint: Endpoint) -> Iterator[Client]:
-    """A client of the endpoint as it is now. Raises StopRun when there is no key to be had, or its address can't be
+def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float | None = None) -> Iterator[Client]:
+    """A client of the endpoint as it is now. door: in place of the endpoint's own. at_most: seconds that a request may
+    take, when the endpoint's own time is longer. Raises StopRun when there is no key to be had, or its address can't be
     read; whether it may be reached is found out at each connection."""
     try:
         target = read_url(endpoint.base_url)
@@ -134,7 +146,8 @@ def open_client(endpoint: Endpoint) -> Iterator[Client]:
             max_retries=0,
             http_client=http,
         )
-        yield Client(endpoint, library, deadline)
+        seconds = endpoint.timeout_seconds if at_most is None else min(at_most, endpoint.timeout_seconds)
+        yield Client(endpoint, library, deadline, door=door or door_of(endpoint), seconds=seconds)
 
 
 def cost_of(

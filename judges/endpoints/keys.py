@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import os
 import re
+from typing import TYPE_CHECKING
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.utils.translation import gettext as _
 
@@ -16,6 +14,9 @@ from annotate.errors import Invalid
 from judges.endpoints.addresses import Target, read_url
 from judges.endpoints.calls import StopRun
 from judges.models.endpoint import Endpoint, KeySource
+
+if TYPE_CHECKING:
+    from cryptography.fernet import MultiFernet
 
 LONGEST_KEY = 500
 # Of a shorter key, four characters would give away too much.
@@ -37,6 +38,10 @@ class Secret:
 
     def reveal(self) -> str:
         return self._value
+
+
+class Unreadable(Exception):
+    """Encrypted with a key that this installation doesn't have, or not encrypted at all."""
 
 
 def check_key(key: object) -> str:
@@ -79,8 +84,22 @@ def encrypted(key: str) -> bytes:
 
 
 def encrypted_anew(token: bytes) -> bytes:
-    """With the newest of the installation's keys. Raises InvalidToken for one that none of them can read."""
-    return _fernet().rotate(token)
+    """With the newest of the installation's keys. Raises Unreadable for one that none of them can read."""
+    from cryptography.fernet import InvalidToken
+
+    try:
+        return _fernet().rotate(token)
+    except InvalidToken:
+        raise Unreadable from None
+
+
+def _decrypted(token: bytes) -> str:
+    from cryptography.fernet import InvalidToken
+
+    try:
+        return _fernet().decrypt(token).decode()
+    except (InvalidToken, UnicodeDecodeError):
+        raise Unreadable from None
 
 
 def last4(key: str) -> str:
@@ -93,8 +112,8 @@ def key_of_endpoint(endpoint: Endpoint) -> Secret | None:
         return None
     if endpoint.key_source == KeySource.STORED:
         try:
-            return Secret(_fernet().decrypt(bytes(endpoint.key_encrypted or b"")).decode())
-        except (InvalidToken, UnicodeDecodeError):
+            return Secret(_decrypted(bytes(endpoint.key_encrypted or b"")))
+        except Unreadable:
             raise StopRun(
                 "unreadable_key",
                 _("The stored key can’t be read: this installation’s keys have changed since. Write it anew."),
@@ -113,6 +132,11 @@ def key_of_endpoint(endpoint: Endpoint) -> Secret | None:
 def _fernet() -> MultiFernet:
     """The keys of JUDGE_SECRET_KEYS, the newest first; in the end one that is derived from SECRET_KEY, which encrypts
     as long as the setting is empty, and still reads what it encrypted when it no longer is."""
+    # Here, not above: web processes load it only when a key is written.
+    from cryptography.fernet import Fernet, MultiFernet
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
     derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"touchstone judge endpoint keys").derive(
         settings.SECRET_KEY.encode()
     )

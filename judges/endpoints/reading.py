@@ -71,6 +71,16 @@ def read_embeddings(body: bytes, count: int) -> Body:
         return Body(raw=_raw(body))
 
 
+def read_models(body: bytes) -> tuple[str, ...] | None:
+    try:
+        rows = _object(body).get("data")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise _NotUnderstood
+        return tuple(name for name in (_text(row, "id") for row in rows) if name)
+    except _NotUnderstood:
+        return None
+
+
 def _object(body: bytes) -> dict[str, Any]:
     try:
         data = orjson.loads(body)

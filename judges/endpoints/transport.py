@@ -24,6 +24,8 @@ from judges.models import ScoreStatus
 LARGEST_BODY = 1024 * 1024
 # Of a body that is not read: so much is taken off the wire, for the next request on the connection.
 _LARGEST_UNREAD = 16 * 1024
+# A shorter key stands in texts by chance.
+SHORTEST_HIDDEN = 8
 LONGEST_WAIT = 600.0
 KEEP_IDLE_SECONDS = 30.0
 
@@ -65,7 +67,7 @@ class EndpointTransport(httpx2.BaseTransport):
             raise TryLater(ScoreStatus.ERROR, _("The connection to the endpoint broke, or it spoke no HTTP.")) from None
         if not 200 <= status < 300:
             raise _trouble(status, headers)
-        return httpx2.Response(status, headers={"Content-Type": "application/json"}, content=body)
+        return httpx2.Response(status, headers={"Content-Type": "application/json"}, content=self._without_key(body))
 
     def _exchange(self, request: httpx2.Request) -> tuple[int, dict[str, str], bytes]:
         sent = httpcore2.Request(
@@ -103,6 +105,11 @@ class EndpointTransport(httpx2.BaseTransport):
         if self._key is not None:
             headers.append((b"Authorization", b"Bearer " + self._key.reveal().encode()))
         return headers
+
+    def _without_key(self, body: bytes) -> bytes:
+        """Replies are kept and shown, and some servers repeat what they were sent."""
+        key = b"" if self._key is None else self._key.reveal().encode()
+        return body.replace(key, b"[key]") if len(key) >= SHORTEST_HIDDEN else body
 
     def close(self) -> None:
         self._pool.close()

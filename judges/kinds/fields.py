@@ -33,6 +33,10 @@ class Fields:
     def refuse(self, name: str, message: str) -> Refused:
         return Refused(self.place(name), message)
 
+    def has(self, name: str) -> bool:
+        """Whether it was given, be it as null."""
+        return name in self._given
+
     def raw(self, name: str) -> Any:
         """The value as it was given; None when it wasn't."""
         self._known.append(name)

@@ -10,7 +10,11 @@ from judges.models import JudgeKind
 
 # Kind -> where its `KIND` is. Imported judges have none: nothing here can run them.
 _PLACES: dict[str, str] = {
+    "llm": "judges.kinds.llm",
     "lexical": "judges.kinds.lexical",
+    "ensemble": "judges.kinds.ensemble",
+    "composite": "judges.kinds.composite",
+    "ragas": "judges.kinds.ragas",
 }
 
 

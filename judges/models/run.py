@@ -145,7 +145,7 @@ class Reply(models.Model):
 
     key: SHA-256 of everything that was sent, and of where to (judges.endpoints.calls.key_of). latency: in seconds.
     cost: None when the price isn't known. body: {"text", "refusal", "finish_reason"} or {"vectors"}; what could not be
-    understood is kept like the rest.
+    understood is kept like the rest, under "raw" if it holds none of these.
     """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="replies")

@@ -57,13 +57,14 @@ class EndpointWork:
     def work(self, has_to_leave: Callable[[], bool]) -> None:
         """Until nothing is left that is soon due, the endpoint is changed, or others need this process more."""
         from judges.endpoints.client import open_client
+        from judges.endpoints.door import useful_threads
 
         if not self._place.under_way().exists():
             return
         self._pace = Pace(self._endpoint.concurrency, self._rng)
         try:
             with open_client(self._endpoint) as client:
-                self._crew = Crew(client, client.base_url, self._endpoint.concurrency, self._pace)
+                self._crew = Crew(client, client.base_url, useful_threads(self._endpoint), self._pace)
                 try:
                     self._go_on(has_to_leave)
                 except BaseException:

@@ -21,10 +21,13 @@ _PER_REQUEST = 1.5
 
 class Crew:
     """in_hand: how many asks were given and are not yet written. queued: of these, those that no thread has taken up.
-    stirred: set whenever either has become less."""
+    stirred: set whenever either has become less.
 
-    def __init__(self, model: Model, base_url: str, concurrency: int, pace: Pace) -> None:
-        self.size = math.ceil(concurrency * _PER_REQUEST)
+    requests: how many may be under way.
+    """
+
+    def __init__(self, model: Model, base_url: str, requests: int, pace: Pace) -> None:
+        self.size = math.ceil(requests * _PER_REQUEST)
         self.stirred = Event()
         self.memory = Memory()
         self.writer = Writer(self._written)

@@ -84,4 +84,5 @@ def _answered(key: str, row: tuple[Any, ...]) -> Answered:
         tokens_out=tokens_out,
         latency=latency,
         is_kept=True,
+        raw=body.get("raw"),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-import redis
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
@@ -39,6 +38,8 @@ def wake_all() -> None:
 
 def others_wait() -> bool:
     """Whether messages lie in the broker's queue because all of the worker's processes are busy."""
+    import redis  # by the worker only
+
     try:
         with redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=1) as client:
             return bool(client.llen(settings.CELERY_TASK_DEFAULT_QUEUE))

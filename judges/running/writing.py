@@ -200,7 +200,9 @@ def _body(answered: Answered) -> str:
                 ("text", answered.text),
                 ("refusal", answered.refusal),
                 ("finish_reason", answered.finish_reason),
+                ("raw", answered.raw),
             )
+            if name != "raw" or text is not None
         }
     return orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 

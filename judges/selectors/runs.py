@@ -175,4 +175,4 @@ def run_as_dict(run: Run) -> dict[str, Any]:
 
 
 def _said(body: dict[str, Any]) -> str:
-    return str(body.get("text") or body.get("refusal") or "")
+    return str(body.get("text") or body.get("refusal") or body.get("raw") or "")

@@ -13,6 +13,7 @@ from annotate.services.batches import create_batch, open_batch
 from annotate.services.invites import create_invite
 from annotate.services.projects import set_member
 from judges.models import Judge
+from judges.services.endpoints import create_endpoint
 from tests.annotate.factories import World, finish, make_sample, make_world
 
 
@@ -98,6 +99,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     )
     Release.objects.create(project=project, number=number, file_format="jsonl", stored_as=f"releases/{uuid.uuid4()}")
     judge = Judge.objects.create(project=project, name=f"judge of {project.slug}")
+    endpoint = create_endpoint(project=project, name=f"at-{project.slug}", base_url="http://127.0.0.1:1/v1")
     inviting = project.memberships.get(role="admin").user
     invite, _ = create_invite(actor=inviting, project=project, role="annotator")
     flag = Flag.objects.create(project=project, sample=sample, reason="Cut off.", raised_by=first)
@@ -115,6 +117,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "job_id": job.pk,
         "gold_id": gold.pk,
         "judge_id": judge.pk,
+        "name": endpoint.name,
         "flag_id": flag.pk,
         "step": "close",
         "form": "json",

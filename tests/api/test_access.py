@@ -138,6 +138,7 @@ def test_roles_of_the_other_project_are_worth_nothing_here(both: Both) -> None:
 
 VALID: dict[str, dict[str, Any]] = {
     "ClaimsView": {"op": "drop", "claim": 0},
+    "EndpointView": {"concurrency": 2},
     "DisputeReturnView": {"annotator": "A", "message": "Look again."},
     "DisputeView": {"value": 1, "reason": "So."},
     "JudgeView": {"higher_is_better": False},
@@ -150,6 +151,7 @@ VALID: dict[str, dict[str, Any]] = {
 }
 OBJECTS = {
     "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id", "invite_id",
+    "name",
 }  # fmt: skip
 
 
@@ -164,6 +166,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "task_id": 10**15,
         "gold_id": 10**15,
         "judge_id": 10**15,
+        "name": "nowhere",
         "invite_id": 10**15,
         "flag_id": 10**15,
         "job_id": "00000000-0000-4000-8000-000000000000",

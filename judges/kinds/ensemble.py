@@ -1,0 +1,218 @@
+"""Ensembles: other judges' scores, stacked into one calibrated probability that people would pass the unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotate.models import Criterion, Project, Sample
+from annotate.selectors.evidence import evidence_of
+from annotate.selectors.samples import samples_named
+from annotate.units import KIND_ORDER, units_of
+from judges.kinds.base import Config, Item, Outcome, Scored, Size
+from judges.kinds.fields import Fields, target
+from judges.kinds.members import (
+    MOST_MEMBERS,
+    Member,
+    Missing,
+    Said,
+    member_fields,
+    members_in,
+    value_of,
+    what_they_say,
+)
+from judges.kinds.stacking import FOLDS, Curve, NotStacked, fit_stack, fold_of
+from judges.models import JudgeKind, JudgeVersion, ScoreStatus, SplitMember
+from judges.services.split import divide
+
+
+class EnsembleKind:
+    """Its configuration: {"criterion", "members": [{"judge", "version", "dimension", "passes"}], "fit"}.
+
+    fit: made when the configuration is completed without one, on people's verdicts of the dev half as they are then,
+    and never again: {"criterion_version", "seed", "members", "whole", "folds", "units", "samples", "passing",
+    "left_out", "brier", "brier_of_share"}. A sample that is dev is scored by the curve that was fitted without its
+    fold, every other one by the whole.
+    """
+
+    key = JudgeKind.ENSEMBLE.value
+    code_version = 1
+
+    def complete(self, config: Any, project: Project) -> dict[str, Any]:
+        fields = Fields(config)
+        if fields.raw("criterion") is None:
+            raise fields.refuse("criterion", _("An ensemble learns from what people said on a criterion: name it."))
+        of = target(fields, project, KIND_ORDER)
+        criterion = project.criteria.get(key=of["criterion"], is_current=True)
+        if not criterion.passes:
+            raise fields.refuse("criterion", _("This criterion says nowhere which values pass."))
+        members = []
+        for each in fields.objects("members", fewest=2, most=MOST_MEMBERS):
+            member, _version = member_fields(each, project, of["unit"], of["dimension"])
+            each.finish()
+            members.append(member)
+        if len({(one["judge"], one["dimension"]) for one in members}) < len(members):
+            raise fields.refuse("members", _("Each judge counts once."))
+        complete = {**of, "members": members}
+        given = fields.raw("fit")
+        fields.finish()
+        if given is not None:
+            return {**complete, "fit": _given_fit(Fields(given, "fit"), members)}
+        return {**complete, "fit": _fit(fields, criterion, members_in(complete))}
+
+    def asks_model(self, config: Config) -> bool:
+        return False
+
+    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
+        return [(config["unit"], config["dimension"])]
+
+    def units(self, config: Config, sample: Sample) -> Sequence[str]:
+        return units_of(sample, config["unit"])
+
+    def size(self, config: Config, sample: Sample) -> Size:
+        return Size(requests=0, tokens_in=0, tokens_out=0)
+
+    def members(self, config: Config) -> Sequence[tuple[str, str]]:
+        return [(member["judge"], member["version"]) for member in config["members"]]
+
+    @contextmanager
+    def open(self, version: JudgeVersion) -> Iterator[EnsembleScorer]:
+        yield EnsembleScorer(version)
+
+
+def _named(members: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    return [[member["judge"], member["version"], member["dimension"]] for member in members]
+
+
+def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dict[str, Any]:
+    from alignment.figures import reference_of
+
+    # Samples get a side here as they do at a report; of what is said of the test half, nothing is used.
+    reference = reference_of(evidence_of(criterion))
+    sides = divide(criterion, reference.strata())
+    verdicts = {unit: passes for unit, passes in reference.positive.items() if sides[unit[0]]}
+    keys = dict(samples_named(criterion.project, {name for name, _unit in verdicts}).values_list("external_id", "pk"))
+    said = what_they_say(criterion.project, members, list(keys.values()))
+    rows, passes, samples = [], [], []
+    left_out = dict.fromkeys((member.title for member in members), 0)
+    for (name, unit), verdict in verdicts.items():
+        values = [its.get((keys[name], unit)) for its in said]
+        known = [value for value in values if isinstance(value, float)]
+        if len(known) == len(members):
+            rows.append(known)
+            passes.append(verdict)
+            samples.append(name)
+        else:
+            for member, value in zip(members, values, strict=True):
+                left_out[member.title] += not isinstance(value, float)
+    for title, many in left_out.items():
+        if verdicts and many == len(verdicts):
+            raise fields.refuse(
+                "members", _("%(member)s has no score on any unit of dev: run it first.") % {"member": title}
+            )
+    seed = abs(criterion.project.seed)
+    try:
+        stack = fit_stack(rows, passes, samples, [member.title for member in members], seed)
+    except NotStacked as error:
+        raise fields.refuse("members", error.why) from error
+    return {
+        "criterion_version": criterion.version,
+        "seed": seed,
+        "members": [[member.judge, member.version, member.dimension] for member in members],
+        "whole": stack.whole.as_dict(),
+        "folds": [curve.as_dict() for curve in stack.folds],
+        "units": stack.units,
+        "samples": stack.samples,
+        "passing": stack.passing,
+        "left_out": left_out,
+        "brier": stack.brier,
+        "brier_of_share": stack.brier_of_share,
+    }
+
+
+def _given_fit(fields: Fields, members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A fit that was made before: as it is written, as long as it is one for these members."""
+    if fields.raw("members") != _named(members):
+        raise fields.refuse(
+            "members", _("This fit is of other members. Leave “fit” out, and the ensemble is fitted anew.")
+        )
+    curves = [Fields(fields.raw("whole"), fields.place("whole")), *fields.objects("folds", fewest=FOLDS, most=FOLDS)]
+    whole, *folds = [_given_curve(curve, len(members)) for curve in curves]
+    left_out = fields.raw("left_out")
+    if not isinstance(left_out, dict) or not all(isinstance(many, int) for many in left_out.values()):
+        raise fields.refuse("left_out", _("This takes an object: {…}."))
+    found = {
+        "criterion_version": fields.whole("criterion_version", low=1),
+        "seed": fields.whole("seed", high=2**63),
+        "members": _named(members),
+        "whole": whole,
+        "folds": folds,
+        "units": fields.whole("units", high=10**9),
+        "samples": fields.whole("samples", high=10**9),
+        "passing": fields.whole("passing", high=10**9),
+        "left_out": left_out,
+        "brier": fields.number("brier", low=0, high=1),
+        "brier_of_share": fields.number("brier_of_share", low=0, high=1),
+    }
+    fields.finish()
+    return found
+
+
+def _given_curve(fields: Fields, members: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"intercept": fields.number("intercept")}
+    for name in ("weights", "centres", "spreads"):
+        values = fields.raw(name)
+        if not isinstance(values, list) or len(values) != members:
+            raise fields.refuse(name, _("This takes a number for each member."))
+        each = Fields({str(at): value for at, value in enumerate(values)}, fields.place(name))
+        low = math.ulp(0.0) if name == "spreads" else -1e100
+        found[name] = [each.number(str(at), low=low, high=1e100) for at in range(members)]
+    fields.finish()
+    return found
+
+
+class EnsembleScorer:
+    def __init__(self, version: JudgeVersion) -> None:
+        config = version.config
+        self._config = config
+        self._project = version.judge.project
+        self._members = members_in(config)
+        self._whole = Curve(**config["fit"]["whole"])
+        self._folds = [Curve(**curve) for curve in config["fit"]["folds"]]
+
+    def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
+        samples = {item.sample.pk for item in items}
+        said = what_they_say(self._project, self._members, samples)
+        dev = set(
+            SplitMember.objects.filter(
+                criterion__project=self._project,
+                criterion__key=self._config["criterion"],
+                criterion__version=self._config["fit"]["criterion_version"],
+                sample__in=samples,
+                is_dev=True,
+            ).values_list("sample_id", flat=True)
+        )
+        return [Outcome([self._scored(item, said, item.sample.pk in dev)]) for item in items]
+
+    def _scored(self, item: Item, said: Sequence[Said], is_dev: bool) -> Scored:
+        dimension = self._config["dimension"]
+        scores = []
+        for member, its in zip(self._members, said, strict=True):
+            value = value_of(member, its, item.sample.pk, item.unit)
+            if isinstance(value, Missing):
+                return Scored(item.unit, dimension, ScoreStatus.ERROR, detail=value.why)
+            scores.append(value)
+        fold = fold_of(self._config["fit"]["seed"], item.sample.external_id)
+        curve = self._folds[fold] if is_dev else self._whole
+        terms = ", ".join(
+            f"{member.judge} {score:.3g} ({term:+.2f})"
+            for member, score, term in zip(self._members, scores, curve.terms(scores), strict=True)
+        )
+        return Scored(item.unit, dimension, number=curve.probability(scores), rationale=f"Log-odds: {terms}.")
+
+
+KIND = EnsembleKind()

@@ -1,0 +1,56 @@
+"""LLM judges: a prompt about one unit, or all of a sample's, to an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from annotate.models import Project, Sample
+from annotate.units import units_of
+from judges.kinds.base import Config, Size
+from judges.kinds.llm.config import complete
+from judges.kinds.llm.examples import example_samples
+from judges.kinds.llm.judging import Judging
+from judges.kinds.llm.sizes import size_of
+from judges.kinds.llm.templates import builtin_templates
+from judges.kinds.llm.variables import PER_SAMPLE, lacks
+from judges.models import JudgeKind, JudgeVersion
+
+__all__ = ["KIND", "LLMKind", "builtin_templates", "example_samples", "lacks"]
+
+
+class LLMKind:
+    """Its configuration: docs/judges.md."""
+
+    key = JudgeKind.LLM.value
+    code_version = 1
+
+    def complete(self, config: Any, project: Project) -> dict[str, Any]:
+        return complete(config, project)
+
+    def asks_model(self, config: Config) -> bool:
+        return True
+
+    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
+        return [(config["unit"], config["dimension"])]
+
+    def units(self, config: Config, sample: Sample) -> Sequence[str]:
+        """One item for each unit, or one, of the answer, for all of them. None for a sample that the judge has the
+        answer to, and none for one that has nothing for a variable of the prompt."""
+        if sample.external_id in example_samples(config):
+            return []
+        units = units_of(sample, config["unit"])
+        if not units or lacks(config, sample) is not None:
+            return []
+        return ["answer"] if config["per"] == PER_SAMPLE else units
+
+    def size(self, config: Config, sample: Sample) -> Size:
+        return size_of(config, sample)
+
+    @contextmanager
+    def open(self, version: JudgeVersion) -> Iterator[Judging]:
+        yield Judging(version.config)
+
+
+KIND = LLMKind()

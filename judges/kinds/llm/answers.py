@@ -1,0 +1,114 @@
+"""The answers that a judge may give: what they are called to the model, and which of its values are one."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotate.scales import Value
+from judges.kinds.base import Config
+
+OPTIONS, NUMBER, REQUIREMENTS = "options", "number", "requirements"
+
+REASON, VALUE, MET = "reason", "value", "met"
+
+
+class NoAnswer(Exception):
+    """What the model wrote is no answer; there is no value then. `detail`: in our words."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class Answers:
+    """Of one configuration."""
+
+    def __init__(self, config: Config) -> None:
+        self.with_reason: bool = config["rationale"]
+        self._kind: str = config["answer_with"]
+        self._levels: list[Value] = [option["value"] for option in config["options"] or ()]
+        self._low, self._high, self._whole = config["min"], config["max"], config["whole"]
+        self.requirements: Sequence[Mapping[str, Any]] = config["requirements"] or ()
+        only_whole = all(type(level) is int for level in self._levels)
+        self._accepted = [(level, _types(level, whole=only_whole)) for level in self._levels]
+
+    @property
+    def name(self) -> str:
+        """What the value is called in the reply."""
+        return MET if self._kind == REQUIREMENTS else VALUE
+
+    @property
+    def fields(self) -> list[str]:
+        """Of the object that holds one answer, in the order in which the model is to write them: why comes first."""
+        return [REASON, self.name] if self.with_reason else [self.name]
+
+    def in_words(self) -> str:
+        if self._kind == REQUIREMENTS:
+            return "true or false"
+        if self._kind == OPTIONS:
+            return "one of " + ", ".join(json.dumps(level, ensure_ascii=False) for level in self._levels)
+        return f"{'a whole number' if self._whole else 'a number'} from {_plain(self._low)} to {_plain(self._high)}"
+
+    def schema(self) -> dict[str, Any]:
+        """Of the object that holds one answer."""
+        properties = {REASON: {"type": "string"}, self.name: self._value_schema()}
+        return object_schema({name: properties[name] for name in self.fields})
+
+    def _value_schema(self) -> dict[str, Any]:
+        if self._kind == REQUIREMENTS:
+            return {"type": "boolean"}
+        if self._kind == NUMBER:
+            return {"type": "integer" if self._whole else "number", "minimum": self._low, "maximum": self._high}
+        kinds = {bool: "boolean", int: "integer", float: "number", str: "string"}
+        types = {kinds[type(level)] for level in self._levels}
+        return {**({"type": types.pop()} if len(types) == 1 else {}), "enum": list(self._levels)}
+
+    def read(self, node: Any) -> tuple[Value, str]:
+        """The value and the reason in an object. Raises NoAnswer: nothing is converted or put within bounds."""
+        if not isinstance(node, dict):
+            raise NoAnswer("An answer is not an object.")
+        if node.keys() != set(self.fields):
+            raise NoAnswer(f"The answer's fields are not {' and '.join(self.fields)}.")
+        reason = node.get(REASON, "")
+        if not isinstance(reason, str):
+            raise NoAnswer("The reason is not a text.")
+        return self._value(node[self.name]), reason.strip()
+
+    def _value(self, value: Any) -> Value:
+        if self._kind == REQUIREMENTS:
+            if not isinstance(value, bool):
+                raise NoAnswer("Whether a requirement is met is neither true nor false.")
+            return value
+        if self._kind == OPTIONS:
+            for level, types in self._accepted:
+                if type(value) in types and value == level:
+                    return level
+            raise NoAnswer("The value is none of the options.")
+        if type(value) not in (int, float) or (self._whole and type(value) is not int):
+            raise NoAnswer(f"The value is not {'a whole number' if self._whole else 'a number'}.")
+        if not math.isfinite(value) or not self._low <= value <= self._high:
+            raise NoAnswer("The value lies outside the scale.")
+        return float(value)
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _types(level: Value, *, whole: bool) -> tuple[type, ...]:
+    """As which types the level may be written: 2 is not "2", and 1 not true; 2.0 is 2 where there are halves too."""
+    if isinstance(level, bool | str) or whole:
+        return (type(level),)
+    return (int, float)
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else repr(number)

@@ -1,0 +1,244 @@
+"""An LLM judge's configuration, read and made complete: nothing that decides what it says is left out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotate.models import Criterion, Project
+from annotate.scales import Value
+from annotate.texts import is_storable
+from annotate.units import LISTED_KINDS
+from judges.kinds.base import Refused
+from judges.kinds.fields import Fields, target
+from judges.kinds.llm.answers import NUMBER, OPTIONS, REQUIREMENTS
+from judges.kinds.llm.examples import read_examples
+from judges.kinds.llm.prompt import known_names
+from judges.kinds.llm.template import names_in, parts_of
+from judges.kinds.llm.templates import TEMPLATES, Template
+from judges.kinds.llm.variables import CRITERION, EXAMPLES, INSTRUCTIONS, PER_SAMPLE, PER_UNIT, subject
+from judges.kinds.llm.variables import REQUIREMENTS as REQUIREMENTS_NAME
+from judges.models import LARGEST_SCORE
+
+LONGEST_PROMPT = 50_000
+LONGEST_REQUIREMENT = 2000
+MOST_REQUIREMENTS = 50
+MOST_OPTIONS = 50
+MOST_TOKENS = 32_768
+_LARGEST_SEED = 2**31 - 1
+
+
+def complete(config: Any, project: Project) -> dict[str, Any]:
+    """The whole configuration. What is complete already stays as it is, unless the criterion has changed since.
+
+    Raises Refused.
+    """
+    fields = Fields(config)
+    of = target(fields, project)
+    criterion = None
+    if of["criterion"] is not None:
+        criterion = project.criteria.get(key=of["criterion"], is_current=True)
+    template = _template(fields, of["unit"])
+    requirements = _requirements(fields)
+    answer = _answer(fields, criterion, template, has_requirements=requirements is not None)
+    per = fields.choice("per", (PER_UNIT, PER_SAMPLE), default=PER_UNIT if template is None else template.per)
+    if per == PER_SAMPLE and (of["unit"] not in LISTED_KINDS or requirements is not None):
+        raise fields.refuse("per", _("Only claims, contexts, key facts and entities can be asked about all at once."))
+    prompt = _prompt(fields, template)
+    used = _names(prompt, of["unit"], per, criterion, requirements)
+    shown = [name for name in used if name not in INSTRUCTIONS]
+    examples = read_examples(fields, criterion, shown)
+    _check_examples(examples, used, answer, criterion)
+    whole = {
+        **of,
+        "per": per,
+        "model": _storable(fields, "model", fields.text("model")),
+        "temperature": _temperature(fields),
+        "max_tokens": fields.whole("max_tokens", default=1024, low=1, high=MOST_TOKENS),
+        "seed": None if fields.raw("seed") is None else fields.whole("seed", high=_LARGEST_SEED),
+        "prompt": prompt,
+        "criterion_text": _criterion_text(criterion) if CRITERION in used else None,
+        **answer,
+        "requirements": requirements,
+        "rationale": fields.truth("rationale", default=True),
+        "structured": fields.truth("structured", default=True),
+        "examples": examples,
+    }
+    # Made here, and only here: given back, it is made again.
+    fields.raw("criterion_text")
+    fields.finish()
+    return whole
+
+
+def _template(fields: Fields, unit: str) -> Template | None:
+    if fields.raw("template") is None:
+        return None
+    if fields.raw("prompt") is not None:
+        raise fields.refuse("template", _("Give a template or a prompt of your own, not both."))
+    template = TEMPLATES[fields.choice("template", TEMPLATES)]
+    if unit not in template.units:
+        raise fields.refuse(
+            "template",
+            _("“%(key)s” is about units of the kind %(units)s, and this judge is about “%(unit)s”.")
+            % {"key": template.key, "units": ", ".join(template.units), "unit": unit},
+        )
+    return template
+
+
+def _prompt(fields: Fields, template: Template | None) -> str:
+    if template is not None:
+        return template.prompt
+    return _storable(fields, "prompt", fields.text("prompt", longest=LONGEST_PROMPT))
+
+
+def _names(
+    prompt: str, unit: str, per: str, criterion: Criterion | None, requirements: Sequence[Any] | None
+) -> list[str]:
+    """The variables of the prompt. Raises Refused for one that isn't there, and for a prompt that shows nothing of what
+    it asks about."""
+    known = known_names(unit, per, has_criterion=criterion is not None, has_requirements=requirements is not None)
+    used = names_in(parts_of(prompt, known))
+    needed = [subject(unit, per), *([REQUIREMENTS_NAME] if requirements is not None else [])]
+    for name in needed:
+        if name not in used:
+            raise Refused(
+                "prompt", _("It never shows what is judged: it has to use %(name)s.") % {"name": f"{{{{{name}}}}}"}
+            )
+    return used
+
+
+def _temperature(fields: Fields) -> float | None:
+    """`null`, said aloud, leaves it to the server, as some models demand."""
+    if fields.has("temperature") and fields.raw("temperature") is None:
+        return None
+    return fields.number("temperature", default=0.0, low=0.0, high=2.0)
+
+
+def _requirements(fields: Fields) -> list[dict[str, Any]] | None:
+    if fields.raw("requirements") is None:
+        return None
+    found = []
+    for one in fields.objects("requirements", fewest=1, most=MOST_REQUIREMENTS):
+        text = _storable(one, "text", one.text("text", longest=LONGEST_REQUIREMENT))
+        found.append({"text": text, "weight": one.number("weight", default=1.0, low=0.001, high=1000.0)})
+        one.finish()
+    return found
+
+
+def _answer(
+    fields: Fields, criterion: Criterion | None, template: Template | None, *, has_requirements: bool
+) -> dict[str, Any]:
+    """{"answer_with", "options", "min", "max", "whole"}; what doesn't belong to the way of answering is None."""
+    none: dict[str, Any] = {"options": None, "min": None, "max": None, "whole": None}
+    if has_requirements:
+        fields.choice("answer_with", (REQUIREMENTS,), default=REQUIREMENTS)
+        _refuse_given(fields, none)
+        return {"answer_with": REQUIREMENTS, **none}
+    own: Mapping[str, Any] = {} if template is None or criterion is not None else template.scale
+    if template is not None and template.needs_requirements:
+        raise fields.refuse("requirements", _("“%(key)s” needs a list of requirements.") % {"key": template.key})
+    has_options = bool(criterion.options) if criterion is not None else fields.raw("options") is not None
+    usual = OPTIONS if has_options or "options" in own else NUMBER
+    way = fields.choice("answer_with", (OPTIONS, NUMBER), default=own.get("answer_with", usual))
+    if way == NUMBER:
+        if criterion is None:
+            _refuse_given(fields, ("options",))
+        fields.raw("options")
+        return {"answer_with": way, **none, **_range(fields, criterion, own)}
+    _refuse_given(fields, ("min", "max", "whole"))
+    return {"answer_with": way, **none, "options": _options(fields, criterion, own)}
+
+
+def _refuse_given(fields: Fields, names: Sequence[str] | dict[str, Any]) -> None:
+    for name in names:
+        if fields.raw(name) is not None:
+            raise fields.refuse(name, _("This way of answering has no such field."))
+
+
+def _range(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) -> dict[str, Any]:
+    levels = [] if criterion is None else criterion.levels
+    numbers = [level for level in levels if isinstance(level, int | float) and not isinstance(level, bool)]
+    if numbers and len(numbers) == len(levels):
+        usual: tuple[Any, Any, bool] = (min(numbers), max(numbers), all(isinstance(level, int) for level in numbers))
+    elif levels:
+        # Of options that are words: how sure the judge is that it passes.
+        usual = (0, 1, False)
+    else:
+        usual = (own.get("min"), own.get("max"), own.get("whole", False))
+    low = float(fields.number("min", default=usual[0], low=-LARGEST_SCORE, high=LARGEST_SCORE))
+    high = float(fields.number("max", default=usual[1], low=-LARGEST_SCORE, high=LARGEST_SCORE))
+    if low >= high:
+        raise fields.refuse("max", _("This takes a number above the least."))
+    whole = fields.truth("whole", default=usual[2])
+    if whole and not (low.is_integer() and high.is_integer()):
+        raise fields.refuse("whole", _("The least and the largest value are not whole numbers themselves."))
+    return {"min": low, "max": high, "whole": whole}
+
+
+def _options(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each {"value", "label", "help"}. A criterion's are what they are now, whatever is given."""
+    if criterion is not None:
+        fields.raw("options")
+        if not criterion.options:
+            raise fields.refuse(
+                "answer_with", _("“%(key)s” has no options: answer with a number.") % {"key": criterion.key}
+            )
+        return [
+            {"value": option["value"], "label": option.get("label", ""), "help": option.get("help", "")}
+            for option in criterion.options
+        ]
+    if fields.raw("options") is None and "options" in own:
+        return [dict(option) for option in own["options"]]
+    found = []
+    for one in fields.objects("options", fewest=2, most=MOST_OPTIONS):
+        texts = {
+            name: _storable(one, name, one.text(name, default="", longest=1000))
+            for name in ("label", "help")
+            if one.raw(name)
+        }
+        found.append({"value": _level(one), "label": texts.get("label", ""), "help": texts.get("help", "")})
+        one.finish()
+    spelled = [_spelled(option["value"]) for option in found]
+    if len(set(spelled)) < len(spelled):
+        raise fields.refuse("options", _("Two of the values can't be told apart."))
+    return found
+
+
+def _spelled(value: Value) -> str:
+    """As a file would have it: 1, 1.0 and "1" are one."""
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value).lower()
+
+
+def _level(one: Fields) -> Value:
+    value = one.raw("value")
+    if isinstance(value, bool | int | float) or (isinstance(value, str) and value.strip() and len(value) <= 200):
+        return value
+    raise one.refuse("value", _("This takes a text of at most 200 characters, a number, or true or false."))
+
+
+def _check_examples(
+    examples: dict[str, Any], used: Sequence[str], answer: dict[str, Any], criterion: Criterion | None
+) -> None:
+    if not examples["count"]:
+        return
+    if EXAMPLES not in used:
+        raise Refused("prompt", _("There are examples, and it has no place for them: it has to use {{examples}}."))
+    in_words = criterion is not None and any(isinstance(level, bool | str) for level in criterion.levels)
+    if answer["answer_with"] == REQUIREMENTS or (answer["answer_with"] == NUMBER and in_words):
+        raise Refused(
+            "examples", _("People's verdicts are no examples of such an answer; let it answer with the options.")
+        )
+
+
+def _criterion_text(criterion: Criterion | None) -> str | None:
+    if criterion is None:
+        return None
+    return f"{criterion.prompt}\n{criterion.help}" if criterion.help else criterion.prompt
+
+
+def _storable(fields: Fields, name: str, text: str) -> str:
+    if not is_storable(text):
+        raise fields.refuse(name, _("This holds what is no character."))
+    return text

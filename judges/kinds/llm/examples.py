@@ -1,0 +1,135 @@
+"""Examples for a prompt: what people decided about some units, from dev only, drawn once and frozen."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from operator import itemgetter
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from annotate.errors import Invalid
+from annotate.models import Criterion, Sample, Verdict
+from annotate.models.verdict import VerdictState
+from annotate.scales import normalise
+from annotate.units import UNIT_PATTERN, has_unit, parse_unit
+from judges.kinds.base import Config
+from judges.kinds.fields import Fields
+from judges.kinds.llm.fences import texts_in
+from judges.kinds.llm.variables import example_name, value_of
+from judges.models import SplitMember
+
+MOST = 20
+# Of all texts of one example: examples are paid for with every request.
+LONGEST = 6000
+
+Example = dict[str, Any]
+
+
+def example_samples(config: Config) -> frozenset[str]:
+    """The samples, by their own ids, that a judge has the answers to: it is neither asked about them nor measured on
+    them."""
+    return frozenset(example["sample"] for example in config["examples"]["drawn"])
+
+
+def read_examples(fields: Fields, criterion: Criterion | None, shown: Sequence[str]) -> dict[str, Any]:
+    """{"count", "seed", "drawn", "drawn_with"} of the field `examples`.
+
+    What was drawn with the same count and seed stays, however many verdicts have come since; only its texts are read
+    anew. shown: the variables that the prompt shows. Raises Refused when there are too few verdicts on dev, and for a
+    sample that isn't there on dev.
+    """
+    given = fields.raw("examples")
+    inner = Fields({} if given is None else given, fields.place("examples"))
+    count = inner.whole("count", default=0, high=MOST)
+    seed = inner.whole("seed", default=1, high=2**31)
+    drawn, drawn_with = inner.raw("drawn"), inner.raw("drawn_with")
+    inner.finish()
+    wanted = {"count": count, "seed": seed}
+    if not count:
+        return {**wanted, "drawn": [], "drawn_with": wanted}
+    if criterion is None:
+        raise inner.refuse("count", _("Examples come from people's verdicts on a criterion, and none is named."))
+    if drawn and drawn_with == wanted:
+        found = _frozen(inner, drawn, criterion, shown)
+    else:
+        found = _draw(inner, criterion, count, seed, shown)
+    return {**wanted, "drawn": found, "drawn_with": wanted}
+
+
+def _draw(fields: Fields, criterion: Criterion, count: int, seed: int, shown: Sequence[str]) -> list[Example]:
+    """One unit of a sample, and of the values that people gave one as often as another, as far as there are enough."""
+    chosen: list[Example] = []
+    for pk, unit, value in _in_turn(criterion, seed):
+        sample = Sample.objects.get(pk=pk)
+        if any(example["sample"] == sample.external_id for example in chosen):
+            continue
+        example = _example(sample, unit, value, shown)
+        if example is not None:
+            chosen.append(example)
+        if len(chosen) == count:
+            return chosen
+    raise fields.refuse(
+        "count",
+        _("There are only %(there)d samples on dev that people have settled and that have all that the prompt shows.")
+        % {"there": len(chosen)},
+    )
+
+
+def _in_turn(criterion: Criterion, seed: int) -> Iterator[tuple[int, str, Any]]:
+    """(sample, unit, value) of the settled units on dev, the values in turn; of each in an order drawn by the seed,
+    which is the same in every installation."""
+    verdicts = Verdict.objects.filter(sample__in=_dev_samples(criterion), criterion=criterion)
+    settled = verdicts.exclude(state=VerdictState.DISPUTED).order_by()
+    by_value: dict[str, list[tuple[bytes, tuple[int, str, Any]]]] = {}
+    for pk, name, unit, value in settled.values_list("sample", "sample__external_id", "unit", "value"):
+        place = hashlib.blake2b(f"{seed}\x1f{name}\x1f{unit}".encode(), digest_size=8).digest()
+        by_value.setdefault(repr(value), []).append((place, (pk, unit, value)))
+    for turn in zip_longest(*(sorted(rows, key=itemgetter(0)) for _value, rows in sorted(by_value.items()))):
+        yield from (row[1] for row in turn if row is not None)
+
+
+def _frozen(fields: Fields, drawn: Any, criterion: Criterion, shown: Sequence[str]) -> list[Example]:
+    if not isinstance(drawn, list) or len(drawn) > MOST:
+        raise fields.refuse("drawn", _("This takes a list of at most %(most)d objects.") % {"most": MOST})
+    found = []
+    for place, given in enumerate(drawn):
+        one = Fields(given, fields.place(f"drawn.{place}"))
+        name, unit, value = one.text("sample", longest=500), one.text("unit", longest=20), one.raw("value")
+        one.raw("shows")
+        one.finish()
+        sample = _dev_samples(criterion).filter(external_id=name).first()
+        example = None if sample is None else _example(sample, unit, value, shown)
+        if example is None or not _is_value(criterion, value):
+            raise one.refuse("sample", _("This is no example any more: leave “drawn” out to have others drawn."))
+        found.append(example)
+    return found
+
+
+def _dev_samples(criterion: Criterion) -> QuerySet[Sample]:
+    """Those that were put on dev. What is on test, or on no side yet and may come to be on test, is never shown."""
+    on_dev = SplitMember.objects.filter(criterion=criterion, is_dev=True)
+    return Sample.objects.filter(project=criterion.project_id, pk__in=on_dev.values("sample"))
+
+
+def _is_value(criterion: Criterion, value: Any) -> bool:
+    try:
+        return value is not None and normalise(criterion, value) == value
+    except Invalid:
+        return False
+
+
+def _example(sample: Sample, unit: str, value: Any, shown: Sequence[str]) -> Example | None:
+    """None when the unit is gone, the sample has nothing for one of the variables, or it is too long."""
+    if not re.fullmatch(UNIT_PATTERN, unit) or not has_unit(sample, unit):
+        return None
+    kind, _index = parse_unit(unit)
+    names = [example_name(name, kind) for name in shown]
+    shows = {name: value_of(name, sample, unit) for name in names}
+    if any(text is None for text in shows.values()) or sum(map(len, texts_in(shows.values()))) > LONGEST:
+        return None
+    return {"sample": sample.external_id, "unit": unit, "value": value, "shows": shows}

@@ -1,0 +1,130 @@
+"""Prompts to start from. A judge that is made from one has its words in its own configuration: a template that is
+changed later changes no judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from judges.kinds.llm.template import names_between
+from judges.kinds.llm.variables import PER_SAMPLE, PER_UNIT
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Template:
+    """version: raised with every change of the words. units: the kinds that it can be asked about. scale: how it is
+    answered where no criterion says so. per: whether a request asks about one unit or about all of a sample.
+    needs_requirements: whether a judge has to bring a list of them."""
+
+    key: str
+    version: int
+    title: str
+    about: str
+    units: Sequence[str]
+    scale: Mapping[str, Any] = field(default_factory=dict)
+    per: str = PER_UNIT
+    needs_requirements: bool = False
+
+    @cached_property
+    def prompt(self) -> str:
+        return (_FOLDER / f"{self.key}.txt").read_text(encoding="utf-8").strip()
+
+    @property
+    def name(self) -> str:
+        return _(self.title)
+
+    @property
+    def description(self) -> str:
+        return _(self.about)
+
+    @property
+    def variables(self) -> list[str]:
+        """Those that the prompt uses."""
+        return names_between(self.prompt)
+
+
+def _grades(low: int, high: int) -> dict[str, Any]:
+    return {"answer_with": "number", "min": low, "max": high, "whole": True}
+
+
+_SUPPORT = [
+    {"value": "supported", "label": "", "help": "At least one context says so, and none says otherwise."},
+    {"value": "contradicted", "label": "", "help": "A context says the opposite."},
+    {"value": "not in context", "label": "", "help": "No context speaks to it."},
+]
+
+TEMPLATES: dict[str, Template] = {
+    template.key: template
+    for template in (
+        Template(
+            "claim_support",
+            1,
+            gettext_noop("Claim support, with evidence"),
+            gettext_noop("Whether the contexts bear each claim of the answer out, with the words that decide it."),
+            ("claim",),
+            {"options": _SUPPORT},
+        ),
+        Template(
+            "all_claims",
+            1,
+            gettext_noop("Claim support, all claims at once"),
+            gettext_noop("The same in one request for each answer: cheaper, and each claim is read beside the others."),
+            ("claim",),
+            {"options": _SUPPORT},
+            per=PER_SAMPLE,
+        ),
+        Template(
+            "context_relevance",
+            1,
+            gettext_noop("Context relevance"),
+            gettext_noop("How much a context helps to answer the question, from 0 to 3."),
+            ("context",),
+            _grades(0, 3),
+        ),
+        Template(
+            "answer_relevancy",
+            1,
+            gettext_noop("Answer relevancy"),
+            gettext_noop("Whether the answer is about what was asked, true or not."),
+            ("answer",),
+            _grades(1, 5),
+        ),
+        Template(
+            "correctness",
+            1,
+            gettext_noop("Correctness"),
+            gettext_noop("How correct the answer is beside the reference answer, from 0 to 10."),
+            ("answer",),
+            _grades(0, 10),
+        ),
+        Template(
+            "completeness",
+            1,
+            gettext_noop("Completeness"),
+            gettext_noop("Whether the answer holds everything that the contexts offer and the person needs."),
+            ("answer",),
+            _grades(1, 5),
+        ),
+        Template(
+            "rubric",
+            1,
+            gettext_noop("Rubric with requirements"),
+            gettext_noop("Which of your requirements the answer meets; its score is their weighted share."),
+            ("answer",),
+            needs_requirements=True,
+        ),
+    )
+}
+
+
+def builtin_templates() -> list[Template]:
+    """In the order in which they are offered."""
+    return list(TEMPLATES.values())

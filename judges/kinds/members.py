@@ -1,0 +1,160 @@
+"""Versions of judges that another judge is made of, and what they say: for every kind that rests on others' scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from annotate.models import Criterion, Project
+from annotate.scales import as_number
+from judges.kinds.base import Config
+from judges.kinds.fields import LONGEST_DIMENSION, Fields
+from judges.kinds.registry import kind_named, runnable_kinds
+from judges.models import Judge, JudgeVersion, Score, ScoreStatus
+from judges.selectors.versions import current_version, version_named
+
+MOST_MEMBERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A version of a judge, by its label, and under which name it says what is asked for.
+
+    passes: of a member that answers in words, those that count as 1; every other word counts as 0. None where its words
+    are numbers.
+    """
+
+    judge: str
+    version: str
+    dimension: str
+    passes: Sequence[str] | None
+
+    @property
+    def title(self) -> str:
+        return f"“{self.judge}” ({self.version})"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """There is no value, and why."""
+
+    why: str
+
+
+# Of a unit of a sample, by the sample's primary key and the address.
+Said = Mapping[tuple[int, str], float | Missing]
+
+
+def member_fields(fields: Fields, project: Project, unit: str, wanted: str) -> tuple[dict[str, Any], JudgeVersion]:
+    """A member as it is kept: {"judge", "version", "dimension", "passes"}; the caller finishes the fields.
+
+    version: a label; the latest in use when it isn't given. unit: the kind of unit that it has to have scored. wanted:
+    the dimension that is taken when it has several and none is named.
+    """
+    name = fields.text("judge")
+    judge = Judge.objects.filter(project=project, name=name).first()
+    if judge is None:
+        known = Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True)
+        raise fields.refuse("judge", _("This takes one of the project's judges: %(names)s.") % {"names": _all(known)})
+    label = fields.raw("version")
+    version = current_version(judge) if label is None else version_named(project, name, str(label))
+    if version is None:
+        labels = judge.versions.order_by("number").values_list("label", flat=True)
+        raise fields.refuse("version", _("This takes a version of the judge: %(labels)s.") % {"labels": _all(labels)})
+    dimension = _dimension(fields, version, unit, wanted)
+    criterion = Criterion.objects.filter(project=project, key=dimension, is_current=True).first()
+    passes = _passes(criterion)
+    given = fields.raw("passes")
+    if given is not None:
+        if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
+            raise fields.refuse("passes", _("This takes a list of texts."))
+        passes = given
+    return {"judge": judge.name, "version": version.label, "dimension": dimension, "passes": passes}, version
+
+
+def members_in(config: Config) -> list[Member]:
+    return [
+        Member(member["judge"], member["version"], member["dimension"], member["passes"])
+        for member in config["members"]
+    ]
+
+
+def what_they_say(project: Project, members: Sequence[Member], samples: Collection[int]) -> list[Said]:
+    """What each member said first (repeat 0) of every unit of the samples that it has said anything of."""
+    found: list[Said] = []
+    for member in members:
+        rows = Score.objects.filter(
+            version=version_named(project, member.judge, member.version),
+            dimension=member.dimension,
+            sample__in=samples,
+            repeat=0,
+        ).values_list("sample_id", "unit", "status", "number", "label")
+        found.append(
+            {
+                (sample, unit): _value(member, status, number, label)
+                for sample, unit, status, number, label in rows.iterator(chunk_size=20_000)
+            }
+        )
+    return found
+
+
+def value_of(member: Member, said: Said, sample: int, unit: str) -> float | Missing:
+    """What the member says of a unit, from all that it says."""
+    value = said.get((sample, unit))
+    return Missing(f"{member.title} has no score of {unit}.") if value is None else value
+
+
+def _value(member: Member, status: str, number: float | None, label: str | None) -> float | Missing:
+    if status != ScoreStatus.OK:
+        return Missing(f"{member.title} has none either: {status}.")
+    if number is not None:
+        return number
+    assert label is not None
+    if member.passes is not None:
+        return float(label in member.passes)
+    spelt = as_number(label)
+    return Missing(f"{member.title} answered with a word that is no number.") if spelt is None else spelt
+
+
+def _dimension(fields: Fields, version: JudgeVersion, unit: str, wanted: str) -> str:
+    known = _dimensions(version, unit)
+    if not known:
+        raise fields.refuse(
+            "judge",
+            _("“%(judge)s” scores no units of the kind “%(unit)s”.") % {"judge": version.judge.name, "unit": unit},
+        )
+    if fields.raw("dimension") is None:
+        if len(known) == 1:
+            return known[0]
+        if wanted in known:
+            return wanted
+    name = fields.text("dimension", longest=LONGEST_DIMENSION, default="")
+    if name not in known:
+        raise fields.refuse("dimension", _("This takes one of: %(options)s.") % {"options": _all(known)})
+    return name
+
+
+def _dimensions(version: JudgeVersion, unit: str) -> list[str]:
+    """By which names the version scores units of the kind: what its kind says, or what was imported."""
+    if version.judge.kind in runnable_kinds():
+        of_kind = kind_named(version.judge.kind).dimensions(version.config)
+        return sorted({dimension for kind, dimension in of_kind if kind == unit})
+    rows = Score.objects.filter(Q(unit=unit) | Q(unit__startswith=f"{unit}:"), version=version)
+    return sorted(rows.order_by().values_list("dimension", flat=True).distinct())
+
+
+def _passes(criterion: Criterion | None) -> list[str] | None:
+    """The words that count as 1, as scores spell them; None where the options are numbers, or there are none."""
+    if criterion is None or not criterion.options:
+        return None
+    if all(isinstance(level, int | float) and not isinstance(level, bool) for level in criterion.levels):
+        return None
+    return [str(value).lower() if isinstance(value, bool) else str(value) for value in criterion.passes]
+
+
+def _all(names: Collection[str]) -> str:
+    return ", ".join(names) or _("none yet")

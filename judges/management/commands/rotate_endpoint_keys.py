@@ -1,0 +1,21 @@
+"""manage.py rotate_endpoint_keys"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotate.management.base import OneLineCommand
+from judges.services.endpoints import rotate_stored_keys
+
+
+class Command(OneLineCommand):
+    help = "Encrypts the stored keys of endpoints with the newest of JUDGE_SECRET_KEYS (docs/settings.md)."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        done, unreadable = rotate_stored_keys()
+        self.stdout.write(f"Encrypted anew: {done} stored keys.")
+        if unreadable:
+            names = ", ".join(f"{endpoint.name} of {endpoint.project.slug}" for endpoint in unreadable)
+            raise CommandError(f"Not readable with any key of this installation; write them anew: {names}.")
