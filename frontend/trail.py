@@ -74,7 +74,7 @@ NOTED = {
     "judge.version_tried_again": gettext_noop("put version %(label)s of the judge “%(subject)s” on trial again."),
     "judge.direction_set": gettext_noop("said which way the scores of %(subject)s go."),
     "trial.started": gettext_noop(
-        "tried version %(version)s of %(subject)s against version %(base)s on %(criterion)s: %(samples)s samples of dev."
+        "tried version %(version)s of %(subject)s against version %(base)s on %(criterion)s: %(samples)s dev samples."
     ),
     "test.looked": gettext_noop("looked at the test part of %(subject)s with %(judge)s: look %(number)s."),
     "certificate.issued": gettext_noop("certified %(judge)s for %(criterion)s: certificate %(subject)s."),

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import certificates, draws, endpoints, views
+from judges.api import certificates, draws, endpoints, lab, views
 
 P = "projects/<slug:slug>/"
 
@@ -19,6 +19,10 @@ urlpatterns = [
     path(P + "endpoints/<slug:name>/try/", endpoints.EndpointTrialView.as_view()),
     path(P + "judges/", views.JudgesView.as_view()),
     path(P + "judges/<int:judge_id>/", views.JudgeView.as_view()),
+    path(P + "judges/<int:judge_id>/trials/", lab.TrialsView.as_view()),
+    path(P + "judges/<int:judge_id>/trials/<int:trial_id>/", lab.TrialView.as_view()),
+    path(P + "judges/<int:judge_id>/trials/<int:trial_id>/keep/", lab.TrialKeepView.as_view()),
+    path(P + "judges/<int:judge_id>/trials/<int:trial_id>/drop/", lab.TrialDropView.as_view()),
     path(P + "reports/", views.ReportsView.as_view()),
     path(P + "reports/<int:number>/", views.ReportView.as_view()),
     path(P + "reports/<int:number>/download.html", views.ReportFileView.as_view(), name="report-file"),

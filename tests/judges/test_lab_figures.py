@@ -19,7 +19,8 @@ from judges.models import JudgeVersion, Reply, Score, SplitMember, Trial, Versio
 from judges.models.run import Ask, AskState
 from judges.selectors.dev import dev_names, on_dev
 from judges.selectors.lab import Found, trial_figures, tried_on
-from judges.selectors.lab_page import differing, trial_context, with_words
+from judges.selectors.lab_page import trial_context
+from judges.selectors.lab_units import differing, with_words
 from judges.services.evidence import full_evidence, settled_on_dev
 from tests.frontend.building import make_user
 from tests.judges.building_trials import CLOSED, World, make_trial, trial_world
