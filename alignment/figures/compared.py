@@ -93,8 +93,8 @@ def two_versions(
     judged = [Judged(reference, said) for said in (first, second)]
     sides = [_side(one, title) for one, title in zip(judged, titles, strict=True)]
     human = _human(reference)
-    alike = _changed(human, *sides, [one.answers_labels for one in judged])
-    pair = _pair(reference, human, *sides, most)
+    alike = _changed(human, sides[0], sides[1], [one.answers_labels for one in judged])
+    pair = _pair(reference, human, sides[0], sides[1], most)
 
     def with_labels(row: dict[str, Any]) -> dict[str, Any]:
         unit = row["sample"], row["unit"]

@@ -34,7 +34,7 @@ class TrialsView(ProjectAPIView):
         rows = pages.paginate_queryset(trials_of(one_judge(self.project, judge_id)), request)
         return pages.get_paginated_response([trial_as_dict(row) for row in rows or []])
 
-    @shape.describes(lab_shapes.Trial, request=lab_shapes.TrialRequest, status=201, conflict=True)
+    @shape.describes(lab_shapes.Trial, request=lab_shapes.TrialStart, status=201, conflict=True)
     def post(self, request: Request, slug: str, judge_id: int) -> Response:
         """Tries a changed configuration on samples of the dev half.
 

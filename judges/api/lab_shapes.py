@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 
-class TrialRequest(s.Serializer):
+class TrialStart(s.Serializer):
     config = s.DictField(help_text="The whole configuration, as for a version of the judge.")
     endpoint = s.CharField(required=False, allow_null=True, help_text="Its name, for a judge that asks a model.")
     criterion = s.CharField(help_text="Key of a criterion that the judge answers.")
@@ -41,17 +41,12 @@ class TrialPage(s.Serializer):
     results = Trial(many=True)
 
 
-class Quote(s.Serializer):
-    context = s.IntegerField(help_text="From 1.")
-    quote = s.CharField()
-
-
 class TrialVote(s.Serializer):
     who = s.CharField()
     value = s.CharField(allow_null=True, help_text="Null: could not tell.")
     cant_tell = s.CharField()
     comment = s.CharField()
-    evidence = Quote(many=True)
+    evidence = s.ListField(child=s.DictField(), help_text="Places in contexts: `context`, from 1, and the `quote`.")
 
 
 class TrialUnit(s.Serializer):

@@ -14,7 +14,7 @@ from annotate.errors import Conflict, Invalid
 from annotate.models import Criterion, Project, Sample, User
 from annotate.selectors.samples import samples_named
 from annotate.services.audit import note
-from annotate.services.batches import check_seed, new_seed
+from annotate.services.selection import check_seed, new_seed
 from judges.kinds.registry import kind_named
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, Trial, VersionState
 from judges.selectors.lab import dimension_of, is_under_way
