@@ -14,6 +14,7 @@ _PLACES: dict[str, str] = {
     "lexical": "judges.kinds.lexical",
     "ensemble": "judges.kinds.ensemble",
     "composite": "judges.kinds.composite",
+    "ragas": "judges.kinds.ragas",
 }
 
 

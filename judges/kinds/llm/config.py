@@ -39,7 +39,7 @@ def complete(config: Any, project: Project) -> dict[str, Any]:
     of = target(fields, project)
     criterion = None
     if of["criterion"] is not None:
-        criterion = Criterion.objects.get(project=project, key=of["criterion"], is_current=True)
+        criterion = project.criteria.get(key=of["criterion"], is_current=True)
     template = _template(fields, of["unit"])
     requirements = _requirements(fields)
     answer = _answer(fields, criterion, template, has_requirements=requirements is not None)
@@ -167,14 +167,14 @@ def _range(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) 
         usual = (0, 1, False)
     else:
         usual = (own.get("min"), own.get("max"), own.get("whole", False))
-    low = fields.number("min", default=usual[0], low=-LARGEST_SCORE, high=LARGEST_SCORE)
-    high = fields.number("max", default=usual[1], low=-LARGEST_SCORE, high=LARGEST_SCORE)
+    low = float(fields.number("min", default=usual[0], low=-LARGEST_SCORE, high=LARGEST_SCORE))
+    high = float(fields.number("max", default=usual[1], low=-LARGEST_SCORE, high=LARGEST_SCORE))
     if low >= high:
         raise fields.refuse("max", _("This takes a number above the least."))
     whole = fields.truth("whole", default=usual[2])
     if whole and not (low.is_integer() and high.is_integer()):
         raise fields.refuse("whole", _("The least and the largest value are not whole numbers themselves."))
-    return {"min": float(low), "max": float(high), "whole": whole}
+    return {"min": low, "max": high, "whole": whole}
 
 
 def _options(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) -> list[dict[str, Any]]:

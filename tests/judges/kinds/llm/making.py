@@ -34,6 +34,10 @@ class NoProject:
     def values_list(self, field: str, flat: bool) -> list[Any]:
         return [getattr(one, field) for one in self._found]
 
+    def get(self, **by: Any) -> Criterion:
+        (one,) = self.filter(**by)._found
+        return one
+
     def first(self) -> Criterion | None:
         return self._found[0] if self._found else None
 

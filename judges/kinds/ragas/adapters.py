@@ -1,0 +1,158 @@
+"""What the library takes for a model: our own, asked once, its reply read strictly.
+
+The library would ask again for a reply that it can't read, which costs money and turns a judge that fails into one that
+answers now and then. Here such a reply ends the item.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from judges.endpoints.calls import Answered, ChatRequest, EmbedRequest, Model
+from judges.kinds.base import Config
+from judges.kinds.llm.answers import NoAnswer
+from judges.kinds.llm.parsing import failure_of, one_object
+from judges.kinds.ragas.library import BaseRagasEmbedding, InstructorBaseRagasLLM
+from judges.kinds.ragas.rules import Undefined, check
+from judges.models import ScoreStatus
+
+Read = TypeVar("Read", bound=BaseModel)
+Asked = TypeVar("Asked", ChatRequest, EmbedRequest)
+
+
+class Undone(Exception):
+    """There is no score. `detail`: why, in our words."""
+
+    def __init__(self, status: ScoreStatus, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+class Asking:
+    """One item: what was asked of our model for it, and what came.
+
+    read: every reply as the library gets it, in order. raised: what our model or we raised, whatever the library makes
+    of it.
+    """
+
+    def __init__(self, config: Config, model: Model, *, repeat: int, contexts: int) -> None:
+        self._config = config
+        self._model = model
+        # A metric that asks the same several times wants several replies; each repeat has as many of its own.
+        self._alike = config.get("strictness", 1)
+        self._repeat = repeat
+        self._contexts = contexts
+        self._prompts: dict[str, int] = {}
+        self.replies: list[Answered] = []
+        self.read: list[dict[str, Any]] = []
+        self.raised: Exception | None = None
+
+    def chat(self, prompt: str, form: type[Read]) -> Read:
+        return self._passed_on(lambda: self._understood(self._chat(prompt, form), form))
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        request = EmbedRequest(model=self._config["embedding_model"], texts=list(texts), draw=self._repeat)
+        return self._passed_on(lambda: _directions(self._answer(request, self._model.embed), len(texts)))
+
+    def _chat(self, prompt: str, form: type[BaseModel]) -> Answered:
+        times = self._prompts[prompt] = self._prompts.get(prompt, -1) + 1
+        draw = self._repeat * self._alike + times % self._alike
+        seed = self._config["seed"]
+        request = ChatRequest(
+            model=self._config["model"],
+            messages=[{"role": "user", "content": prompt}],
+            temperature=self._config["temperature"],
+            max_tokens=self._config["max_tokens"],
+            seed=None if seed is None else seed + draw,
+            schema=_schema_of(form) if self._config["structured"] else None,
+            draw=draw,
+        )
+        return self._answer(request, self._model.chat)
+
+    def _answer(self, request: Asked, ask: Callable[[Asked], Answered]) -> Answered:
+        answered = ask(request)
+        self.replies.append(answered)
+        return answered
+
+    def _passed_on(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except Exception as error:
+            self.raised = self.raised or error
+            raise
+
+    def _understood(self, answered: Answered, form: type[Read]) -> Read:
+        failure = failure_of(answered)
+        if failure is not None:
+            raise Undone(*failure)
+        try:
+            found = one_object(answered.text or "")
+            read = form.model_validate(found, strict=True, extra="forbid")
+            self.read.append(found)
+            check(self._config["metric"], self.read, self._contexts)
+        except NoAnswer as why:
+            raise Undone(ScoreStatus.PARSE_ERROR, why.detail) from None
+        except ValidationError:
+            raise Undone(ScoreStatus.PARSE_ERROR, "The reply is not the object that was asked for.") from None
+        except Undefined as why:
+            raise Undone(ScoreStatus.ERROR, why.detail) from None
+        return read
+
+
+class AskingModel(InstructorBaseRagasLLM):
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    def generate(self, prompt: str, response_model: type[Read]) -> Read:
+        return self._asking.chat(prompt, response_model)
+
+    async def agenerate(self, prompt: str, response_model: type[Read]) -> Read:
+        return self._asking.chat(prompt, response_model)
+
+
+class Embedding(BaseRagasEmbedding):
+    def __init__(self, asking: Asking) -> None:
+        super().__init__()
+        self._asking = asking
+
+    def embed_text(self, text: str, **_: Any) -> list[float]:
+        return self._asking.embed([text])[0]
+
+    async def aembed_text(self, text: str, **_: Any) -> list[float]:
+        return self._asking.embed([text])[0]
+
+    def embed_texts(self, texts: list[str], **_: Any) -> list[list[float]]:
+        return self._asking.embed(texts)
+
+    async def aembed_texts(self, texts: list[str], **_: Any) -> list[list[float]]:
+        return self._asking.embed(texts)
+
+
+@cache
+def _schema_of(form: type[BaseModel]) -> dict[str, Any]:
+    return _closed(form.model_json_schema())
+
+
+def _closed(schema: Any) -> Any:
+    """The JSON schema with every object closed, as servers want it that hold a model to one."""
+    if isinstance(schema, dict):
+        closed = {name: _closed(part) for name, part in schema.items()}
+        return {**closed, "additionalProperties": False} if schema.get("type") == "object" else closed
+    return [_closed(part) for part in schema] if isinstance(schema, list) else schema
+
+
+def _directions(answered: Answered, count: int) -> list[list[float]]:
+    """One vector per text, each with a direction: without one the library calls texts unlike that were not compared."""
+    vectors = [[float(number) for number in vector] for vector in answered.vectors or ()]
+    lengths = {len(vector) for vector in vectors}
+    if len(vectors) != count or len(lengths) != 1 or lengths == {0}:
+        raise Undone(ScoreStatus.PARSE_ERROR, "The embeddings are not one vector for each text.")
+    if not all(math.isfinite(math.hypot(*vector)) and any(vector) for vector in vectors):
+        raise Undone(ScoreStatus.PARSE_ERROR, "An embedding has no direction.")
+    return vectors

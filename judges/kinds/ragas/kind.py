@@ -1,0 +1,95 @@
+"""The kind: configurations, units and estimates, all of which need no library; and the door to what does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotate.models import Project, Sample
+from judges.endpoints.calls import StopRun
+from judges.kinds.base import Config, OneByOne, Refused, Size
+from judges.kinds.fields import Fields
+from judges.kinds.ragas.estimates import size_of
+from judges.kinds.ragas.installed import how_to_install, installed_version
+from judges.kinds.ragas.metrics import METRICS, dimension_of, has_all
+from judges.models import JudgeKind, JudgeVersion
+
+LONGEST_REPLY = 32_768
+
+
+class RagasKind:
+    """Its configuration: {"metric", "model", "temperature", "max_tokens", "seed", "structured", the metric's own
+    options, "ragas_version"}.
+
+    temperature: null sends none, for models that take none. structured: whether the reply's JSON schema is sent along,
+    for servers that can hold a model to it; the library's prompts say it in words anyway. ragas_version: of the library
+    that is installed, filled in here: another one may give other scores, so it makes another version of a judge.
+    """
+
+    key = JudgeKind.RAGAS.value
+    code_version = 1
+
+    def complete(self, config: Any, project: Project) -> dict[str, Any]:
+        fields = Fields(config)
+        name = fields.choice("metric", METRICS)
+        complete = {
+            "metric": name,
+            "model": fields.text("model"),
+            "temperature": self._temperature(fields),
+            "max_tokens": fields.whole("max_tokens", default=2048, low=16, high=LONGEST_REPLY),
+            "seed": self._seed(fields),
+            "structured": fields.truth("structured", default=True),
+        }
+        options = METRICS[name].options
+        if options is not None:
+            complete |= options(fields)
+        fields.raw("ragas_version")
+        fields.finish()
+        installed = installed_version()
+        if installed is None:
+            raise Refused("", how_to_install())
+        return {**complete, "ragas_version": installed}
+
+    def _temperature(self, fields: Fields) -> float | None:
+        if fields.has("temperature") and fields.raw("temperature") is None:
+            return None
+        return fields.number("temperature", default=0.0, low=0.0, high=2.0)
+
+    def _seed(self, fields: Fields) -> int | None:
+        return None if fields.raw("seed") is None else fields.whole("seed", high=2**31 - 1)
+
+    def asks_model(self, config: Config) -> bool:
+        return True
+
+    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
+        return [("answer", dimension_of(config))]
+
+    def units(self, config: Config, sample: Sample) -> Sequence[str]:
+        return ["answer"] if has_all(config, sample) else []
+
+    def size(self, config: Config, sample: Sample) -> Size:
+        return size_of(config, sample)
+
+    @contextmanager
+    def open(self, version: JudgeVersion) -> Iterator[OneByOne]:
+        installed, wanted = installed_version(), version.config["ragas_version"]
+        if installed is None:
+            raise StopRun("ragas_missing", how_to_install())
+        if installed != wanted:
+            raise StopRun(
+                "ragas_version",
+                _(
+                    "This version of the judge is made with RAGAS %(wanted)s, and %(installed)s is installed, which "
+                    "may give other scores. Make a new version of it."
+                )
+                % {"wanted": wanted, "installed": installed},
+            )
+        from judges.kinds.ragas.scorer import RagasScorer
+
+        yield RagasScorer(version.config)
+
+
+KIND = RagasKind()

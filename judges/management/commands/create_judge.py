@@ -1,0 +1,55 @@
+"""manage.py create_judge SLUG --file judge.json"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotate.errors import Refusal
+from annotate.importing.problems import RowError
+from annotate.importing.strictjson import parse_document
+from annotate.management.base import OneLineCommand
+from annotate.selectors.lookup import project_named
+from judges.selectors.versions import current_version
+from judges.services.judge_specs import Made, judge_from_spec
+
+
+class Command(OneLineCommand):
+    help = "Makes a judge from a judge.json (docs/judges.md), or the next version of the one of its name."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the project's short name")
+        parser.add_argument("--file", required=True, type=Path, help="judge.json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        try:
+            spec = parse_document(path.read_bytes())
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}.") from error
+        except RowError as error:
+            raise CommandError(f"{path}: {error.message}") from error
+        try:
+            made = judge_from_spec(project=project_named(options["slug"]), spec=spec)
+        except Refusal as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(_said(made))
+
+
+def _said(made: Made) -> str:
+    version = made.version
+    judge = version.judge
+    if made.is_new_judge:
+        return f"Created judge “{judge.name}” ({judge.kind}), version {version.label}, in use."
+    if made.is_new_version:
+        return f"“{judge.name}” is there already: made its version {version.label}, in use."
+    current = current_version(judge)
+    if current is not None and current != version:
+        return (
+            f"That is version {version.label} of “{judge.name}” already, and version {current.label} is in use. Drop "
+            "what came later to go back to it."
+        )
+    return f"That is version {version.label} of “{judge.name}” already, in use. Nothing to make."
