@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from judges.endpoints.addresses import AddressRefused, read_url
 from judges.models import Endpoint
 from judges.models.endpoint import KeySource
-
 
 _PRICE: dict[str, Any] = {"min_value": 0, "max_digits": 12, "decimal_places": 6, "required": False}
 _OF_TOKENS = _("Of tokens, in the currency.")
@@ -107,8 +106,10 @@ class ChangeEndpointForm(EndpointForm):
         super().__init__(*args, initial=initial, **kwargs)
         self.endpoint = endpoint
         if endpoint.key_source == KeySource.STORED:
-            ending = _now("One is stored; it ends in %(last4)s.") if endpoint.key_last4 else _now("One is stored.")
-            stays = _now("Leave this empty, and it stays.")
+            ending = (
+                gettext("One is stored; it ends in %(last4)s.") if endpoint.key_last4 else gettext("One is stored.")
+            )
+            stays = gettext("Leave this empty, and it stays.")
             self.fields["key"].help_text = f"{ending % {'last4': endpoint.key_last4}} {stays}"
 
     def given(self) -> dict[str, Any]:

