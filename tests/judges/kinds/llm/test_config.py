@@ -188,14 +188,14 @@ def test_a_scale_of_its_own(field: str, given: dict[str, Any]) -> None:
 
 
 def test_options_of_its_own_count_as_numbers() -> None:
-    given = [{"value": "good", "score": 2}, {"value": "bad", "score": -0.5}, {"value": True}, {"value": 7}]
+    given = [{"value": "good", "score": 2}, {"value": "bad", "score": -0.5}, {"value": 1}, {"value": True, "score": 7}]
     config = complete({**OF_ANSWER, "options": given})
     assert [option["score"] for option in config["options"]] == [2.0, -0.5, 1.0, 7.0]
     for value, score, reason in (
         ('"good"', 2.0, "good: r"),
         ('"bad"', -0.5, "bad: r"),
-        ("true", 1.0, "r"),
-        ("7", 7.0, "r"),
+        ("1", 1.0, "r"),
+        ("true", 7.0, "r"),
     ):
         (found,) = said(config, Scripted(f'{{"reason": "r", "value": {value}}}'), told())
         assert (found.number, found.label, found.rationale) == (score, None, reason)
