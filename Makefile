@@ -24,7 +24,7 @@ test: install-dev
 	@CHROMIUM=$$($(BIN)/python -m config.browser) && export CHROMIUM && \
 	exec $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-test-ragas: WITH += ragas
+test-ragas: override WITH += ragas
 test-ragas: install-dev
 	@exec $(BIN)/python -m pytest tests/ragas $(PYTEST_ARGS)
 
