@@ -86,7 +86,11 @@ TAGS = [
     {"name": "Exports", "description": "Numbered releases of the ground truth, which never change."},
     {"name": "Agreement and alignment", "description": "People among themselves, judges against people, and reports."},
     {"name": "Looks and certificates", "description": "The locked test half, and judges that may be relied on."},
-    {"name": "Judges", "description": "The automatic metrics whose scores were imported."},
+    {
+        "name": "Judges",
+        "description": "Automatic metrics, run here or with imported scores, and their versions.",
+    },
+    {"name": "Runs", "description": "A judge over a set of samples: what it takes, how far it is, what came of it."},
     {"name": "Endpoints", "description": "OpenAI-compatible servers that judges ask."},
     {"name": "You", "description": "How you like to work."},
     {"name": "Tokens", "description": "Keys for programs that ask in your name."},
@@ -117,6 +121,8 @@ _SUBJECTS = {
     "gate": "Looks and certificates",
     "apply": "Looks and certificates",
     "judges": "Judges",
+    "judge": "Judges",
+    "runs": "Runs",
     "me": "You",
     "tokens": "Tokens",
 }

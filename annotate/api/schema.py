@@ -76,9 +76,12 @@ class RefusedError(Error):
     actions = s.ListField(child=s.CharField(), required=False, help_text="Which actions would share it.")
     batches = BatchInTheWay(many=True, required=False, help_text="The batches that are in the way; for admins.")
     unit = s.CharField(required=False, help_text="The unit that has something in the way.")
-    field = s.CharField(required=False, help_text="The field that can't be taken as it is.")
+    field = s.CharField(required=False, help_text="The field that can't be taken as it is, as a path: config.prompt")
     versions = s.IntegerField(required=False, help_text="How many versions of judges are in the way.")
     carries = s.DictField(child=s.IntegerField(), required=False, help_text="What it is, and how many; for admins.")
+    problem = s.CharField(required=False, help_text="What is wrong with it.")
+    version = s.CharField(required=False, help_text="The version of a judge that is in the way.")
+    certificate = s.IntegerField(required=False, help_text="The number of the certificate that is in the way.")
     problems = RowProblem(many=True, required=False, help_text="What is wrong with which row; the first hundred.")
 
 

@@ -1,4 +1,4 @@
-"""Judges, agreement, alignment and frozen reports by API."""
+"""Agreement, alignment and frozen reports by API."""
 
 from __future__ import annotations
 
@@ -14,47 +14,9 @@ from annotate.api.base import Pages, ProjectAPIView, body, text_parameter
 from annotate.selectors.lookup import criterion_named
 from annotate.selectors.projects import one_criterion
 from judges.api import shapes
-from judges.selectors.judges import judge_as_dict, judges_of, one_judge
 from judges.selectors.reports import one_report, report_as_dict, report_state, report_summary, reports_of
-from judges.services.judges import set_direction
 from judges.services.report_file import report_html
 from judges.services.report_requests import request_report
-
-
-class JudgesView(ProjectAPIView):
-    actions = {"GET": "judges.read"}
-
-    @shape.describes(shapes.Judge(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """The judges, by name.
-
-        Every metric whose scores were imported, with its versions in the order in which they came.
-        """
-        return Response([judge_as_dict(judge) for judge in judges_of(self.project)])
-
-
-class JudgeView(ProjectAPIView):
-    actions = {"GET": "judges.read", "PATCH": "judges.change"}
-
-    @shape.describes(shapes.Judge)
-    def get(self, request: Request, slug: str, judge_id: int) -> Response:
-        """One judge with its versions.
-
-        `judge_id` is the number that the list calls `id`.
-        """
-        return Response(judge_as_dict(one_judge(self.project, judge_id)))
-
-    @shape.describes(shapes.Judge, request=shapes.JudgeChange, conflict=True)
-    def patch(self, request: Request, slug: str, judge_id: int) -> Response:
-        """Says whether higher scores of a judge mean better.
-
-        They do, unless it is said. Figures follow at once, and reports that were made before are out of date. Refused
-        (409) once the judge was measured on test.
-        """
-        data = body(request, {"higher_is_better"}, required={"higher_is_better"})
-        judge = one_judge(self.project, judge_id)
-        judge = set_direction(judge=judge, higher_is_better=data["higher_is_better"], actor=self.user)
-        return Response(judge_as_dict(judge))
 
 
 class AgreementView(ProjectAPIView):

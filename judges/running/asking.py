@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from django.db import Error as DatabaseError
 
@@ -89,15 +89,28 @@ def failed(todo: Todo, status: ScoreStatus, detail: str, replies: list[Answered]
     return Came(todo, End.DONE, status=status, detail=detail, scores=scores, replies=replies or [])
 
 
+class Slots(Protocol):
+    """How much may be under way: sent, or come and not yet written, so that no more than that is ever asked twice."""
+
+    def take(self) -> None: ...
+
+    def leave(self) -> None: ...
+
+    def paid(self, run: OpenRun, answered: Answered) -> None:
+        """Has the reply written, and the slot left after that."""
+        ...
+
+
 class AskedModel:
     """The model that a kind asks about one thing: replies that are kept, the budget, and what came, in its order."""
 
-    def __init__(self, run: OpenRun, model: Model, base_url: str, memory: Memory, pace: Pace) -> None:
+    def __init__(self, run: OpenRun, model: Model, base_url: str, memory: Memory, pace: Pace, slots: Slots) -> None:
         self._run = run
         self._model = model
         self._base_url = base_url
         self._memory = memory
         self._pace = pace
+        self._slots = slots
         self.replies: list[Answered] = []
 
     def chat(self, request: ChatRequest) -> Answered:
@@ -113,26 +126,26 @@ class AskedModel:
         with self._memory.only_one(self._run.project_id, key):
             answered = self._memory.find(self._run.project_id, key)
             if answered is None:
-                answered = self._send(key, request, send)
-            else:
-                answered = replace(answered, is_kept=True)
+                with self._run.purse.reserved(request) as priced:
+                    answered = self._send(key, request, send, priced)
         self.replies.append(answered)
         return answered
 
-    def _send(self, key: str, request: _Asked, send: Callable[[_Asked], Answered]) -> Answered:
-        if not self._run.is_open:
-            raise NotNow
-        came: list[Answered] = []
+    def _send(self, key: str, request: _Asked, send: Callable[[_Asked], Answered], priced: list[Answered]) -> Answered:
+        self._slots.take()
         try:
-            with self._run.purse.reserved(request) as priced:
-                came.append(replace(send(request), key=key))
-                priced.extend(came)
-        finally:
-            # Whatever else is wrong with a reply that came: it was paid, and is kept.
-            for answered in came:
-                self._pace.came()
-                self._memory.note(self._run.project_id, answered)
-        return came[0]
+            if not self._run.is_open:
+                raise NotNow
+            answered = replace(send(request), key=key)
+        except BaseException:
+            self._slots.leave()
+            raise
+        # It was paid: whatever becomes of the ask, from here on it is kept.
+        self._memory.note(self._run.project_id, answered)
+        self._slots.paid(self._run, answered)
+        self._pace.came()
+        priced.append(answered)
+        return answered
 
 
 def ask(todo: Todo, model: AskedModel, pace: Pace) -> Came:

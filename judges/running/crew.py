@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
-from threading import Event, Lock, Thread
+from threading import BoundedSemaphore, Event, Lock, Thread
 
 from django.db import connections
 
-from judges.endpoints.calls import Model
+from judges.endpoints.calls import Answered, Model
 from judges.running.asking import AskedModel, Came, End, Todo, ask
 from judges.running.faults import note_fault
 from judges.running.memory import Memory
+from judges.running.opened import OpenRun
 from judges.running.pace import Pace
+from judges.running.storing import Paid
 from judges.running.writing import Writer
 
 _PER_REQUEST = 1.5
@@ -30,7 +32,8 @@ class Crew:
         self.size = math.ceil(requests * _PER_REQUEST)
         self.stirred = Event()
         self.memory = Memory()
-        self.writer = Writer(self._written)
+        self.writer = Writer(self._written, self._paid)
+        self._slots = BoundedSemaphore(requests)
         self._model = model
         self._base_url = base_url
         self._pace = pace
@@ -60,7 +63,7 @@ class Crew:
         """For what is known without asking."""
         with self._lock:
             self._count([came.todo], 1)
-        self.writer.put([came])
+        self.writer.put(came)
 
     def take_back(self) -> None:
         """What no thread has taken up goes back to where it came from."""
@@ -70,7 +73,7 @@ class Crew:
             except Empty:
                 return
             if todo is not None:
-                self.writer.put([Came(todo, End.UNASKED)])
+                self.writer.put(Came(todo, End.UNASKED))
 
     def close(self, *, waits: bool = True) -> None:
         """Takes nothing more up. Waits for what is under way, unless this process is told to end."""
@@ -89,24 +92,37 @@ class Crew:
             while (todo := self._todos.get()) is not None:
                 if self.queued < self.size // 2:
                     self.stirred.set()
-                self.writer.put([self._came_of(todo)])
+                self.writer.put(self._came_of(todo))
         finally:
             connections.close_all()  # a kind may have looked something up
 
     def _came_of(self, todo: Todo) -> Came:
         if self._is_halted or not todo.run.is_open:
             return Came(todo, End.UNASKED)
-        model = AskedModel(todo.run, self._model, self._base_url, self.memory, self._pace)
+        model = AskedModel(todo.run, self._model, self._base_url, self.memory, self._pace, self)
         try:
             return ask(todo, model, self._pace)
         except Exception as error:  # noqa: BLE001 - a thread that ends would take its ask along
             note_fault(error, f"Asking failed at ask {todo.taken.id}")
             return Came(todo, End.UNASKED, replies=model.replies)
 
+    # Slots of judges.running.asking: a request takes one, and it is left when the reply is written.
+
+    def take(self) -> None:
+        self._slots.acquire()
+
+    def leave(self) -> None:
+        self._slots.release()
+
+    def paid(self, run: OpenRun, answered: Answered) -> None:
+        self.writer.put(Paid(run, answered))
+
+    def _paid(self, paid: Sequence[Paid]) -> None:
+        for each in paid:
+            self.memory.written(each.run.project_id, each.answered.key)
+            self.leave()
+
     def _written(self, group: Sequence[Came]) -> None:
-        for came in group:
-            for answered in came.replies:
-                self.memory.written(came.todo.run.project_id, [answered.key])
         with self._lock:
             self._count([came.todo for came in group], -1)
         self.stirred.set()

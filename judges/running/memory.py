@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Condition, Lock
 from typing import Any
 
@@ -41,7 +42,7 @@ class Memory:
         """Raises what the database raises."""
         recent = self._recent.get((project, key))
         if recent is not None:
-            return recent
+            return replace(recent, is_kept=True)
         with self._lock, self._connection.cursor() as cursor:
             cursor.execute(
                 "SELECT body, model, tokens_in, tokens_out, latency FROM judges_reply"
@@ -54,9 +55,8 @@ class Memory:
     def note(self, project: int, answered: Answered) -> None:
         self._recent[project, answered.key] = answered
 
-    def written(self, project: int, keys: list[str]) -> None:
-        for key in keys:
-            self._recent.pop((project, key), None)
+    def written(self, project: int, key: str) -> None:
+        self._recent.pop((project, key), None)
 
     def close(self) -> None:
         with self._lock:

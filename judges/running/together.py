@@ -97,7 +97,8 @@ class TogetherWork:
     def _write(self, came: list[Came]) -> None:
         with self._written_some:
             self._in_hand += len(came)
-        self._writer.put(came)
+        for each in came:
+            self._writer.put(each)
 
     def _written(self, group: Sequence[Came]) -> None:
         with self._written_some:

@@ -85,7 +85,7 @@ def runs_of(project: Project) -> QuerySet[Run]:
 def one_run(project: Project, run_id: int) -> Run:
     run = runs_of(project).filter(pk=run_id).first()
     if run is None:
-        raise Http404(_("This project has no run %(number)s.") % {"number": run_id})
+        raise Http404(_("This project has no such run."))
     return run
 
 
@@ -126,14 +126,14 @@ def progress_of(run: Run) -> RunProgress:
     )
 
 
+def failed_asks(run: Run) -> QuerySet[Ask]:
+    return Ask.objects.filter(run=run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
+
+
 def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES) -> list[Failure]:
     """In the order in which they were asked. `raw` is for those who may run judges, and nobody else."""
-    asks = list(
-        Ask.objects.filter(run=run, state=AskState.DONE)
-        .exclude(status=ScoreStatus.OK)
-        .select_related("sample")
-        .order_by("pk")[first : first + min(count, MOST_FAILURES)]
-    )
+    last = first + min(count, MOST_FAILURES)
+    asks = list(failed_asks(run).select_related("sample").order_by("pk")[first:last])
     bodies = dict(
         Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies]).values_list("pk", "body")
     )
@@ -152,21 +152,25 @@ def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES) -> list[Fa
 
 def run_as_dict(run: Run) -> dict[str, Any]:
     """With its progress, as the API shows it."""
-    judge = run.version.judge
-    progress = {**asdict(progress_of(run)), "cost": str(run.cost)}
+    return {**run_summary(run), "progress": {**asdict(progress_of(run)), "cost": str(run.cost)}}
+
+
+def run_summary(run: Run) -> dict[str, Any]:
+    """What the run itself knows, for lists."""
     return {
         "id": run.pk,
-        "judge": judge.name,
+        "judge": run.version.judge.name,
         "version": run.version.number,
         "purpose": run.purpose,
+        "state": run.state,
         "scope": run.scope,
         "first_repeat": run.first_repeat,
         "repeats": run.repeats,
         "fresh": run.is_fresh,
         "budget": None if run.budget is None else str(run.budget),
+        "cost": str(run.cost),
         "stop_code": run.stop_code,
         "stop_message": run.stop_message,
-        "progress": progress,
         "created_by": None if run.created_by is None else run.created_by.username,
         "created_at": run.created_at.isoformat(),
         "started_at": None if run.started_at is None else run.started_at.isoformat(),

@@ -107,7 +107,7 @@ def keep_version(*, version: JudgeVersion, actor: User | None = None) -> JudgeVe
     """
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=version.judge.project_id)
-        version.refresh_from_db(fields=["state"])
+        _lock(version)
         return _keep(version, actor)
 
 
@@ -121,7 +121,7 @@ def drop_version(*, version: JudgeVersion, actor: User | None = None) -> JudgeVe
     judge = version.judge
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=judge.project_id)
-        version.refresh_from_db(fields=["state"])
+        _lock(version)
         if version.state == VersionState.DROPPED:
             return version
         _refuse_drop(judge, version)
@@ -213,6 +213,11 @@ def _keep(version: JudgeVersion, actor: User | None) -> JudgeVersion:
         )
     _require_kept_members(judge, version.config)
     return _set_state(version, VersionState.KEPT, "judge.version_kept", actor)
+
+
+def _lock(version: JudgeVersion) -> None:
+    """As a run does that starts with it."""
+    version.refresh_from_db(fields=["state"], from_queryset=JudgeVersion.objects.select_for_update())
 
 
 def _set_state(version: JudgeVersion, state: VersionState, action: str, actor: User | None) -> JudgeVersion:

@@ -12,7 +12,7 @@ from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample,
 from annotate.services.batches import create_batch, open_batch
 from annotate.services.invites import create_invite
 from annotate.services.projects import set_member
-from judges.models import Judge
+from judges.models import Ask, Judge, JudgeVersion, Run, Score
 from judges.services.endpoints import create_endpoint
 from tests.annotate.factories import World, finish, make_sample, make_world
 
@@ -98,7 +98,14 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         project=project, kind="samples", status="failed", file_name="f.jsonl", file_format="jsonl"
     )
     Release.objects.create(project=project, number=number, file_format="jsonl", stored_as=f"releases/{uuid.uuid4()}")
-    judge = Judge.objects.create(project=project, name=f"judge of {project.slug}")
+    judge = Judge.objects.create(project=project, name=f"judge of {project.slug}", kind="lexical")
+    config = lexical_config(criteria[-1])
+    version = JudgeVersion.objects.create(
+        judge=judge, number=number, label=str(number), config=config, content_hash=f"{number}"
+    )
+    run = Run.objects.create(version=version, purpose="scores", state="paused", scope={"all": True}, planned=1)
+    Ask.objects.create(run=run, sample=sample, unit="answer", state="done", status="error", detail="No words.")
+    Score.objects.create(version=version, run=run, sample=sample, unit="answer", dimension=criteria[-1], number=0.5)
     endpoint = create_endpoint(project=project, name=f"at-{project.slug}", base_url="http://127.0.0.1:1/v1")
     inviting = project.memberships.get(role="admin").user
     invite, _ = create_invite(actor=inviting, project=project, role="annotator")
@@ -117,6 +124,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "job_id": job.pk,
         "gold_id": gold.pk,
         "judge_id": judge.pk,
+        "run_id": run.pk,
         "name": endpoint.name,
         "flag_id": flag.pk,
         "step": "close",
@@ -125,3 +133,8 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "token_id": "ts_0123456789ab",
         "invite_id": invite.pk,
     }
+
+
+def lexical_config(criterion: str) -> dict[str, Any]:
+    """Of a judge that needs no model, on a criterion that asks about answers."""
+    return {"measure": "token_overlap", "criterion": criterion}

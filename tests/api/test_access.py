@@ -14,7 +14,7 @@ from annotate.api import base, flags, me, projects, tokens, work
 from annotate.models import Batch, Membership, User
 from annotate.permissions import ROLES_FOR
 from tests.annotate.factories import stored
-from tests.api.conftest import Both, client_of
+from tests.api.conftest import Both, client_of, lexical_config
 from tests.api.routes import API, Route
 
 # The last one is the answer to a route that does not exist.
@@ -142,6 +142,9 @@ VALID: dict[str, dict[str, Any]] = {
     "DisputeReturnView": {"annotator": "A", "message": "Look again."},
     "DisputeView": {"value": 1, "reason": "So."},
     "JudgeView": {"higher_is_better": False},
+    "JudgeVersionsView": {"config": lexical_config("grade")},
+    "JudgeRunsView": {"scope": {"all": True}},
+    "RunEstimateView": {"scope": {"all": True}},
     "SettleView": {"needed": 2},
     "TaskLabelsView": {"unit": "answer", "criterion": "grade", "value": 1},
     "TaskSkipView": {"reason": "No."},
@@ -151,6 +154,7 @@ VALID: dict[str, dict[str, Any]] = {
 }
 OBJECTS = {
     "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id", "invite_id",
+    "run_id",
     "name",
 }  # fmt: skip
 
@@ -168,6 +172,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "judge_id": 10**15,
         "name": "nowhere",
         "invite_id": 10**15,
+        "run_id": 10**15,
         "flag_id": 10**15,
         "job_id": "00000000-0000-4000-8000-000000000000",
     }

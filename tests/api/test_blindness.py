@@ -101,6 +101,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "task_id": list(Task.objects.values_list("pk", flat=True)),
         "verdict_id": list(Verdict.objects.values_list("pk", flat=True)),
         "sample_id": list(world.project.samples.values_list("pk", flat=True)),
+        "run_id": list(Run.objects.values_list("pk", flat=True)),
         "judge_id": list(Judge.objects.values_list("pk", flat=True)),
         "key": ["grade", "support", "measure"],
         "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),

@@ -13,7 +13,7 @@ from tests.api.routes import API, Route
 from tests.api.test_access import GUARDED, PROJECT_ROUTES, PUBLIC, ask, user_of
 
 LISTS = ["/api/projects/", "/api/tokens/", *(f"/api/projects/desk/{name}/" for name in (
-    "criteria", "members", "samples", "batches", "disputes", "imports", "releases", "reports"))]  # fmt: skip
+    "criteria", "members", "samples", "batches", "disputes", "imports", "releases", "reports", "runs"))]  # fmt: skip
 
 
 @pytest.mark.parametrize("route", [route for route in GUARDED if "GET" in route.methods], ids=str)
@@ -95,9 +95,11 @@ def test_an_unknown_field_is_refused(both: Both, route: Route, method: str) -> N
 
 NOTHING_REQUIRED = {
     ("BatchExtendView", "POST"), ("BatchStepView", "POST"), ("DisputeApproveView", "POST"), ("HandOnView", "POST"),
-    ("ImportPreviewView", "POST"), ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"),
-    ("TaskHeartbeatView", "POST"), ("TaskReopenView", "POST"), ("TaskSubmitView", "POST"), ("TokensView", "POST"),
-    ("WorkView", "POST"),
+    ("EndpointTrialView", "POST"), ("EndpointView", "PATCH"), ("ImportPreviewView", "POST"),
+    ("JudgeVersionDropView", "POST"), ("JudgeVersionKeepView", "POST"),
+    ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"), ("RunCancelView", "POST"),
+    ("RunPauseView", "POST"), ("RunResumeView", "POST"), ("TaskHeartbeatView", "POST"), ("TaskReopenView", "POST"),
+    ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("WorkView", "POST"),
 }  # fmt: skip
 NO_BODIES = [
     (b"", 422), (b"{", 400), (b"nonsense", 400), (b'{"a": NaN}', 400), (b"\xff\xfe{\x00}\x00", 400), (b'"text"', 422),

@@ -32,6 +32,7 @@ from judges.services.certificates import issue_certificate
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
+from tests.browser.judge_stages import judge_stages
 from tests.browser.stages import Stages
 from tests.conftest import pages_of
 
@@ -135,6 +136,21 @@ PAGES = [
     ("alma", "/p/demo/reports/support/planner/"),
     ("alma", "/p/demo/reports/support/planner/?n=5"),
     ("alma", "/p/demo/reports/support/outcomes/?" + JUDGE),
+    ("alma remy", "/p/stages/judges/"),
+    ("alma", "/p/bare/judges/"),
+    ("alma", "/p/stages/judges/new/"),
+    ("alma", "/p/stages/judges/new/llm-rubric/"),
+    ("alma", "/p/stages/judges/new/composite/"),
+    ("alma", "/p/stages/judges/{asks}/"),
+    ("alma", "/p/stages/judges/{asks}/edit/"),
+    ("remy", "/p/stages/judges/{asks}/diff/"),
+    ("alma", "/p/stages/judges/{asks}/run/"),
+    ("alma", "/p/stages/runs/"),
+    ("alma", "/p/bare/runs/"),
+    ("alma", "/p/stages/runs/{going_run}/"),
+    ("alma", "/p/stages/runs/{stopped_run}/"),
+    ("alma", "/p/stages/runs/{stopped_run}/cancel/"),
+    ("remy", "/p/stages/runs/{done_run}/"),
     ("alma", "/p/demo/export/"),
     ("alma", "/p/bare/export/"),
     ("alma", "/p/demo/members/"),
@@ -165,6 +181,12 @@ NO_PAGES = {
     "report-certify": "a form",
     "report-status": "a part of the report's page",
     "report-download": "a file",
+    "judge-direction": "a form",
+    "judge-run-estimate": "a part of the form for a run",
+    "judge-run-now": "a form",
+    "judge-spec": "a file",
+    "judge-version-step": "a form",
+    "run-progress": "a part of the run's page",
     "export-settle": "a form",
     "release": "a file",
     "member-account": "a form of the members' page",
@@ -219,6 +241,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     stages = Stages(alma, remy, ana, User.objects.get(username="ben"))
     return {
         **stages.names,
+        **judge_stages(stages.project, alma),
         "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan, stages.ben)},
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
         "sample": demo.samples.order_by("pk")[0].pk,
@@ -352,6 +375,8 @@ def test_a_page(who: str, path: str, look: Visit) -> None:
         ("alma", "/p/stages/gold/", "main form.form button[type=submit]"),
         ("alma", "/p/stages/criteria/edit/support/", "main button[type=submit]"),
         ("alma", "/p/bare/members/", "form[action*='members/invite/'] button[type=submit]"),
+        ("alma", "/p/stages/judges/new/llm-claim-support/", "main .button-primary"),
+        ("alma", "/p/stages/judges/{asks}/run/", "main .button-primary"),
         ("ana", "/account/keys/", "main form button[type=submit] >> nth=0"),
     ],
 )

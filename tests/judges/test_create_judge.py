@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,15 @@ def test_made_once_and_versioned_after(run: Any) -> None:
     # What a version describes makes it again.
     assert run(judge_spec(second)).startswith("That is version 2")
     assert run({**judge_spec(second), "name": "The same"}) == "Created judge “The same” (llm), version 1, in use."
+
+
+def test_the_examples_of_the_documentation(run: Any) -> None:
+    written = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
+    specs = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", written, re.DOTALL)]
+    of_llm = [spec for spec in specs if spec.get("kind") == "llm"]
+    assert len(of_llm) >= 2
+    for spec in of_llm:
+        assert run(spec).startswith("Created judge")
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,7 @@ from typing import TypeVar, cast
 from annotate.models import Sample
 from annotate.units import unit_text
 from judges.kinds.lexical.tokens import words
-
-# What a text can be held against -> how it reads in a sentence.
-SOURCES = {
-    "contexts": "the contexts",
-    "question": "the question",
-    "answer": "the answer",
-    "reference": "the reference answer",
-}
-
+from judges.kinds.sources import SOURCES, source_texts
 
 Kept = TypeVar("Kept")
 
@@ -80,17 +72,3 @@ class Reading:
         if key not in self._kept:
             self._kept[key] = make()
         return cast("Kept", self._kept[key])
-
-
-def source_texts(sample: Sample, name: str) -> list[str]:
-    if name == "contexts":
-        return [context["text"] for context in sample.contexts]
-    return [getattr(sample, name) or ""]
-
-
-def has_source(sample: Sample, name: str) -> bool:
-    """Whether the sample has such a text at all. An empty question is there, and fails; a reference that nobody gave
-    and contexts that were not retrieved are not there."""
-    if name == "contexts":
-        return bool(sample.contexts)
-    return name != "reference" or sample.reference is not None

@@ -1,0 +1,231 @@
+"""What came, as rows: each statement writes many, and only what is still ours to write."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from django.db import connection, transaction
+
+from judges.endpoints.calls import Answered
+from judges.kinds.base import Scored
+from judges.models import ScoreStatus
+from judges.running.asking import Came, End
+from judges.running.opened import OpenRun
+from judges.running.outcomes import storable
+
+_LARGEST_INTEGER = 2**31 - 1
+_LARGEST_COST = Decimal(10) ** 8
+
+# (project, key) of a reply -> its row.
+Rows = dict[tuple[int, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A reply that a run has just got for its money."""
+
+    run: OpenRun
+    answered: Answered
+
+
+def store(paid: Sequence[Paid], group: Sequence[Came], known: Rows, *, waits_for_disk: bool = True) -> Rows:
+    """All or nothing. known: rows of replies that were stored before. Returns those of the replies that are stored now.
+
+    Of an ask that is no longer ours nothing is written; replies were paid, and are kept whosever they are.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        if not waits_for_disk:
+            # What this machine works out by itself costs nothing to work out again after a power cut.
+            cursor.execute("SET LOCAL synchronous_commit = off")
+        stored, new = _write_replies(cursor, paid)
+        ours: set[int] = set()
+        if group:
+            ours = _write_asks(cursor, group, _rows_of(cursor, group, {**known, **stored}))
+            _write_scores(cursor, [came for came in group if came.end is End.DONE and came.todo.taken.id in ours])
+        _count(cursor, [came for came in group if came.end is End.DONE and came.todo.taken.id in ours], new)
+    return stored
+
+
+_REPLIES = """
+INSERT INTO judges_reply (project_id, key, body, model, tokens_in, tokens_out, cost, latency, created_at)
+SELECT project, key, body, model, tokens_in, tokens_out, cost, latency, now()
+FROM unnest(%s::bigint[], %s::text[], %s::jsonb[], %s::text[], %s::int[], %s::int[], %s::numeric[], %s::float8[])
+  AS t (project, key, body, model, tokens_in, tokens_out, cost, latency)
+ON CONFLICT (project_id, key) DO NOTHING RETURNING project_id, key, id
+"""
+
+
+def _write_replies(cursor: Any, paid: Sequence[Paid]) -> tuple[Rows, list[Paid]]:
+    """The rows of all of them, and those that are new: of the others somebody else wrote the same at the same time."""
+    by_key = {(each.run.project_id, each.answered.key): each for each in paid}
+    if not by_key:
+        return {}, []
+    rows = [(project, *_row(by_key[project, key].answered)) for project, key in sorted(by_key)]
+    cursor.execute(_REPLIES, [list(column) for column in zip(*rows, strict=True)])
+    stored: Rows = {(project, key): pk for project, key, pk in cursor.fetchall()}
+    return stored, [by_key[key] for key in stored]
+
+
+def _rows_of(cursor: Any, group: Sequence[Came], known: Rows) -> Rows:
+    wanted = {(came.todo.run.project_id, answered.key) for came in group for answered in came.replies}
+    missing = sorted(wanted - known.keys())
+    if not missing:
+        return known
+    cursor.execute(
+        "SELECT project_id, key, id FROM judges_reply"
+        " JOIN unnest(%s::bigint[], %s::text[]) AS t (project, key) USING (key) WHERE project_id = project",
+        [[project for project, _ in missing], [key for _, key in missing]],
+    )
+    return {**known, **{(project, key): pk for project, key, pk in cursor.fetchall()}}
+
+
+def _row(answered: Answered) -> tuple[Any, ...]:
+    return (
+        answered.key,
+        _body(answered),
+        storable(answered.model),
+        _count_of(answered.tokens_in),
+        _count_of(answered.tokens_out),
+        _cost(answered),
+        answered.latency if math.isfinite(answered.latency) and answered.latency > 0 else 0.0,
+    )
+
+
+def _body(answered: Answered) -> str:
+    if answered.vectors is not None:
+        body: dict[str, Any] = {"vectors": [list(vector) for vector in answered.vectors]}
+    else:
+        body = {
+            name: storable(text) if isinstance(text, str) else None
+            for name, text in (
+                ("text", answered.text),
+                ("refusal", answered.refusal),
+                ("finish_reason", answered.finish_reason),
+                ("raw", answered.raw),
+            )
+            if name != "raw" or text is not None
+        }
+    return orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+
+
+def _count_of(tokens: int | None) -> int | None:
+    return tokens if tokens is not None and 0 <= tokens <= _LARGEST_INTEGER else None
+
+
+def _cost(answered: Answered) -> Decimal | None:
+    cost = answered.cost
+    return cost if cost is not None and cost.is_finite() and 0 <= cost < _LARGEST_COST else None
+
+
+_ASKS = """
+UPDATE judges_ask SET leased_until = NULL, status = t.status, detail = t.detail, is_cached = t.is_cached,
+    replies = t.replies::bigint[], tries = t.tries,
+    due_at = CASE WHEN t.after IS NULL THEN NULL ELSE now() + make_interval(secs => t.after) END,
+    state = CASE WHEN t.state = 'waiting' AND judges_run.state = 'cancelled' THEN 'cancelled' ELSE t.state END
+FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::bool[], %s::text[], %s::int[],
+            %s::float8[]) AS t (id, fence, state, status, detail, is_cached, replies, tries, after), judges_run
+WHERE judges_ask.id = t.id AND judges_ask.fence = t.fence AND judges_ask.state = 'leased'
+  AND judges_run.id = judges_ask.run_id
+RETURNING judges_ask.id
+"""
+
+
+def _write_asks(cursor: Any, group: Sequence[Came], stored: Rows) -> set[int]:
+    """Those that were still ours."""
+    rows = []
+    for came in group:
+        taken, run = came.todo.taken, came.todo.run
+        is_done = came.end is End.DONE
+        keys = [(run.project_id, answered.key) for answered in came.replies]
+        ids = [stored[key] for key in keys if key in stored]
+        rows.append(
+            (
+                taken.id,
+                taken.fence,
+                "done" if is_done else "waiting",
+                str(came.status.value) if is_done else "",
+                storable(came.detail) if is_done or came.end is End.AGAIN else "",
+                is_done and bool(ids) and all(answered.is_kept for answered in came.replies),
+                "{" + ",".join(str(pk) for pk in ids) + "}",
+                came.tries if came.end is End.AGAIN else taken.tries,
+                came.after if came.end is End.AGAIN else None,
+            )
+        )
+    rows.sort()
+    cursor.execute(_ASKS, [list(column) for column in zip(*rows, strict=True)])
+    return {pk for (pk,) in cursor.fetchall()}
+
+
+_SCORES = """
+INSERT INTO judges_score
+    (version_id, run_id, sample_id, unit, dimension, repeat, status, number, label, rationale)
+SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::text[],
+                     %s::float8[], %s::text[], %s::text[])
+ON CONFLICT (version_id, dimension, sample_id, unit, repeat) DO UPDATE
+SET run_id = excluded.run_id, status = excluded.status, number = excluded.number, label = excluded.label,
+    rationale = excluded.rationale
+WHERE judges_score.status <> 'ok'
+"""
+
+
+def _write_scores(cursor: Any, group: Sequence[Came]) -> None:
+    """A good score never changes; one that failed is replaced."""
+    rows: dict[tuple[Any, ...], tuple[OpenRun, Scored]] = {}
+    for came in group:
+        taken, run = came.todo.taken, came.todo.run
+        for scored in came.scores:
+            key = (run.version.pk, scored.dimension, taken.sample, scored.unit, taken.repeat)
+            if key not in rows or rows[key][1].status != ScoreStatus.OK:
+                rows[key] = (run, scored)
+    if not rows:
+        return
+    columns = zip(
+        *(
+            (
+                version,
+                run.id,
+                sample,
+                unit,
+                dimension,
+                repeat,
+                str(ScoreStatus(scored.status).value),
+                scored.number,
+                None if scored.label is None else storable(str(scored.label)),
+                scored.rationale,
+            )
+            for (version, dimension, sample, unit, repeat), (run, scored) in sorted(
+                rows.items(), key=lambda row: row[0]
+            )
+        ),
+        strict=True,
+    )
+    cursor.execute(_SCORES, [list(column) for column in columns])
+
+
+def _count(cursor: Any, group: Sequence[Came], paid: Sequence[Paid]) -> None:
+    """What each run paid for, once per reply that is kept, and how fast it goes."""
+    done = Counter(came.todo.run for came in group)
+    replies: dict[OpenRun, list[Answered]] = defaultdict(list)
+    for each in paid:
+        replies[each.run].append(each.answered)
+    for run in sorted(done.keys() | replies.keys(), key=lambda run: run.id):
+        costs = [_cost(answered) for answered in replies[run]]
+        cursor.execute(
+            "UPDATE judges_run SET cost = cost + %s::numeric, unpriced = unpriced + %s::int,"
+            " tokens_in = tokens_in + %s::bigint, tokens_out = tokens_out + %s::bigint,"
+            " per_second = %s::float8, worked_at = now() WHERE id = %s::bigint",
+            [
+                sum((cost for cost in costs if cost is not None), Decimal(0)),
+                costs.count(None),
+                sum(_count_of(answered.tokens_in) or 0 for answered in replies[run]),
+                sum(_count_of(answered.tokens_out) or 0 for answered in replies[run]),
+                run.rate(done[run]),
+                run.id,
+            ],
+        )
