@@ -73,6 +73,9 @@ NOTED = {
     "judge.version_dropped": gettext_noop("took version %(label)s of the judge “%(subject)s” out of use."),
     "judge.version_tried_again": gettext_noop("put version %(label)s of the judge “%(subject)s” on trial again."),
     "judge.direction_set": gettext_noop("said which way the scores of %(subject)s go."),
+    "trial.started": gettext_noop(
+        "tried version %(version)s of %(subject)s against version %(base)s on %(criterion)s: %(samples)s dev samples."
+    ),
     "test.looked": gettext_noop("looked at the test part of %(subject)s with %(judge)s: look %(number)s."),
     "certificate.issued": gettext_noop("certified %(judge)s for %(criterion)s: certificate %(subject)s."),
     "report.made": gettext_noop("had report %(number)s on %(subject)s, version %(version)s, made."),
@@ -101,6 +104,7 @@ KIND_LABELS = {
     "tasks": gettext_lazy("Tasks handed on"),
     "test": gettext_lazy("Looks at test"),
     "token": gettext_lazy("Tokens"),
+    "trial": gettext_lazy("Trials"),
 }
 
 # Of a change of claims: its operation.

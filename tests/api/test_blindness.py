@@ -17,7 +17,7 @@ from annotate.models import Batch, Flag, GoldAnswer, Task, Verdict
 from annotate.services.batches import close_batch, reopen_batch
 from annotate.services.criteria import add_criteria
 from annotate.services.labelling import skip_task, submit_task
-from judges.models import Judge, JudgeVersion, Run, Score
+from judges.models import Judge, JudgeVersion, Run, Score, Trial
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
 from tests.api.conftest import client_of
 from tests.api.routes import API, PAGES, Route
@@ -91,6 +91,11 @@ def _told(module_transaction: None) -> World:
                 version=version, run=run, sample=sample, unit="answer", dimension="grade",
                 number=NUMBERS[1], rationale=f"{MARKER} rationale",
             )  # fmt: skip
+        tried = JudgeVersion.objects.create(judge=judge, number=2, label="2", content_hash=f"{name} 2", state="trial")
+        Trial.objects.create(
+            version=tried, base=version, criterion=world.criteria("grade")[0], dimension="grade", seed=1, wanted=6,
+            samples=[sample.external_id for sample in samples], run=Run.objects.create(version=tried),
+        )  # fmt: skip
     return world
 
 
@@ -103,6 +108,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "sample_id": list(world.project.samples.values_list("pk", flat=True)),
         "run_id": list(Run.objects.values_list("pk", flat=True)),
         "judge_id": list(Judge.objects.values_list("pk", flat=True)),
+        "trial_id": list(Trial.objects.values_list("pk", flat=True)),
         "key": ["grade", "support", "measure"],
         "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),
         "flag_id": list(Flag.objects.values_list("pk", flat=True)),
