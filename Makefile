@@ -25,11 +25,11 @@ test: install-dev
 	@CHROMIUM=$$($(BIN)/python -m config.browser) && export CHROMIUM && \
 	exec $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-test-models: WITH += models
+test-models: override WITH += models
 test-models: install-dev
 	@exec $(BIN)/python -m pytest tests/models $(PYTEST_ARGS)
 
-test-ragas: WITH += ragas
+test-ragas: override WITH += ragas
 test-ragas: install-dev
 	@exec $(BIN)/python -m pytest tests/ragas $(PYTEST_ARGS)
 

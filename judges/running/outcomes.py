@@ -33,8 +33,8 @@ def storable(text: str) -> str:
 class Gate:
     """Checks scores against the criteria of a project as they are now.
 
-    is_on_scale: whether the judge answers on the criterion's own scale, which a language model is told. All others
-    measure on one of theirs, a share or a probability, as imported scores may.
+    is_on_scale: whether the judge answers on the criterion's own scale, as a language model does that is told its
+    options. All others measure on one of theirs, a share or a probability, as imported scores may.
     """
 
     def __init__(self, project: Project, *, is_on_scale: bool = True) -> None:

@@ -29,6 +29,7 @@ from annotate.services.invites import create_invite
 from annotate.services.projects import create_project, set_member
 from annotate.services.releases import make_release
 from judges.services.certificates import issue_certificate
+from judges.services.endpoints import create_endpoint
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
@@ -118,6 +119,11 @@ PAGES = [
     ("alma", "/p/demo/criteria/edit/support/"),
     ("alma ana", "/p/demo/criteria/versions/fact_in_answer/"),
     ("alma", "/p/demo/criteria/carry/fact_in_answer/1/"),
+    ("alma", "/p/demo/judges/endpoints/"),
+    ("alma", "/p/bare/judges/endpoints/"),
+    ("alma", "/p/demo/judges/endpoints/new/"),
+    ("alma", "/p/demo/judges/endpoints/edit/{endpoint}/"),
+    ("alma", "/p/demo/judges/endpoints/edit/{endpoint}/delete/"),
     ("alma", "/p/demo/import/"),
     ("alma", "/p/bare/import/"),
     ("alma", "/p/demo/import/{uploaded}/"),
@@ -175,6 +181,7 @@ NO_PAGES = {
     "token-revoke": "a form",
     "batch-preview": "a part of the form for a batch",
     "batch-progress": "a part of the batch's page",
+    "endpoint-try": "a form of the endpoint's page",
     "gold-remove": "a form",
     "import-progress": "a part of the import's page",
     "import-errors": "a file",
@@ -237,6 +244,8 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         metadata={"k" * 60: "v" * 200},
         content_hash=b"odd",
     )
+    address = {"base_url": "http://127.0.0.1:1/" + "a" * 200, "key": "k" * 30}
+    endpoint = create_endpoint(project=demo, name="e" * 60, actor=alma, **address)
     _invite, invited = create_invite(actor=alma, project=bare, role="annotator", max_uses=5)
     stages = Stages(alma, remy, ana, User.objects.get(username="ben"))
     return {
@@ -249,6 +258,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         "drafted": draft.samples.order_by("pk")[0].pk,
         "task": Task.objects.filter(batch__project=demo, batch__number=1, status="submitted").order_by("pk")[0].pk,
         "invited": invited,
+        "endpoint": endpoint.name,
         "uploaded": _job(demo, alma, [good]).pk,
         "failed": start(_job(demo, alma, [good, bad])).pk,
         "done": start(_job(demo, alma, [good])).pk,

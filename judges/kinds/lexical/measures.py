@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from rapidfuzz import fuzz, process
@@ -142,7 +142,7 @@ class _Ranked:
         shared = sum(word in own for word in wanted)
         return ranked[index], f"{shared} of {len(wanted)} words of {SOURCES[against]}.{_missing(wanted, own)}"
 
-    def rank(self, options: Options, query: list[str], contexts: list[list[str]]) -> list[float]:
+    def rank(self, options: Options, query: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float]:
         raise NotImplementedError
 
 
@@ -154,7 +154,7 @@ class Bm25(_Ranked):
             "b": fields.number("b", default=0.75, low=0, high=1),
         }
 
-    def rank(self, options: Options, query: list[str], contexts: list[list[str]]) -> list[float]:
+    def rank(self, options: Options, query: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float]:
         return bm25(query, contexts, k1=options["k1"], b=options["b"])
 
 
@@ -162,7 +162,7 @@ class TfIdf(_Ranked):
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
         return {"against": against_field(fields, unit, "question")}
 
-    def rank(self, options: Options, query: list[str], contexts: list[list[str]]) -> list[float]:
+    def rank(self, options: Options, query: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float]:
         return tf_idf(query, contexts)
 
 

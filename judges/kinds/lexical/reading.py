@@ -25,15 +25,15 @@ class Reading:
     def __init__(self, sample: Sample, *, pairs: bool) -> None:
         self.sample = sample
         self._pairs = pairs
-        self._units: dict[str, list[str]] = {}
-        self._lists: dict[str, list[list[str]]] = {}
+        self._units: dict[str, Sequence[str]] = {}
+        self._lists: dict[str, list[Sequence[str]]] = {}
         self._sets: dict[str, list[frozenset[str]]] = {}
         self._kept: dict[Hashable, object] = {}
 
-    def words(self, text: str) -> list[str]:
+    def words(self, text: str) -> Sequence[str]:
         return words(text, pairs=self._pairs)
 
-    def unit(self, unit: str) -> list[str]:
+    def unit(self, unit: str) -> Sequence[str]:
         """The words of the unit. Raises NoScore when it has none."""
         if unit not in self._units:
             self._units[unit] = self.words(unit_text(self.sample, unit))
@@ -42,7 +42,7 @@ class Reading:
             raise NoScore("There is no word in what is to be scored.")
         return found
 
-    def source(self, name: str) -> list[list[str]]:
+    def source(self, name: str) -> list[Sequence[str]]:
         """The words of what a unit is held against: one list for each context, one for any other text.
 
         Raises NoScore when there are none.

@@ -53,10 +53,20 @@ def test_claim_by_claim(world: World, openai_server: OpenAIServer) -> None:
     assert run(version).planned == 0
     # Another version that asks the same of the same: all of it is kept from before.
     before = len(openai_server.requests)
-    of_its_own = {**version.config, "criterion": None, "dimension": "own", "unit": "claim"}
+    scores = [{**option, "score": place} for place, option in enumerate(version.config["options"])]
+    of_its_own = {**version.config, "criterion": None, "dimension": "own", "unit": "claim", "options": scores}
     other = run(add_version(judge=version.judge, config=of_its_own, endpoint="main"))
-    assert (other.planned, progress_of(other).kept) == (8, 8)
+    assert (progress_of(other).by_status, progress_of(other).kept) == ({"ok": 8}, 8)
+    assert set(other.scores.values_list("number", "rationale")) == {(0.0, "yes: so")}
     assert len(openai_server.requests) == before == Reply.objects.count()
+
+
+def test_a_rubric_keeps_its_own_scale(world: World, openai_server: OpenAIServer) -> None:
+    """The criterion goes from 1 to 5."""
+    openai_server.answers(lambda request: {"1": {"reason": "", "met": False}, "2": {"reason": "", "met": True}})
+    rubric = {"criterion": "grade", "template": "rubric", "requirements": [{"text": "a"}, {"text": "b", "weight": 3}]}
+    assert progress_of(run(make(world, **rubric))).by_status == {"ok": 4}
+    assert set(Score.objects.values_list("number", "label")) == {(0.75, None)}
 
 
 def test_all_claims_of_an_answer_at_once(world: World, openai_server: OpenAIServer) -> None:
