@@ -43,6 +43,7 @@ class TrialForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.by_key = {criterion.key: criterion for criterion in criteria}
         self.fields["criterion"].choices = [(one.key, one.name) for one in criteria]  # type: ignore[attr-defined]
+        self.fields["criterion"].initial = next(iter(self.by_key), None)
         if currency is None:
             del self.fields["budget"]
         else:
