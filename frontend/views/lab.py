@@ -17,12 +17,12 @@ from annotate.errors import Refusal
 from annotate.services.selection import new_seed
 from annotate.units import unit_anchor
 from frontend.forms.judge_kinds.base import ConfigForm
-from frontend.forms.judge_kinds.forms import config_form, has_form
+from frontend.forms.judge_kinds.forms import config_form
 from frontend.forms.lab import TrialForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.judge_words import difference_rows
 from frontend.views.narrowing import sees_names
-from frontend.views.run_start import asks_model
+from frontend.views.run_start import asks_model, can_be_run
 from frontend.views.run_words import TONES, duration, money, run_said
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
 from judges.selectors.judges import one_judge
@@ -166,7 +166,7 @@ class _Forms:
 def _of_lab(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
     judge = one_judge(page.project, judge_id)
     base = current_version(judge)
-    if base is None or not has_form(judge.kind):
+    if base is None or not can_be_run(judge, base):
         raise Http404(_("There is nothing of this judge that can be tried."))
     return judge, base
 
