@@ -12,7 +12,15 @@ from judges.models import Judge, JudgeVersion, Run, Score, VersionState
 from judges.services.reports import freeze_report
 from judges.services.versions import add_version, create_judge
 from tests.frontend.building import make_samples
-from tests.frontend.conftest import Staff, copied_from_world, make_batch, make_disputes, make_help_desk, make_staff
+from tests.frontend.conftest import (
+    Staff,
+    copied_from_world,
+    give,
+    make_batch,
+    make_disputes,
+    make_help_desk,
+    make_staff,
+)
 from tests.judges.building import add_judge
 
 AsUser = Callable[[User], Client]
@@ -51,6 +59,25 @@ judge = copied_from_world(2)
 def second(judge: Judge, alice: User) -> JudgeVersion:
     config = {**OVERLAP, "contexts": "best"}
     return add_version(judge=judge, config=config, state=VersionState.TRIAL, based_on=judge.versions.get(), actor=alice)
+
+
+def test_examples_are_for_those_who_may_know_their_verdicts(
+    alice: User, rita: User, project: Project, judge: Judge, second: JudgeVersion, as_user: AsUser
+) -> None:
+    """Reviewers may not, nor does an admin who still has one of these samples to label."""
+    drawn = [{"sample": "s3", "unit": "claim:0", "value": "zebra", "shows": {}}]
+    config = {**second.config, "examples": {"count": 1, "seed": 1, "drawn": drawn}}
+    JudgeVersion.objects.filter(pk=second.pk).update(config=config)
+    at = f"/p/help/judges/{judge.pk}/"
+    places = (f"{at}?version=2", f"{at}diff/", f"{at}versions/2.json")
+
+    def shows(who: User) -> list[bool]:
+        return ["zebra" in as_user(who).get(place).content.decode() for place in places]
+
+    assert (shows(alice), shows(rita)) == ([True, True, True], [False, False, False])
+    give(project, alice, "s3")
+    assert shows(alice) == [False, False, False]
+    assert as_user(alice).get(places[2]).status_code == 403
 
 
 def test_the_list_says_what_each_judge_is_worth(alice: User, project: Project, judge: Judge, as_user: AsUser) -> None:
