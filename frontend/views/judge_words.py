@@ -63,6 +63,10 @@ _ORDER = {name: place for place, name in enumerate(_FIELDS)}
 # Under these lie examples that were drawn from verdicts: whoever may still have to label those samples must not see
 # them.
 _EXAMPLES = ("examples",)
+# What is told as a whole, although it consists of many parts.
+_WHOLE = ("examples", "fit")
+# A version's measures tell these.
+_TOLD_ELSEWHERE = ("dimension", "unit")
 # A longer text stands on lines of its own.
 LONG = 80
 
@@ -95,7 +99,7 @@ def config_facts(version: JudgeVersion, *, with_examples: bool) -> list[Fact]:
     facts = [] if version.endpoint is None else [Fact(str(_FIELDS["endpoint"]), version.endpoint.name)]
     config = version.config
     for name in sorted(config, key=lambda name: (_ORDER.get(name, len(_ORDER)), name)):
-        if name == "dimension" and config.get("criterion"):
+        if name in _TOLD_ELSEWHERE:
             continue
         words = _field_words(name, config[name], with_examples=with_examples)
         if words:
@@ -125,7 +129,9 @@ def _examples_words(examples: Mapping[str, Any], *, with_examples: bool) -> str:
     if not examples["count"]:
         return ""
     if not with_examples:
-        return _("%(n)d, drawn from dev; admins see them") % {"n": examples["count"]}
+        return _("%(n)d, drawn from dev; not shown to you, who may still have to label those samples") % {
+            "n": examples["count"]
+        }
     return "\n".join(f"{one['sample']}, {one['unit']}: {value_words(one['value'])}" for one in examples["drawn"])
 
 
@@ -159,14 +165,26 @@ def shown_differences(differences: Iterable[Difference], *, with_examples: bool)
     return [one for one in differences if with_examples or not is_example(one.field.removeprefix("config."))]
 
 
-def difference_rows(differences: Iterable[Difference]) -> list[DifferenceRow]:
-    rows = []
-    for one in differences:
-        before, after = (None if value is None else value_words(value) for value in (one.older, one.newer))
+def difference_rows(older: JudgeVersion, newer: JudgeVersion, differences: Iterable[Difference]) -> list[DifferenceRow]:
+    """In the order in which a configuration is shown, the prompt first; what consists of many parts in one row."""
+    rows: dict[str, DifferenceRow] = {}
+    for difference in differences:
+        path = difference.field.removeprefix("config.")
+        top = path.split(".")[0]
+        if top in _WHOLE:
+            was, now = (_field_words(top, one.config.get(top), with_examples=True) for one in (older, newer))
+            rows[top] = DifferenceRow(field_name(top), was, now)
+            continue
+        before, after = (
+            None if value is None else value_words(value) for value in (difference.older, difference.newer)
+        )
         is_long = any("\n" in text or len(text) > LONG for text in (before, after) if text)
-        name = field_name(one.field.removeprefix("config."))
-        rows.append(DifferenceRow(name, before, after, one.lines if is_long else ()))
-    return rows
+        rows[path] = DifferenceRow(field_name(path), before, after, difference.lines if is_long else ())
+
+    def place(path: str) -> tuple[bool, int, str]:
+        return path != "prompt", _ORDER.get(path.split(".", maxsplit=1)[0], len(_ORDER)), path
+
+    return [rows[path] for path in sorted(rows, key=place)]
 
 
 def is_example(path: str) -> bool:

@@ -134,7 +134,7 @@ def diff(page: ProjectPage, judge_id: int) -> HttpResponse:
         "versions": versions,
         "older": older,
         "newer": newer,
-        "rows": difference_rows(seen),
+        "rows": difference_rows(older, newer, seen),
         "hidden": len(differences) - len(seen),
     }
     return page.render("frontend/judge_diff.html", context)

@@ -140,6 +140,7 @@ def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVer
     reply = as_user(alice).get(f"/p/help/judges/{judge.pk}/")
     assert reply.context["shown"].number == 1
     facts = {fact.name: fact.value for fact in reply.context["facts"]}
+    assert not {"Asked about each", "Its own name for what it measures"} & set(facts), "its measures tell that"
     assert facts["Measure"] == "token_overlap"
     text = reply.content.decode()
     assert second.content_hash[:8] in text
@@ -167,6 +168,22 @@ def test_what_changed(alice: User, judge: Judge, second: JudgeVersion, as_user: 
     assert "these two say the same" in client.get(f"/p/help/judges/{judge.pk}/diff/?from=1&to=1").content.decode()
     for query in ("from=1&to=9", "from=x&to=1"):
         assert client.get(f"/p/help/judges/{judge.pk}/diff/?{query}").status_code == 404
+
+
+def test_only_admins_see_the_examples(
+    alice: User, rita: User, judge: Judge, second: JudgeVersion, as_user: AsUser
+) -> None:
+    """They are verdicts on samples that a reviewer may still have to label."""
+    drawn = [{"sample": "s3", "unit": "claim:0", "value": "contradicted", "shows": {"claim": "It is not."}}]
+    second.config = {**second.config, "examples": {"count": 1, "seed": 1, "drawn": drawn}}
+    second.save()
+    for path in ("?version=2", "diff/"):
+        of_admin = as_user(alice).get(f"/p/help/judges/{judge.pk}/{path}").content.decode()
+        of_reviewer = as_user(rita).get(f"/p/help/judges/{judge.pk}/{path}").content.decode()
+        assert "s3, claim:0: contradicted" in of_admin, path
+        for hidden in ("s3", "contradicted", "It is not."):
+            assert hidden not in of_reviewer.split("<main", 1)[1], (path, hidden)
+        assert "not shown to you" in of_reviewer, path
 
 
 def test_a_trial_is_kept_and_dropped(alice: User, judge: Judge, second: JudgeVersion, as_user: AsUser) -> None:
