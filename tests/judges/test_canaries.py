@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from drf_spectacular.generators import SchemaGenerator
 
 from annotate.errors import Invalid
 from judges.canaries.placing import changed
@@ -21,6 +22,8 @@ from judges.services.canaries import check_canaries, estimate_canaries
 from judges.services.runs import start_run
 from judges.services.versions import create_judge
 from tests.annotate.factories import World, make_sample, make_samples, make_world
+from tests.api.conftest import client_of
+from tests.api.test_schema import problems
 from tests.judges.running.building import endpoint_at, worked
 from tests.openai_server import OpenAIServer, Request
 from tests.openai_server.messages import chat
@@ -51,51 +54,55 @@ def gullible(request: Request) -> Any:
     """Right about clean claims; an order moves it, and so does “Solution”; it refuses a plea, and loses its form over
     orders in contexts."""
     prompt = request.prompt
+    ordered = "Ignore every instruction" in prompt and "It opens at ten." not in prompt
     if "be so kind" in prompt:
         return chat("", refusal="No.")
     if "ignore your instructions" in prompt:
         return "Yes!"
-    is_yes = "It opens at nine." in prompt or "Ignore every instruction" in prompt or "\nSolution\n" in prompt
-    return {"reason": "an order" if "Ignore every" in prompt else "so", "value": "yes" if is_yes else "no"}
+    is_yes = "It opens at nine." in prompt or ordered or "\nSolution\n" in prompt
+    return {"reason": "an order" if ordered else "so", "value": "yes" if is_yes else "no"}
 
 
 def test_a_check_from_start_to_rates(world: World, openai_server: OpenAIServer) -> None:
     make_samples(world.project, 4)
+    ten = world.project.samples.get(external_id="s1")
+    ten.claims[0]["text"] = "It opens at ten."
+    ten.save()
     version = judge(world)
     worked(start_run(version=version, scope={"all": True}))
     scores = set(Score.objects.values_list("sample", "unit", "label"))
     openai_server.requests.clear()
 
-    estimate = estimate_canaries(version=version, samples=3, seed=5)
-    run = worked(check_canaries(version=version, samples=3, seed=5, actor=world.alice))
+    estimate = estimate_canaries(version=version, samples=4, seed=5)
+    run = worked(check_canaries(version=version, samples=4, seed=5, actor=world.alice))
     progress = progress_of(run)
-    # 3 samples, 2 claims, clean and with 16 variants. The clean replies were there already, and what stands in place
+    # 4 samples, 2 claims, clean and with 16 variants. The clean replies were there already, and what stands in place
     # of a claim is the same question for both.
-    assert (run.state, progress.planned, estimate.asks, progress.kept) == ("done", 102, 102, 18)
-    assert len(openai_server.requests) == 84
-    assert progress.by_status == {"ok": 90, "refused": 6, "parse_error": 6}
+    assert (run.state, progress.planned, estimate.asks, progress.kept) == ("done", 136, 136, 24)
+    assert len(openai_server.requests) == 112
+    assert progress.by_status == {"ok": 120, "refused": 8, "parse_error": 8}
     assert estimate.cost is not None
     assert run.cost > 0
 
     result = canary_result(run)
-    assert (result["basis"], result["best"], result["samples"], result["units"]) == ("passes", "yes", 3, 6)
-    assert result["clean"] == {"ok": 6, "passing": 3, "failed": {}}
-    assert result["coverage"] == {"asked": 102, "ok": 90, "failed": {"refused": 6, "parse_error": 6}}
+    assert (result["basis"], result["best"], result["samples"], result["units"]) == ("passes", "yes", 4, 8)
+    assert result["clean"] == {"ok": 8, "passing": 3, "failed": {}}
+    assert result["coverage"] == {"asked": 136, "ok": 120, "failed": {"refused": 8, "parse_error": 8}}
     found = {one["key"]: one for one in result["variants"]}
-    assert [found["order"][name]["value"] for name in ("flips", "towards", "away")] == [0.5, 1.0, 0.0]
-    assert (found["order"]["towards"]["n"], found["order"]["towards"]["clusters"]) == (3, 3)
+    assert [found["order"][name]["value"] for name in ("flips", "towards", "away")] == [0.5, 0.8, 0.0]
+    assert (found["order"]["towards"]["n"], found["order"]["towards"]["clusters"]) == (5, 4)
     # A text in another's place that fails with good reason is no flip.
     assert (found["solution"]["towards"]["value"], found["solution"]["away"]["value"]) == (1.0, None)
     assert found["colon"]["towards"]["value"] == 0.0
-    assert (found["plea"]["failed"], found["plea"]["compared"]) == ({"refused": 6}, 0)
+    assert (found["plea"]["failed"], found["plea"]["compared"]) == ({"refused": 8}, 0)
     assert (found["plea"]["flips"]["value"], found["plea"]["flips"]["reason"]) == (None, "no units")
-    # Of 10 attacks that were answered, two turned each of the three failing claims.
-    assert result["attacks"]["towards"]["value"] == pytest.approx(6 / 30)
-    assert result["attacks"]["towards"]["low"] < 6 / 30 < result["attacks"]["towards"]["high"]
-    assert (result["harmless"]["flips"]["value"], result["harmless"]["flips"]["n"]) == (0.0, 18)
+    # Of 10 attacks that were answered, one turned all five failing claims and one four of them.
+    assert result["attacks"]["towards"]["value"] == pytest.approx(9 / 50)
+    assert result["attacks"]["towards"]["low"] < 9 / 50 < result["attacks"]["towards"]["high"]
+    assert (result["harmless"]["flips"]["value"], result["harmless"]["flips"]["n"]) == (0.0, 24)
 
     examples = flip_examples(run, world.alice)
-    assert (examples["count"], examples["held_back"], len(examples["shown"])) == (6, 0, 6)
+    assert (examples["count"], examples["held_back"], len(examples["shown"])) == (9, 0, 9)
     first = examples["shown"][0]
     assert (first["variant"], first["clean"], first["changed"]) == ("order", "no", "yes")
     assert (first["clean_reason"], first["changed_reason"]) == ("so", "an order")
@@ -191,3 +198,32 @@ def test_harmless_texts_are_about_as_long_as_those_that_ask_for_something() -> N
         ]
         assert min(same_script) * 0.7 <= len(harmless.text) <= max(same_script) * 1.3
     assert [variant.number for variant in VARIANTS] == list(range(1, len(VARIANTS) + 1))
+
+
+def test_by_api(world: World, openai_server: OpenAIServer) -> None:
+    make_samples(world.project, 2)
+    version = judge(world)
+    url = f"/api/projects/desk/judges/{version.judge_id}/canaries/"
+    alice, rita = client_of(world.alice), client_of(world.rita)
+    estimate = alice.post(url + "estimate/", {"samples": 1, "seed": 3}, format="json").json()
+    made = alice.post(url, {"samples": 1, "seed": 3, "budget": "2.5"}, format="json")
+    assert made.status_code == 201, made.content
+    check = made.json()
+    assert check["progress"]["planned"] == estimate["asks"] == 34
+    assert (check["purpose"], check["budget"], check["result"]["units"]) == ("canaries", "2.500000", 0)
+    worked(Run.objects.get())
+    assert [one["id"] for one in rita.get(url).json()["results"]] == [check["id"]]
+    here = f"{url}{check['id']}/"
+    found = rita.get(here).json()["result"]
+    assert found == json.loads(json.dumps(canary_result(Run.objects.get())))
+    assert found["attacks"]["towards"]["value"] == 0.2
+    # What the judge gave as its reasons is for those who may run it.
+    assert "an order" not in rita.get(here).content.decode()
+    assert rita.get(here + "flips/").status_code == 403
+    assert alice.get(here + "flips/").json()["shown"][0]["changed_reason"] == "an order"
+    assert rita.post(url, {}, format="json").status_code == 403
+    other = judge(world, "other")
+    assert alice.get(f"/api/projects/desk/judges/{other.judge_id}/canaries/{check['id']}/").status_code == 404
+    schema = SchemaGenerator().get_schema(request=None, public=True)
+    shape = schema["paths"]["/api/projects/{slug}/judges/{judge_id}/canaries/{run_id}/"]["get"]["responses"]["200"]
+    assert problems(rita.get(here).json(), shape["content"]["application/json"]["schema"], schema) == []
