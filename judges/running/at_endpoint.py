@@ -155,6 +155,8 @@ class EndpointWork:
                 self._ask_suspect(runs)
             return
         if self._pace.rest:
+            for one in runs:
+                one.is_idle = not one.opened.in_hand  # all that it has may be due later still
             return
         if self._pace.is_doubtful:
             if not self._crew.in_hand and self._hand_out(runs, 1):
@@ -196,7 +198,7 @@ class EndpointWork:
                     continue
                 one.due_in = left.due_in
                 one.look_at = now + min(left.due_in, _LOOK_SECONDS)
-            if one.due_in == 0:
+            if one.due_in == 0 and not self._pace.rest:
                 self._alone.is_wanted = True
 
     def _is_long_idle(self) -> bool:

@@ -99,7 +99,7 @@ class Crew:
     def _came_of(self, todo: Todo) -> Came:
         if self._is_halted or not todo.run.is_open:
             return Came(todo, End.UNASKED)
-        model = AskedModel(todo.run, self._model, self._base_url, self.memory, self._pace, self)
+        model = AskedModel(todo, self._model, self._base_url, self.memory, self._pace, self)
         try:
             return ask(todo, model, self._pace)
         except Exception as error:  # noqa: BLE001 - a thread that ends would take its ask along
