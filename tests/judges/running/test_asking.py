@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
 
-from judges.models import Ask, Reply, Score, ScoreStatus
+from judges.models import Ask, Score, ScoreStatus
+from judges.models import Reply as Kept
 from judges.running.memory import salted
 from judges.selectors.runs import failures, progress_of
 from judges.services.runs import start_run
 from tests.annotate.factories import World, make_sample, make_samples
 from tests.judges.running.building import asked_of, endpoint_at, plain_judge, worked
-from tests.openai_server import OpenAIServer, error
+from tests.openai_server import OpenAIServer, Reply, chat, error
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def test_every_unit_is_asked_about_once(world: World, server: OpenAIServer) -> N
     run = worked(start_run(version=version, scope={"all": True}))
     progress = progress_of(run)
     assert (progress.state, progress.planned, progress.by_status) == ("done", 40, {"ok": 40})
-    assert (len(server.requests), Reply.objects.count(), progress.kept) == (40, 40, 0)
+    assert (len(server.requests), Kept.objects.count(), progress.kept) == (40, 40, 0)
     assert (progress.unpriced, progress.share, progress.failed) == (40, 1.0, 0)
     assert set(Score.objects.values_list("number", flat=True)) == {0.5}
     assert server.most_at_once <= 4
@@ -78,8 +80,8 @@ def test_an_unchanged_question_is_not_paid_twice(world: World, server: OpenAISer
     fresh = plain_judge(world, endpoint, name="asked anew", note="neither does this")
     third = worked(start_run(version=fresh, scope={"all": True}, fresh=True))
     assert (len(server.requests), progress_of(third).kept, third.cost) == (12, 0, first.cost)
-    key = Reply.objects.order_by("pk")[0].key
-    assert Reply.objects.filter(key=salted(key, third.pk)).exists()
+    key = Kept.objects.order_by("pk")[0].key
+    assert Kept.objects.filter(key=salted(key, third.pk)).exists()
 
 
 def test_the_same_question_at_the_same_time_is_asked_once(world: World, server: OpenAIServer) -> None:
@@ -112,13 +114,13 @@ def test_replies_that_came_before_a_failure_are_kept(world: World, server: OpenA
     server.script("0.1", "0.2", error(400, "no such thing"))
     run = worked(start_run(version=version, scope={"all": True}))
     assert progress_of(run).by_status == {"error": 1}
-    assert (Reply.objects.count(), len(Ask.objects.get().replies), failures(run)[0].raw) == (2, 2, "0.2")
+    assert (Kept.objects.count(), len(Ask.objects.get().replies), failures(run)[0].raw) == (2, 2, "0.2")
 
 
 def test_what_the_database_cannot_hold_is_marked_as_lost(world: World, server: OpenAIServer) -> None:
     make_sample(world.project)
     version = plain_judge(world, endpoint_at(world, server), unit="answer")
-    server.answers(lambda request: "a\x00b\ud800c")
+    server.answers(lambda request: Reply(json.dumps(chat("a\x00b\ud800c").body).encode()))
     run = worked(start_run(version=version, scope={"all": True}))
     assert progress_of(run).by_status == {"parse_error": 1}
     assert failures(run)[0].raw == "a\ufffdb\ufffdc"

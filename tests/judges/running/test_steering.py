@@ -48,13 +48,8 @@ def test_nothing_new_goes_out_of_a_paused_run(world: World, server: OpenAIServer
     assert progress_of(run).is_waiting_for_worker
     run = worked(run)
     assert (run.state, len(server.requests), Score.objects.count()) == ("done", 60, 60)
-    assert list(
-        AuditEntry.objects.filter(action__startswith="run.").order_by("pk").values_list("action", flat=True)
-    ) == [
-        "run.started",
-        "run.paused",
-        "run.resumed",
-    ]
+    noted = AuditEntry.objects.filter(action__startswith="run.").order_by("pk")
+    assert list(noted.values_list("action", flat=True)) == ["run.started", "run.paused", "run.resumed"]
 
 
 def test_what_waits_in_a_cancelled_run_is_never_asked(world: World, server: OpenAIServer) -> None:
