@@ -6,6 +6,7 @@ from judges.models.look import Certificate, Look, SplitMember
 from judges.models.report import AlignmentReport
 from judges.models.run import Ask, AskState, Reply, Run, RunPurpose, RunState
 from judges.models.score import LARGEST_SCORE, Score, ScoreStatus
+from judges.models.trial import Trial
 
 __all__ = [
     "LARGEST_SCORE",
@@ -26,5 +27,6 @@ __all__ = [
     "Score",
     "ScoreStatus",
     "SplitMember",
+    "Trial",
     "VersionState",
 ]

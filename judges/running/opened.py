@@ -14,7 +14,7 @@ from annotate.errors import Refusal
 from judges.endpoints.calls import StopRun
 from judges.kinds.base import OneByOne, Together
 from judges.kinds.registry import kind_named
-from judges.models import Run
+from judges.models import JudgeKind, Run
 from judges.running.faults import note_fault
 from judges.running.outcomes import Gate
 from judges.running.purse import Purse
@@ -38,7 +38,9 @@ class OpenRun:
         self.project_id = self.project.pk
         self.is_fresh = run.is_fresh
         self.dimensions = list(kind_named(run.version.judge.kind).dimensions(run.version.config))
-        self.gate = Gate(self.project)
+        # A rubric's share, or a number from 0 to 100, is held against the criterion as any other metric is.
+        is_on_scale = run.version.judge.kind == JudgeKind.LLM and run.version.config["answer_with"] == "options"
+        self.gate = Gate(self.project, is_on_scale=is_on_scale)
         self.purse = Purse(run.budget, run.cost, run.version.endpoint)
         self.is_open = True
         self.in_hand = 0
