@@ -14,7 +14,8 @@ class Channel(stock.Channel):
         # to nothing: an AttributeError, which nobody expects. That the connection is gone, everybody does.
         if self.connection.client is None:
             raise RedisConnectionError("This connection to Redis has been given up.")
-        return super()._connparams(asynchronous=asynchronous)
+        params: dict[str, Any] = super()._connparams(asynchronous=asynchronous)  # type: ignore[no-untyped-call]
+        return params
 
 
 class Transport(stock.Transport):

@@ -111,6 +111,7 @@ class EndpointWork:
             # One that was resumed meanwhile is opened anew once nothing of it is in hand: its budget may be another.
             if run_id not in under_way or not one.opened.is_open:
                 one.opened.close()
+                self._crew.take_back(one.opened)
                 if not one.opened.in_hand:
                     self._drop(run_id)
         for run_id, run in under_way.items():

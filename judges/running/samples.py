@@ -23,6 +23,6 @@ def load(run: OpenRun, taken: Sequence[Taken]) -> list[Todo]:
     failed = set(bad.values_list("sample_id", "dimension", "unit", "repeat"))
     todos = [Todo(each, run, samples[each.sample]) for each in taken]
     for todo in todos if failed else ():
-        sample, repeat = todo.taken.sample, todo.taken.repeat
-        todo.has_failed = any((sample, dimension, unit, repeat) in failed for dimension, unit in todo.wanted)
+        taken_of, repeat = todo.taken.sample, todo.taken.repeat
+        todo.has_failed = any((taken_of, dimension, unit, repeat) in failed for dimension, unit in todo.wanted)
     return todos

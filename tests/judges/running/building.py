@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import Random
 from threading import Thread
@@ -67,3 +68,10 @@ def being_worked(run: Run) -> Iterator[Thread]:
 def asked_of(request: Request) -> str:
     """What the plain kind asked about: "s1 claim:0"."""
     return request.prompt.split(" of ", 1)[1].split(": ", 1)[0]
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        time.sleep(0.02)

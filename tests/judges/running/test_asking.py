@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 import pytest
@@ -10,11 +9,12 @@ import pytest
 from judges.models import Ask, Score, ScoreStatus
 from judges.models import Reply as Kept
 from judges.running.memory import salted
+from judges.running.outcomes import storable
 from judges.selectors.runs import failures, progress_of
 from judges.services.runs import start_run
 from tests.annotate.factories import World, make_sample, make_samples
 from tests.judges.running.building import asked_of, endpoint_at, plain_judge, worked
-from tests.openai_server import OpenAIServer, Reply, chat, error
+from tests.openai_server import OpenAIServer, error
 
 
 @pytest.fixture
@@ -120,7 +120,8 @@ def test_replies_that_came_before_a_failure_are_kept(world: World, server: OpenA
 def test_what_the_database_cannot_hold_is_marked_as_lost(world: World, server: OpenAIServer) -> None:
     make_sample(world.project)
     version = plain_judge(world, endpoint_at(world, server), unit="answer")
-    server.answers(lambda request: Reply(json.dumps(chat("a\x00b\ud800c").body).encode()))
+    server.answers(lambda request: "a\x00b")
     run = worked(start_run(version=version, scope={"all": True}))
     assert progress_of(run).by_status == {"parse_error": 1}
-    assert failures(run)[0].raw == "a\ufffdb\ufffdc"
+    assert failures(run)[0].raw == "a\ufffdb"
+    assert storable("\ud83d\ude00 \ud83d") == "😀 \ufffd"
