@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
+from annotate.selectors.blindness import why_held_back
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.judge_words import config_facts, difference_rows, measured_words, shown_differences
 from frontend.views.report_parts import judge_url
@@ -15,7 +17,7 @@ from frontend.views.run_start import can_be_run
 from frontend.views.run_words import TONES
 from frontend.views.runs import run_row
 from judges.models import JudgeKind, JudgeVersion, RunState, VersionState
-from judges.selectors.judges import one_judge
+from judges.selectors.judges import may_know_examples, one_judge
 from judges.selectors.judges_page import JudgeRow, coverage_of, judge_rows
 from judges.selectors.runs import runs_of
 from judges.selectors.versions import current_version, version_diff
@@ -71,7 +73,7 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "judge": found,
         "current": current,
         "shown": shown,
-        "facts": config_facts(shown, with_examples=page.may("judges.run")) if shown else [],
+        "facts": config_facts(shown, with_examples=_may_know(page, shown)) if shown else [],
         "measures": [measured_words(one) for one in measures],
         "coverage": coverage,
         "versions": [_version_row(version, current) for version in versions],
@@ -125,13 +127,14 @@ def diff(page: ProjectPage, judge_id: int) -> HttpResponse:
     before = [one for one in versions if one.number < newer.number] or [one for one in versions if one != newer]
     older = _numbered(versions, asked.get("from", before[0].number))
     differences = version_diff(older, newer)
-    seen = shown_differences(differences, with_examples=page.may("judges.run"))
+    may_know = _may_know(page, older) and _may_know(page, newer)
+    seen = shown_differences(differences, with_examples=may_know)
     context = {
         "judge": found,
         "versions": versions,
         "older": older,
         "newer": newer,
-        "rows": difference_rows(seen),
+        "rows": difference_rows(older, newer, seen),
         "hidden": len(differences) - len(seen),
     }
     return page.render("frontend/judge_diff.html", context)
@@ -169,8 +172,14 @@ def spec(page: ProjectPage, judge_id: int, number: int) -> HttpResponse:
     """A version as the file from which the same judge can be made elsewhere."""
     found = one_judge(page.project, judge_id)
     version = _numbered(list(found.versions.select_related("judge", "endpoint")), number)
+    if not _may_know(page, version):
+        raise PermissionDenied(why_held_back())
     return HttpResponse(
         json.dumps(judge_spec(version), ensure_ascii=False, indent=2),
         content_type="application/json",
         headers={"Content-Disposition": f'attachment; filename="{page.project.slug}-judge-{found.pk}-{number}.json"'},
     )
+
+
+def _may_know(page: ProjectPage, version: JudgeVersion) -> bool:
+    return may_know_examples(version, reader=page.user, role=page.role)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotate.models import Sample
+from annotate.selectors.blindness import why_held_back
 from annotate.selectors.samples import samples_named
 from annotate.units import has_unit, unit_anchor, unit_number, unit_title
 from frontend.views.base import ProjectPage
@@ -37,7 +38,7 @@ class FailureGroup:
 def failure_groups(page: ProjectPage, run: Run, progress: RunProgress, *, with_replies: bool) -> list[FailureGroup]:
     if not progress.failed:
         return []
-    found = failures(run)
+    found = failures(run, reader=page.user)
     named = samples_named(page.project, {one.sample for one in found}).only("pk", "external_id", "claims")
     samples = {sample.external_id: sample for sample in named}
     groups = []
@@ -56,6 +57,6 @@ def _row(page: ProjectPage, failure: Failure, sample: Sample, with_replies: bool
         title=unit_title(failure.unit, unit_number(sample, failure.unit) if is_claim else None),
         url=f"{page.url('sample', sample.pk)}#{unit_anchor(failure.unit)}",
         repeat=failure.repeat,
-        detail=failure.detail,
+        detail=why_held_back() if failure.held_back else failure.detail,
         raw=failure.raw if with_replies else "",
     )

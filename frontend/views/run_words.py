@@ -10,7 +10,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from judges.models import Run, RunState
+from judges.models import WITHOUT_SCORES, Run, RunState
 from judges.selectors.runs import RunProgress
 
 # The tone of a badge, as base.css names them.
@@ -45,6 +45,8 @@ def run_said(run: Run, progress: RunProgress) -> str:
                 "on by itself."
             )
         return _("The judge is being asked. You can leave this page; the run goes on.")
+    if run.purpose in WITHOUT_SCORES:
+        return _said_without_scores(run, progress)
     if run.state == RunState.PAUSED:
         return _("Paused. What is scored stays; resuming asks for the rest.")
     if run.state == RunState.STOPPED:
@@ -56,6 +58,20 @@ def run_said(run: Run, progress: RunProgress) -> str:
     if progress.failed:
         return _("Done. What failed has no score; another run tries it again.")
     return _("Done: every unit has its score.")
+
+
+def _said_without_scores(run: Run, progress: RunProgress) -> str:
+    if run.state == RunState.PAUSED:
+        return _("Paused. What came stays; resuming asks for the rest.")
+    if run.state == RunState.STOPPED:
+        return _("Stopped by itself. What came stays; once the cause is gone, resuming asks for the rest.")
+    if run.state == RunState.CANCELLED:
+        return _("Cancelled. What came by then stays.")
+    if not progress.planned:
+        return _("There was nothing to ask about in these samples.")
+    if progress.failed:
+        return _("Done. Some replies failed; they are listed below and count as missing.")
+    return _("Done: every question has its answer.")
 
 
 def duration(seconds: float | None) -> str:

@@ -16,7 +16,7 @@ from frontend.views.base import ProjectPage, project_view
 from frontend.views.run_failures import failure_groups
 from frontend.views.run_reports import reports_after
 from frontend.views.run_words import TONES, duration, money, rate, run_said, scope_words
-from judges.models import Run, RunState
+from judges.models import WITHOUT_SCORES, Run, RunState
 from judges.selectors.runs import RunProgress, one_run, progress_of, runs_of
 from judges.services.runs import cancel_run, pause_run, resume_run
 
@@ -53,6 +53,7 @@ def run(page: ProjectPage, run_id: int) -> HttpResponse:
     has_ended = found.state in ENDED
     may_run = page.may("judges.run")
     endpoint = found.version.endpoint
+    scores = found.purpose not in WITHOUT_SCORES
     context = {
         **_state(page, found, progress),
         "scope": scope_words(found.scope),
@@ -64,7 +65,7 @@ def run(page: ProjectPage, run_id: int) -> HttpResponse:
         "can_cancel": may_run and not has_ended,
         "resume_form": ResumeForm(currency=endpoint.currency, initial={"budget": found.budget}) if endpoint else None,
         "failures": failure_groups(page, found, progress, with_replies=may_run),
-        "reports": reports_after(page, found) if has_ended and progress.by_status.get("ok") else [],
+        "reports": reports_after(page, found) if has_ended and scores and progress.by_status.get("ok") else [],
     }
     return page.render("frontend/run.html", context)
 

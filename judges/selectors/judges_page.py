@@ -12,7 +12,17 @@ from annotate.models import Project
 from annotate.selectors.projects import current_criteria
 from annotate.units import KIND_ORDER
 from judges.kinds.registry import kind_named, runnable_kinds
-from judges.models import Judge, JudgeKind, JudgeVersion, Run, RunPurpose, Score, ScoreStatus, VersionState
+from judges.models import (
+    WITHOUT_SCORES,
+    Judge,
+    JudgeKind,
+    JudgeVersion,
+    Run,
+    RunPurpose,
+    Score,
+    ScoreStatus,
+    VersionState,
+)
 from judges.selectors.judges import judges_of
 from judges.selectors.reports import overview
 from judges.selectors.shown import Shown, shown
@@ -114,10 +124,10 @@ def measured_by_kind(version: JudgeVersion) -> list[Measured]:
 
 
 def _last_runs(project: Project) -> dict[int, Run]:
-    """By judge. Trials are seen with their judge, not here."""
+    """By judge, of those that score. Trials are seen with their judge, not here."""
     runs = (
         Run.objects.filter(version__judge__project=project)
-        .exclude(purpose=RunPurpose.TRIAL)
+        .exclude(purpose__in=(RunPurpose.TRIAL, *WITHOUT_SCORES))
         .order_by("version__judge_id", "-pk")
         .distinct("version__judge_id")
         .select_related("version")

@@ -174,7 +174,8 @@ _SPENT = """
            count(*) FILTER (WHERE r.cost IS NULL), sum(r.tokens_in), sum(r.tokens_out)
       FROM judges_reply r
      WHERE r.id IN (SELECT unnest(a.replies) FROM judges_ask a JOIN judges_run n ON n.id = a.run_id
-                     WHERE n.version_id = %s AND a.repeat = 0 AND a.sample_id = ANY(%s))
+                     WHERE n.version_id = %s AND n.purpose IN ('scores', 'trial')
+                       AND a.repeat = 0 AND a.sample_id = ANY(%s))
 """
 
 

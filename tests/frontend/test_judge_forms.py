@@ -49,7 +49,8 @@ def test_every_template_opens_and_is_named_once(alice: User, project: Project, a
     for key in keys:
         reply = client.get(f"{NEW}{key}/")
         assert reply.status_code == 200, key
-        assert reply.context["config"].endpoint_is_asked == (reply.context["start"].kind in ("llm", "ragas")), key
+        asks = key.startswith(("llm", "ragas")) or key == "embedding-endpoint"
+        assert reply.context["config"].endpoint_is_asked == asks, key
     assert client.get(f"{NEW}no-such-thing/").status_code == 404
 
 
@@ -213,6 +214,33 @@ def test_an_ensemble_that_has_nothing_to_learn_from(alice: User, judge: Judge, a
     reply = client.post(at, {"name": "e", "config-criterion": "support", "config-members": chosen})
     assert reply.status_code == 422
     assert reply.context["config"].errors.keys() == {"members"}
+
+
+def test_embeddings_of_an_endpoint(alice: User, endpoint: Endpoint, as_user: AsUser) -> None:
+    client, at = as_user(alice), f"{NEW}embedding-endpoint/"
+    client.post(at, sent_by(client.get(at), **{"config-model": "bag", "config-contexts": "mean"}))
+    version = Judge.objects.get(kind="embedding").versions.get()
+    assert (version.endpoint, version.config["model"], version.config["contexts"]) == (endpoint, "bag", "mean")
+    edit = f"/p/help/judges/{version.judge_id}/edit/"
+    assert "Nothing differs" in client.post(edit, sent_by(client.get(edit)), follow=True).content.decode()
+
+
+def test_what_needs_more_than_is_here_says_so(
+    alice: User, endpoint: Endpoint, as_user: AsUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judges.kinds.ragas.kind.installed_version", lambda: None)
+    monkeypatch.setattr("judges.kinds.ragas.installed.installed_version", lambda: None)
+    client = as_user(alice)
+    groups = {group.kind: group for group in client.get(NEW).context["groups"]}
+    assert "WITH=ragas" in groups["ragas"].missing
+    assert groups["nli"].missing
+    assert groups["embedding"].is_ready
+    at = f"{NEW}ragas-context-precision/"
+    refused = client.post(at, sent_by(client.get(at), **{"config-model": "small", "config-against": "answer"}))
+    assert "WITH=ragas" in str(refused.context["config"].non_field_errors())
+    for start in ("nli", "embedding-folder"):
+        reply = client.post(f"{NEW}{start}/", sent_by(client.get(f"{NEW}{start}/")))
+        assert list(reply.context["config"].errors) == ["folder"], start
 
 
 def upload(spec: Any) -> dict[str, SimpleUploadedFile]:

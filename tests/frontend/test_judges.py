@@ -12,7 +12,15 @@ from judges.models import Judge, JudgeVersion, Run, Score, VersionState
 from judges.services.reports import freeze_report
 from judges.services.versions import add_version, create_judge
 from tests.frontend.building import make_samples
-from tests.frontend.conftest import Staff, copied_from_world, make_batch, make_disputes, make_help_desk, make_staff
+from tests.frontend.conftest import (
+    Staff,
+    copied_from_world,
+    give,
+    make_batch,
+    make_disputes,
+    make_help_desk,
+    make_staff,
+)
 from tests.judges.building import add_judge
 
 AsUser = Callable[[User], Client]
@@ -51,6 +59,25 @@ judge = copied_from_world(2)
 def second(judge: Judge, alice: User) -> JudgeVersion:
     config = {**OVERLAP, "contexts": "best"}
     return add_version(judge=judge, config=config, state=VersionState.TRIAL, based_on=judge.versions.get(), actor=alice)
+
+
+def test_examples_are_for_those_who_may_know_their_verdicts(
+    alice: User, rita: User, project: Project, judge: Judge, second: JudgeVersion, as_user: AsUser
+) -> None:
+    """Reviewers may not, nor does an admin who still has one of these samples to label."""
+    drawn = [{"sample": "s3", "unit": "claim:0", "value": "zebra", "shows": {}}]
+    config = {**second.config, "examples": {"count": 1, "seed": 1, "drawn": drawn}}
+    JudgeVersion.objects.filter(pk=second.pk).update(config=config)
+    at = f"/p/help/judges/{judge.pk}/"
+    places = (f"{at}?version=2", f"{at}diff/", f"{at}versions/2.json")
+
+    def shows(who: User) -> list[bool]:
+        return ["zebra" in as_user(who).get(place).content.decode() for place in places]
+
+    assert (shows(alice), shows(rita)) == ([True, True, True], [False, False, False])
+    give(project, alice, "s3")
+    assert shows(alice) == [False, False, False]
+    assert as_user(alice).get(places[2]).status_code == 403
 
 
 def test_the_list_says_what_each_judge_is_worth(alice: User, project: Project, judge: Judge, as_user: AsUser) -> None:
@@ -113,6 +140,7 @@ def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVer
     reply = as_user(alice).get(f"/p/help/judges/{judge.pk}/")
     assert reply.context["shown"].number == 1
     facts = {fact.name: fact.value for fact in reply.context["facts"]}
+    assert not {"Asked about each", "Its own name for what it measures"} & set(facts), "its measures tell that"
     assert facts["Measure"] == "token_overlap"
     text = reply.content.decode()
     assert second.content_hash[:8] in text
@@ -140,6 +168,22 @@ def test_what_changed(alice: User, judge: Judge, second: JudgeVersion, as_user: 
     assert "these two say the same" in client.get(f"/p/help/judges/{judge.pk}/diff/?from=1&to=1").content.decode()
     for query in ("from=1&to=9", "from=x&to=1"):
         assert client.get(f"/p/help/judges/{judge.pk}/diff/?{query}").status_code == 404
+
+
+def test_only_admins_see_the_examples(
+    alice: User, rita: User, judge: Judge, second: JudgeVersion, as_user: AsUser
+) -> None:
+    """They are verdicts on samples that a reviewer may still have to label."""
+    drawn = [{"sample": "s3", "unit": "claim:0", "value": "contradicted", "shows": {"claim": "It is not."}}]
+    second.config = {**second.config, "examples": {"count": 1, "seed": 1, "drawn": drawn}}
+    second.save()
+    for path in ("?version=2", "diff/"):
+        of_admin = as_user(alice).get(f"/p/help/judges/{judge.pk}/{path}").content.decode()
+        of_reviewer = as_user(rita).get(f"/p/help/judges/{judge.pk}/{path}").content.decode()
+        assert "s3, claim:0: contradicted" in of_admin, path
+        for hidden in ("s3", "contradicted", "It is not."):
+            assert hidden not in of_reviewer.split("<main", 1)[1], (path, hidden)
+        assert "admins see them" in of_reviewer, path
 
 
 def test_a_trial_is_kept_and_dropped(alice: User, judge: Judge, second: JudgeVersion, as_user: AsUser) -> None:

@@ -15,7 +15,7 @@ from judges.running import waking
 from judges.services.runs import start_run
 from judges.services.versions import create_judge
 from tests.frontend.building import make_samples
-from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
+from tests.frontend.conftest import Staff, copied_from_world, give, make_help_desk, make_staff
 
 AsUser = Callable[[User], Client]
 WhoMay = Callable[..., dict[str, int]]
@@ -213,6 +213,16 @@ def test_failures_by_how_they_failed(alice: User, rita: User, run: Run, as_user:
     assert "not one JSON object" in text
     assert "of course" not in text
     assert 'method="post"' not in text.split("<main", 1)[1]
+
+
+def test_a_reply_about_a_sample_that_is_still_ones_own_to_label_is_held_back(
+    alice: User, project: Project, run: Run, as_user: AsUser
+) -> None:
+    give(project, alice, "s0")
+    text = as_user(alice).get(f"/p/help/runs/{run.pk}/").content.decode()
+    assert "You still have this sample to label." in text
+    assert "of course" not in text
+    assert "not one JSON object" not in text
 
 
 def test_after_the_end_it_leads_to_the_report(alice: User, run: Run, as_user: AsUser) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
@@ -21,7 +21,9 @@ class ConfigForm(forms.Form):
     # Of configurations -> of this form, where they have other names. The first parts of a path are enough.
     places: ClassVar[Mapping[str, str]] = {}
     # Shown folded away: few need them.
-    rare: ClassVar[Collection[str]] = ()
+    rare: Collection[str] = ()
+    # Shown side by side.
+    together: ClassVar[Sequence[Collection[str]]] = ()
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,17 +45,31 @@ class ConfigForm(forms.Form):
             if name in self.fields:
                 self.add_error(name, message)
                 return
-        self.add_error(None, f"{path}: {message}")
+        self.add_error(None, message if path == "config" else f"{path}: {message}")
 
-    def usual_fields(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name not in self.rare]
+    def usual_rows(self) -> list[list[forms.BoundField]]:
+        return self._in_rows([field for field in self if field.name not in self.rare])
 
-    def rare_fields(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name in self.rare]
+    def rare_rows(self) -> list[list[forms.BoundField]]:
+        return self._in_rows([field for field in self if field.name in self.rare])
 
     def opens_rare(self) -> bool:
         """Whether there is something to see in what is folded away."""
-        return any(field.errors or field.value() != field.field.initial for field in self.rare_fields())
+        return any(
+            field.errors or (field.value() or "") != (field.field.initial or "")
+            for row in self.rare_rows()
+            for field in row
+        )
+
+    def _in_rows(self, fields: list[forms.BoundField]) -> list[list[forms.BoundField]]:
+        rows: list[list[forms.BoundField]] = []
+        for field in fields:
+            row = next((names for names in self.together if field.name in names), ())
+            if rows and rows[-1][0].name in row:
+                rows[-1].append(field)
+            else:
+                rows.append([field])
+        return rows
 
     @property
     def endpoint_is_asked(self) -> bool:
@@ -85,6 +101,7 @@ class TargetForm(ConfigForm):
     """A judge whose scores are of one kind of unit: on a criterion, or on something that it names itself."""
 
     OWN = ""
+    together: ClassVar[Sequence[Collection[str]]] = (("dimension", "unit"),)
 
     criterion = forms.ChoiceField(
         label=_("On the criterion"),
@@ -95,7 +112,7 @@ class TargetForm(ConfigForm):
         label=_("Its own name for what it measures"),
         required=False,
         max_length=120,
-        help_text=_("Only without a criterion: it is then held against every criterion on the same kind of unit."),
+        help_text=_("Only without a criterion: it is held against every criterion on the same kind of unit."),
     )
     unit = forms.ChoiceField(label=_("Asked about each"), required=False, help_text=_("Only without a criterion."))
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import QueryDict
 
 from annotate.models import Project
-from frontend.forms.judge_kinds import lexical, llm, members
+from frontend.forms.judge_kinds import lexical, llm, members, ragas, vectors
 from frontend.forms.judge_kinds.base import ConfigForm
 from judges.models import JudgeKind
 
@@ -16,13 +16,12 @@ Make = Callable[..., ConfigForm]
 _FORMS: dict[str, Make] = {
     JudgeKind.LEXICAL: lexical.form,
     JudgeKind.LLM: llm.form,
+    JudgeKind.RAGAS: ragas.form,
+    JudgeKind.EMBEDDING: vectors.embedding_form,
+    JudgeKind.NLI: vectors.nli_form,
     JudgeKind.ENSEMBLE: members.ensemble_form,
     JudgeKind.COMPOSITE: members.composite_form,
 }
-
-
-def has_form(kind: str) -> bool:
-    return kind in _FORMS
 
 
 def config_form(

@@ -18,7 +18,8 @@ OPTIONS = ("against", "share", "contexts", "k1", "b", "similar", "unspaced")
 class LexicalForm(TargetForm):
     """One measure with its options; what is left empty is as usual for the kind of unit."""
 
-    rare: ClassVar = ("share", "contexts", "k1", "b", "similar", "unspaced")
+    together: ClassVar = (("dimension", "unit"), ("share", "contexts"), ("k1", "b"))
+    rare = ("share", "contexts", "k1", "b", "similar", "unspaced")
 
     against = forms.ChoiceField(
         label=_("Held against"),

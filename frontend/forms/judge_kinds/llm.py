@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -55,7 +55,14 @@ class LLMForm(TargetForm):
         "min": "low",
         "max": "high",
     }
-    rare: ClassVar = ("low", "high", "whole", "rationale", "temperature", "max_tokens", "seed", "structured")
+    together: ClassVar = (
+        ("dimension", "unit"),
+        ("endpoint", "model"),
+        ("examples", "examples_seed"),
+        ("low", "high", "whole"),
+        ("temperature", "max_tokens", "seed"),
+    )
+    rare: Collection[str] = ("low", "high", "whole", "rationale", "temperature", "max_tokens", "seed", "structured")
     field_order = ("criterion", "dimension", "unit", "endpoint", "model", "prompt", "per", "answer_with")
 
     model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
@@ -137,6 +144,9 @@ class LLMForm(TargetForm):
         self.fields["endpoint"] = endpoint_field(project)
         self.order_fields(self.field_order)
         self._before = config
+        # Only a rubric has requirements.
+        if "{{requirements}}" not in str(self["prompt"].value()):
+            self.rare = (*self.rare, "requirements")
 
     @property
     def variables(self) -> list[Variable]:

@@ -66,6 +66,36 @@ LEXICAL = {
 }
 
 
+RAGAS = {
+    "faithfulness": (
+        gettext_lazy("Faithfulness"),
+        gettext_lazy("Which share of the answer’s statements the contexts bear out."),
+    ),
+    "answer_relevancy": (
+        gettext_lazy("Answer relevancy"),
+        gettext_lazy("How like the questions that the answer would fit are to the one that was asked."),
+    ),
+    "context_precision": (
+        gettext_lazy("Context precision"),
+        gettext_lazy("Whether the contexts that help stand before those that don’t."),
+    ),
+    "context_recall": (
+        gettext_lazy("Context recall"),
+        gettext_lazy("Which share of the reference answer the contexts bear out."),
+    ),
+    "answer_correctness": (
+        gettext_lazy("Answer correctness"),
+        gettext_lazy("Whether the answer says what the reference answer says, and nothing else."),
+    ),
+    "context_entity_recall": (
+        gettext_lazy("Context entity recall"),
+        gettext_lazy("Which share of the reference answer’s entities the contexts name."),
+    ),
+    "noise_sensitivity": (
+        gettext_lazy("Noise sensitivity"),
+        gettext_lazy("Which share of the answer is wrong and comes from the contexts; lower is better."),
+    ),
+}
 # Template of a prompt -> the built-in criterion that asks for the same.
 _ASKED_BY = {
     "claim_support": "support",
@@ -82,6 +112,9 @@ def groups(project: Project) -> list[Group]:
     made = {
         JudgeKind.LEXICAL: _lexical,
         JudgeKind.LLM: _llm,
+        JudgeKind.RAGAS: _ragas,
+        JudgeKind.EMBEDDING: _embedding,
+        JudgeKind.NLI: _nli,
         JudgeKind.ENSEMBLE: _ensemble,
         JudgeKind.COMPOSITE: _composite,
     }
@@ -133,15 +166,101 @@ def _llm(project: Project) -> Group:
                 config={"prompt": template.prompt, "per": template.per, **own, **target},
             )
         )
-    has_endpoint = Endpoint.objects.filter(project=project).exists()
     return Group(
         kind=JudgeKind.LLM,
         title=_("A model with a prompt"),
         text=_("Asks a language model about each unit, in your words, and takes only replies that keep to the form."),
         needs=_("needs an endpoint"),
         starts=starts,
-        missing="" if has_endpoint else _("This project has no endpoint yet."),
+        missing=_no_endpoint(project),
     )
+
+
+def _no_endpoint(project: Project) -> str:
+    return "" if Endpoint.objects.filter(project=project).exists() else _("This project has no endpoint yet.")
+
+
+def _ragas(project: Project) -> Group:
+    from judges.kinds.ragas.installed import how_to_install, installed_version
+
+    return Group(
+        kind=JudgeKind.RAGAS,
+        title="RAGAS",
+        text=_("The metrics of the RAGAS library, one score for each answer, asked through your endpoint."),
+        needs=_("needs an endpoint and the library"),
+        starts=[
+            Start(
+                key=f"ragas-{metric.replace('_', '-')}",
+                kind=JudgeKind.RAGAS,
+                title=str(title),
+                text=str(text),
+                name=f"ragas-{metric.replace('_', '-')}",
+                config={"metric": metric},
+                higher_is_better=metric != "noise_sensitivity",
+            )
+            for metric, (title, text) in RAGAS.items()
+        ],
+        missing=_no_endpoint(project) if installed_version() else how_to_install(),
+    )
+
+
+def _embedding(project: Project) -> Group:
+    kinds = ("claim", "context", "answer")
+    target = {"criterion": first_criterion(project, kinds)}
+    return Group(
+        kind=JudgeKind.EMBEDDING,
+        title=_("Likeness of meaning"),
+        text=_("How near two texts are as vectors, however they are worded."),
+        needs=_("needs an endpoint or a local model"),
+        starts=[
+            Start(
+                key="embedding-endpoint",
+                kind=JudgeKind.EMBEDDING,
+                title=_("Embeddings of an endpoint"),
+                text=_("Vectors from a model at an endpoint."),
+                name="embedding",
+                config=target,
+            ),
+            Start(
+                key="embedding-folder",
+                kind=JudgeKind.EMBEDDING,
+                title=_("Embeddings of a local model"),
+                text=_("Vectors from a model on this machine; nothing leaves it."),
+                name="embedding-local",
+                config={**target, "folder": ""},
+            ),
+        ],
+        missing="" if _has_local_model() else _no_endpoint(project),
+    )
+
+
+def _nli(project: Project) -> Group:
+    from judges.kinds.local_models import is_installed, needs_models
+
+    no_model = "" if _has_local_model() else _("The operator of this installation has put no model there yet.")
+    return Group(
+        kind=JudgeKind.NLI,
+        title=_("Entailment"),
+        text=_("How probable it is that a context entails a claim, by a model on this machine."),
+        needs=_("needs a local model"),
+        starts=[
+            Start(
+                key="nli",
+                kind=JudgeKind.NLI,
+                title=_("Entailment of claims"),
+                text=_("Of several contexts the one that bears a claim out best counts."),
+                name="entailment",
+                config={"criterion": first_criterion(project, ("claim", "fact", "answer"))},
+            )
+        ],
+        missing=no_model if is_installed() else needs_models(),
+    )
+
+
+def _has_local_model() -> bool:
+    from judges.kinds.local_models import is_installed, model_names
+
+    return is_installed() and bool(model_names())
 
 
 def _ensemble(project: Project) -> Group:
