@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from decimal import Decimal
 
 import pytest
@@ -13,7 +14,7 @@ from judges.models import Ask, AskState, Run, Score
 from judges.selectors.runs import progress_of
 from judges.services.runs import cancel_run, pause_run, resume_run, start_run
 from tests.annotate.factories import World, make_samples
-from tests.judges.running.building import being_worked, endpoint_at, plain_judge, worked
+from tests.judges.running.building import being_worked, endpoint_at, plain_judge, wait_for, worked
 from tests.openai_server import OpenAIServer, chat
 
 
@@ -27,10 +28,13 @@ def _stopped_under_way(world: World, server: OpenAIServer, stop: Callable[[Run],
     """A run of 60 asks, stopped when the first four are under way."""
     make_samples(world.project, 30)
     run = start_run(version=plain_judge(world, endpoint_at(world, server)), scope={"all": True}, actor=world.alice)
-    with being_worked(run), server.held():
+    with ExitStack() as until_it_ends, server.held():
+        until_it_ends.enter_context(being_worked(run))
+        # Four are being asked, the two threads more that there are have each taken one up, and six lie ready.
         server.wait_for(4)
+        wait_for(lambda: progress_of(run).under_way == 12)
         stop(run)
-        assert progress_of(Run.objects.get(pk=run.pk)).under_way >= 4
+        wait_for(lambda: progress_of(run).under_way == 6)
     return run
 
 
