@@ -107,7 +107,7 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
         "base_title": title_of(found.base),
         "under_way": under_way,
         "tried": tried_on(found),
-        "differences": difference_rows(version_diff(found.base, found.version)),
+        "differences": difference_rows(found.base, found.version, version_diff(found.base, found.version)),
         "is_current": current_version(judge) == found.version,
         "can_keep": not under_way and found.version.state != VersionState.KEPT,
         "can_drop": found.version.state != VersionState.DROPPED,
