@@ -20,17 +20,17 @@ from frontend.forms.judge_kinds.base import ConfigForm
 from frontend.forms.judge_kinds.forms import config_form
 from frontend.forms.lab import TrialForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
-from frontend.views.judge_words import difference_rows
+from frontend.views.judge_words import difference_rows, shown_differences
 from frontend.views.narrowing import sees_names
 from frontend.views.run_start import asks_model, can_be_run
 from frontend.views.run_words import TONES, duration, money, run_said
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
-from judges.selectors.judges import one_judge
+from judges.selectors.judges import may_know_examples, one_judge
 from judges.selectors.lab import is_under_way, one_trial, questions_of, title_of, trial_figures, trials_of, tried_on
 from judges.selectors.lab_page import trial_context
 from judges.selectors.lab_units import GROUPS, differing, with_words
 from judges.selectors.runs import progress_of
-from judges.selectors.versions import current_version, version_diff
+from judges.selectors.versions import Difference, current_version, version_diff
 from judges.services.trials import DEFAULT_SAMPLES, drop_trial, estimate_trial, keep_trial, start_trial
 
 PREFIX = "config"
@@ -107,7 +107,7 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
         "base_title": title_of(found.base),
         "under_way": under_way,
         "tried": tried_on(found),
-        "differences": difference_rows(found.base, found.version, version_diff(found.base, found.version)),
+        "differences": difference_rows(found.base, found.version, _seen_differences(page, found)),
         "is_current": current_version(judge) == found.version,
         "can_keep": not under_way and found.version.state != VersionState.KEPT,
         "can_drop": found.version.state != VersionState.DROPPED,
@@ -117,6 +117,11 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
     if not under_way:
         context |= _result(page, found)
     return page.render("frontend/lab_trial.html", context)
+
+
+def _seen_differences(page: ProjectPage, found: Trial) -> list[Difference]:
+    may_know = all(may_know_examples(one, reader=page.user, role=page.role) for one in (found.base, found.version))
+    return shown_differences(version_diff(found.base, found.version), with_examples=may_know)
 
 
 @project_view("judges", get="judges.run")
