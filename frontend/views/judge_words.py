@@ -129,7 +129,9 @@ def _examples_words(examples: Mapping[str, Any], *, with_examples: bool) -> str:
     if not examples["count"]:
         return ""
     if not with_examples:
-        return _("%(n)d, drawn from dev; admins see them") % {"n": examples["count"]}
+        return _("%(n)d, drawn from dev; not shown to you, who may still have to label those samples") % {
+            "n": examples["count"]
+        }
     return "\n".join(f"{one['sample']}, {one['unit']}: {value_words(one['value'])}" for one in examples["drawn"])
 
 

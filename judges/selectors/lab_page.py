@@ -76,6 +76,7 @@ def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
         "units": figures["units"],
         "samples": figures["samples"],
         "on_dev": figures["basis"] == "pass or fail",
+        "has_thresholds": any(threshold is not None for threshold in figures["thresholds"]),
         "measures": _measures(figures),
         "plot": "" if figures["reason"] is not None else _plot(titles, figures),
         "caveat": found.caveat,
@@ -143,7 +144,7 @@ def _spent_in_words(spent: Spent) -> dict[str, str]:
     """Empty where there is no such figure: a judge that asks no model, or scores from before."""
     if not spent.replies:
         return {}
-    cost = "" if spent.cost is None else f"{spent.cost.normalize():f} {spent.currency or ''}".strip()
+    cost = "" if spent.cost is None else f"{spent.cost:.3g} {spent.currency or ''}".strip()
     return {
         "replies": f"{spent.replies:,}",
         "latency": "" if spent.latency is None else _("%(n)s s") % {"n": f"{spent.latency:.2g}"},

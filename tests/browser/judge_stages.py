@@ -6,7 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from annotate.models import Project, User
-from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, VersionState
+from annotate.selectors.samples import samples_named
+from annotate.units import units_of
+from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, Score, Trial, VersionState
+from judges.services.evidence import settled_on_dev
 from judges.services.versions import add_version, create_judge
 
 LONG = "w" * 90
@@ -47,6 +50,45 @@ def judge_stages(project: Project, user: User) -> dict[str, int]:
         ).pk,
         "done_run": _run(_first(words), user, RunState.DONE, done=4).pk,
     }
+
+
+def trial_stages(project: Project, user: User) -> dict[str, int]:
+    """A trial that is done, of a version that answers otherwise, and one under way; neither version is in use, so that
+    reports stay what they are."""
+    criterion = project.criteria.get(key="support", is_current=True)
+    judge = Judge.objects.create(project=project, name=f"Tried {LONG}", kind="lexical")
+    values = [option["value"] for option in criterion.options]
+    old, new = (
+        JudgeVersion.objects.create(
+            judge=judge,
+            number=number,
+            label=str(number),
+            config={"measure": "token_overlap", "note": f"{number} {LONG}\nline"},
+            content_hash=str(number),
+            state=VersionState.TRIAL,
+        )
+        for number in (1, 2)
+    )
+    names = settled_on_dev(criterion)[:12]
+    runs = [_run(version, user, RunState.DONE, done=4) for version in (old, new)]
+    for place, sample in enumerate(samples_named(project, names).order_by("pk")):
+        for version, run in zip((old, new), runs, strict=True):
+            Score.objects.bulk_create(
+                Score(
+                    version=version,
+                    run=run,
+                    sample=sample,
+                    unit=unit,
+                    dimension="support",
+                    label=values[0 if version == old or place % 3 else 1],
+                    rationale=f"Since it says so. {LONG}",
+                )
+                for unit in units_of(sample, "claim")
+            )
+    given = {"version": new, "base": old, "criterion": criterion, "dimension": "support", "seed": 1, "wanted": 12}
+    done = Trial.objects.create(**given, samples=names, run=runs[1], base_run=runs[0], created_by=user)
+    going = Trial.objects.create(**given, samples=names, run=_run(new, user, RunState.RUNNING, done=1))
+    return {"tried": judge.pk, "done_trial": done.pk, "going_trial": going.pk}
 
 
 def _first(judge: Judge) -> JudgeVersion:

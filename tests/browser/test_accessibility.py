@@ -33,7 +33,7 @@ from judges.services.endpoints import create_endpoint
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
-from tests.browser.judge_stages import judge_stages
+from tests.browser.judge_stages import judge_stages, trial_stages
 from tests.browser.stages import Stages
 from tests.conftest import pages_of
 
@@ -151,6 +151,9 @@ PAGES = [
     ("alma", "/p/stages/judges/{asks}/edit/"),
     ("remy", "/p/stages/judges/{asks}/diff/"),
     ("alma", "/p/stages/judges/{asks}/run/"),
+    ("alma", "/p/stages/judges/{asks}/lab/"),
+    ("alma", "/p/demo/judges/{tried}/lab/{done_trial}/"),
+    ("alma", "/p/demo/judges/{tried}/lab/{going_trial}/"),
     ("alma", "/p/stages/runs/"),
     ("alma", "/p/bare/runs/"),
     ("alma", "/p/stages/runs/{going_run}/"),
@@ -192,6 +195,9 @@ NO_PAGES = {
     "judge-run-estimate": "a part of the form for a run",
     "judge-run-now": "a form",
     "judge-spec": "a file",
+    "lab-estimate": "a part of the lab's form",
+    "lab-progress": "a part of the trial's page",
+    "lab-step": "a form",
     "judge-version-step": "a form",
     "run-progress": "a part of the run's page",
     "export-settle": "a form",
@@ -251,6 +257,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     return {
         **stages.names,
         **judge_stages(stages.project, alma),
+        **trial_stages(demo, alma),
         "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan, stages.ben)},
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
         "sample": demo.samples.order_by("pk")[0].pk,
