@@ -24,9 +24,7 @@ def world(transactional_db: None, plain: None) -> World:
     return make_world()
 
 
-COMMAND = ["celery", "--app", "config", "--quiet", "--skip-checks", "worker", "--concurrency", "2"]
-COMMAND += ["--include", "tests.judges.running.plain_in_worker", "--loglevel", "WARNING"]
-COMMAND += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+COMMAND = ["config.worker", "--include", "tests.judges.running.plain_in_worker"]
 
 
 @pytest.fixture
