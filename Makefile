@@ -1,5 +1,6 @@
 # make run         the application with its demo at http://localhost:8000/ (Ctrl-C stops it)
 # make test        every test, the browser's included
+# make test-models the tests of models from a folder, with their libraries
 # make test-ragas  the tests of the RAGAS judges, with the library
 # make lint        style, types, import directions
 # make shell       a Python shell with the models
@@ -15,7 +16,7 @@ WITH ?=
 # Dozens of processes are started, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-ragas lint shell bench install install-dev
+.PHONY: run test test-models test-ragas lint shell bench install install-dev
 
 run: install
 	@exec $(BIN)/python -m config.supervisor
@@ -24,7 +25,11 @@ test: install-dev
 	@CHROMIUM=$$($(BIN)/python -m config.browser) && export CHROMIUM && \
 	exec $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-test-ragas: WITH += ragas
+test-models: override WITH += models
+test-models: install-dev
+	@exec $(BIN)/python -m pytest tests/models $(PYTEST_ARGS)
+
+test-ragas: override WITH += ragas
 test-ragas: install-dev
 	@exec $(BIN)/python -m pytest tests/ragas $(PYTEST_ARGS)
 

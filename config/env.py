@@ -88,3 +88,7 @@ def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
 
 def folder(name: str, default: Path) -> Path:
     return Path(text(name, str(default))).expanduser().resolve()
+
+
+def optional_folder(name: str) -> Path | None:
+    return folder(name, Path()) if text(name) else None

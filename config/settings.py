@@ -367,6 +367,8 @@ SPECTACULAR_SETTINGS = {
 
 JUDGE_PRIVATE_HOSTS = env.names("JUDGE_PRIVATE_HOSTS", [] if PRODUCTION else ["localhost:8001", "127.0.0.1:8001"])
 JUDGE_SECRET_KEYS = env.fernet_keys("JUDGE_SECRET_KEYS")
+# Where judges may load models from; None: nowhere.
+JUDGE_MODELS_DIR = env.optional_folder("JUDGE_MODELS_DIR")
 
 
 # Files

@@ -72,7 +72,15 @@ NOTED = {
     "judge.version_kept": gettext_noop("took version %(label)s of the judge “%(subject)s” into use."),
     "judge.version_dropped": gettext_noop("took version %(label)s of the judge “%(subject)s” out of use."),
     "judge.version_tried_again": gettext_noop("put version %(label)s of the judge “%(subject)s” on trial again."),
+    "run.started": gettext_noop("started run %(run)s: the judge “%(subject)s”, version %(version)s."),
+    "run.paused": gettext_noop("paused run %(run)s of the judge “%(subject)s”."),
+    "run.resumed": gettext_noop("let run %(run)s of the judge “%(subject)s” go on."),
+    "run.cancelled": gettext_noop("cancelled run %(run)s of the judge “%(subject)s”."),
+    "run.stopped": gettext_noop("stopped run %(run)s of the judge “%(subject)s”, which could not go on (%(code)s)."),
     "judge.direction_set": gettext_noop("said which way the scores of %(subject)s go."),
+    "trial.started": gettext_noop(
+        "tried version %(version)s of %(subject)s against version %(base)s on %(criterion)s: %(samples)s dev samples."
+    ),
     "test.looked": gettext_noop("looked at the test part of %(subject)s with %(judge)s: look %(number)s."),
     "certificate.issued": gettext_noop("certified %(judge)s for %(criterion)s: certificate %(subject)s."),
     "report.made": gettext_noop("had report %(number)s on %(subject)s, version %(version)s, made."),
@@ -97,10 +105,12 @@ KIND_LABELS = {
     "project": gettext_lazy("Project"),
     "release": gettext_lazy("Releases"),
     "report": gettext_lazy("Reports"),
+    "run": gettext_lazy("Runs"),
     "task": gettext_lazy("Tasks"),
     "tasks": gettext_lazy("Tasks handed on"),
     "test": gettext_lazy("Looks at test"),
     "token": gettext_lazy("Tokens"),
+    "trial": gettext_lazy("Trials"),
 }
 
 # Of a change of claims: its operation.

@@ -41,6 +41,7 @@ _SETTINGS = (
     "DEFAULT_FROM_EMAIL",
     "EMAIL_URL",
     "HOST",
+    "JUDGE_MODELS_DIR",
     "JUDGE_SECRET_KEYS",
     "PORT",
     "PUBLIC_URL",

@@ -7,6 +7,7 @@ versions of the libraries give the same figures, digit for digit, wherever they 
 from alignment.figures.agreement import agreement_figures
 from alignment.figures.applied import Applied, applied
 from alignment.figures.audited import Audit, audited
+from alignment.figures.compared import two_versions
 from alignment.figures.comparison import Comparison, compare, reference_figures
 from alignment.figures.decisions import on_dev, on_test
 from alignment.figures.difference import differences
@@ -61,4 +62,5 @@ __all__ = [
     "reference_of",
     "region_on_test",
     "report_figures",
+    "two_versions",
 ]

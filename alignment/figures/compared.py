@@ -10,7 +10,7 @@ import numpy as np
 
 from alignment.estimate import Estimate
 from alignment.figures.beside import ONLY_NUMBERS
-from alignment.figures.comparison import Comparison
+from alignment.figures.comparison import Comparison, coverage_of
 from alignment.figures.decisions import cross_fitted
 from alignment.figures.disagreements import reading_order
 from alignment.figures.evidence import JudgeScores, UnitKey, Value
@@ -54,9 +54,9 @@ def compared_figures(reference: Reference, comparisons: Sequence[Comparison], ti
     sides = [*now, *(_before(reference, said, now) for said in earlier[:MAX_EARLIER])]
     place = {_series(side.scores): at for at, side in enumerate(now)}
     versions = [(at, place[_series(sides[at].scores)]) for at in range(len(now), len(sides))]
-    human = dict(sorted((reference.labels() if reference.passing is None else reference.positive).items()))
+    human = _human(reference)
     return {
-        "basis": "labels" if reference.passing is None else "pass or fail",
+        "basis": _basis(reference),
         "sides": [
             {
                 "judge": side.scores.judge,
@@ -69,7 +69,7 @@ def compared_figures(reference: Reference, comparisons: Sequence[Comparison], ti
             for at, side in enumerate(sides)
         ],
         "pairs": [
-            {"first": first, "second": second, **_pair(reference, human, sides[first], sides[second])}
+            {"first": first, "second": second, **_pair(reference, human, sides[first], sides[second], MAX_FLIPPED)}
             for first, second in (*combinations(range(len(now)), 2), *versions)
         ],
         "left_out": {
@@ -79,6 +79,70 @@ def compared_figures(reference: Reference, comparisons: Sequence[Comparison], ti
     }
 
 
+def two_versions(
+    reference: Reference, first: JudgeScores, second: JudgeScores, titles: tuple[str, str], most: int
+) -> dict[str, Any]:
+    """Two versions of a judge on the units of the reference, which are all dev where there are halves: one pair as
+    above, with at most ``most`` of the units that flipped, and the ``basis``.
+
+    ``coverage``: of each version, as its row of a report has it. ``thresholds``: of each, the best one on these units;
+    None for labels, and where there are no decisions. ``changed``: units on which both decide alike, whose score or
+    label is another one, the greatest change first; of those too at most ``most``, ``changed_in_all`` counts them.
+    Both lists have the versions' labels, None for numbers.
+    """
+    judged = [Judged(reference, said) for said in (first, second)]
+    sides = [_side(one, title) for one, title in zip(judged, titles, strict=True)]
+    human = _human(reference)
+    alike = _changed(human, sides[0], sides[1], [one.answers_labels for one in judged])
+    pair = _pair(reference, human, sides[0], sides[1], most)
+
+    def with_labels(row: dict[str, Any]) -> dict[str, Any]:
+        unit = row["sample"], row["unit"]
+        return {**row, "first_label": first.labels.get(unit), "second_label": second.labels.get(unit)}
+
+    return {
+        "basis": _basis(reference),
+        "coverage": [coverage_of(one) for one in judged],
+        "thresholds": [_threshold(one, side) for one, side in zip(judged, sides, strict=True)],
+        **pair,
+        "flipped": [with_labels(row) for row in pair["flipped"]],
+        "changed": [with_labels(row) for row in alike[:most]],
+        "changed_in_all": len(alike),
+    }
+
+
+def _threshold(judged: Judged, side: _Side) -> float | None:
+    """Judges that answer with labels need none."""
+    if judged.answers_labels or judged.reference.passing is None or side.reason is not None:
+        return None
+    return judged.sweep(judged.dev).best_threshold
+
+
+def _changed(
+    human: Mapping[UnitKey, Value], first: _Side, second: _Side, labels: Sequence[bool]
+) -> list[dict[str, Any]]:
+    """Only where both answer the same way: from a label to a number, everything would have changed."""
+    if first.reason is not None or second.reason is not None or labels[0] is not labels[1]:
+        return []
+    answers: list[Mapping[UnitKey, Value]] = [
+        side.scores.labels if labels[0] else side.scores.numbers for side in (first, second)
+    ]
+    found = [
+        unit
+        for unit in human
+        if unit in first.said
+        and unit in second.said
+        and first.said[unit] == second.said[unit]
+        and answers[0][unit] != answers[1][unit]
+    ]
+    if not labels[0]:
+        one, other = first.scores.numbers, second.scores.numbers
+        found.sort(key=lambda unit: (-abs(other[unit] - one[unit]), reading_order(unit)))
+    else:
+        found.sort(key=reading_order)
+    return [{**_unit(human, first, second, unit), "gain": None} for unit in found]
+
+
 def _now(reference: Reference, one: Comparison, title: str) -> _Side:
     if reference.passing is None:
         return _Side(one.said, title, one.labels, None if one.labels else ONLY_NUMBERS)
@@ -86,13 +150,23 @@ def _now(reference: Reference, one: Comparison, title: str) -> _Side:
 
 
 def _before(reference: Reference, said: JudgeScores, now: Sequence[_Side]) -> _Side:
-    judged = Judged(reference, said)
     several = sum(side.scores.judge == said.judge for side in now) > 1
-    title = f"{said.judge} {said.version}" + (f" ({said.dimension})" if several else "")
-    if reference.passing is None:
-        return _Side(said, title, judged.labels, None if judged.labels else ONLY_NUMBERS)
+    return _side(Judged(reference, said), f"{said.judge} {said.version}" + (f" ({said.dimension})" if several else ""))
+
+
+def _side(judged: Judged, title: str) -> _Side:
+    if judged.reference.passing is None:
+        return _Side(judged.said, title, judged.labels, None if judged.labels else ONLY_NUMBERS)
     found = cross_fitted(judged)
-    return _Side(said, title, found.decisions, found.reason)
+    return _Side(judged.said, title, found.decisions, found.reason)
+
+
+def _basis(reference: Reference) -> str:
+    return "labels" if reference.passing is None else "pass or fail"
+
+
+def _human(reference: Reference) -> dict[UnitKey, Value]:
+    return dict(sorted((reference.labels() if reference.passing is None else reference.positive).items()))
 
 
 def _series(scores: JudgeScores) -> tuple[str, str]:
@@ -111,7 +185,9 @@ def _earlier(earlier: Iterable[JudgeScores], now: Sequence[_Side]) -> list[Judge
     return [said for _, said in sorted(ranked, key=lambda one: one[0])]
 
 
-def _pair(reference: Reference, human: Mapping[UnitKey, Value], first: _Side, second: _Side) -> dict[str, Any]:
+def _pair(
+    reference: Reference, human: Mapping[UnitKey, Value], first: _Side, second: _Side, most: int
+) -> dict[str, Any]:
     units = [unit for unit in human if unit in first.said and unit in second.said]
     reason = next((f"{side.title}: {side.reason}" for side in (first, second) if side.reason is not None), None)
     figures = _DECISIONS if reference.passing is not None else _LABELS
@@ -140,19 +216,22 @@ def _pair(reference: Reference, human: Mapping[UnitKey, Value], first: _Side, se
         "difference": {name: getattr(found, name).as_dict() for name in figures},
         "flips": _counts(flips.gain.tolist()),
         "flipped": [
-            {
-                "sample": units[at][0],
-                "unit": units[at][1],
-                "human": people[at],
-                "first": said[0][at],
-                "second": said[1][at],
-                "first_score": first.scores.numbers.get(units[at]),
-                "second_score": second.scores.numbers.get(units[at]),
-                "gain": gain,
-            }
-            for at, gain in _shown(flips, units)
+            {**_unit(human, first, second, units[at]), "gain": gain} for at, gain in _shown(flips, units, most)
         ],
         "reason": None,
+    }
+
+
+def _unit(human: Mapping[UnitKey, Value], first: _Side, second: _Side, unit: UnitKey) -> dict[str, Any]:
+    """What people and both sides say of a unit."""
+    return {
+        "sample": unit[0],
+        "unit": unit[1],
+        "human": human[unit],
+        "first": first.said[unit],
+        "second": second.said[unit],
+        "first_score": first.scores.numbers.get(unit),
+        "second_score": second.scores.numbers.get(unit),
     }
 
 
@@ -160,9 +239,10 @@ def _counts(gains: Sequence[int]) -> dict[str, int]:
     return {"only_first_right": gains.count(-1), "only_second_right": gains.count(1), "both_wrong": gains.count(0)}
 
 
-def _shown(flips: Flips, units: Sequence[UnitKey]) -> list[tuple[int, int]]:
-    """Place and gain of at most 50 units that flipped, as many of each gain as there are and fit, in reading order."""
+def _shown(flips: Flips, units: Sequence[UnitKey], most: int) -> list[tuple[int, int]]:
+    """Place and gain of at most ``most`` units that flipped, as many of each gain as there are and fit, in reading
+    order."""
     rows = sorted(zip(flips.index.tolist(), flips.gain.tolist(), strict=True), key=lambda r: reading_order(units[r[0]]))
     kinds = [[row for row in rows if row[1] == gain] for gain in (-1, 1, 0)]
-    turns = [row for turn in zip_longest(*kinds) for row in turn if row is not None][:MAX_FLIPPED]
+    turns = [row for turn in zip_longest(*kinds) for row in turn if row is not None][:most]
     return sorted(turns, key=lambda row: row[1])

@@ -65,7 +65,7 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
         "version": version,
         "dimension": dimension,
         "higher_is_better": said.higher_is_better,
-        "coverage": _coverage(judged),
+        "coverage": coverage_of(judged),
         **_correlations(judged),
         "roc_auc": _roc_auc(judged),
         "at_threshold": decided.row,
@@ -78,7 +78,7 @@ def compare(reference: Reference, said: JudgeScores) -> Comparison:
     )
 
 
-def _coverage(judged: Judged) -> dict[str, int]:
+def coverage_of(judged: Judged) -> dict[str, int]:
     """Of the units people said something about; `unlabelled` counts the judge's scores on other units."""
     said = judged.said
     given = {*said.numbers, *said.labels, *said.failed}

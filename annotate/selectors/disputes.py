@@ -40,15 +40,24 @@ class People:
 
 def people_of(sample: Sample, *, named: bool) -> People:
     """Letters in the order in which people began with the sample: they stay when somebody else joins."""
-    rows = list(
-        Label.objects.filter(sample=sample)
-        .values("rater__name", "rater__user__display_name")
+    return people_of_samples([sample.pk], named=named)[sample.pk]
+
+
+def people_of_samples(sample_ids: Collection[int], *, named: bool) -> dict[int, People]:
+    """`people_of` each of the samples. One query."""
+    rows = (
+        Label.objects.filter(sample__in=sample_ids)
+        .values("sample", "rater__name", "rater__user__display_name")
         .annotate(first=Min("id"))
         .order_by("first")
     )
-    letters = {row["rater__name"]: letter(index) for index, row in enumerate(rows)}
-    names = {row["rater__name"]: row["rater__user__display_name"] or row["rater__name"] for row in rows}
-    return People(letters, names if named else None)
+    by_sample: dict[int, dict[str, str]] = {pk: {} for pk in sample_ids}
+    for row in rows:
+        by_sample[row["sample"]][row["rater__name"]] = row["rater__user__display_name"] or row["rater__name"]
+    return {
+        pk: People({name: letter(index) for index, name in enumerate(names)}, names if named else None)
+        for pk, names in by_sample.items()
+    }
 
 
 def letter(index: int) -> str:

@@ -46,7 +46,8 @@ _REFUSALS = {
 _ENGLISH = {"judges/templates/judges/report_file.html"}
 # What is said to programs and on the command line, as the API's pages and the commands' help are, in English.
 _PROGRAMS = ("annotate/api/", "annotate/selectors/lookup.py", "annotate/spans.py", "annotate/texts.py", "judges/api/",
-             "judges/selectors/scores.py", "judges/services/apply.py", "judges/services/gate.py")  # fmt: skip
+             "judges/selectors/scores.py", "judges/services/apply.py", "judges/services/apply_stored.py",
+             "judges/services/gate.py")  # fmt: skip
 # So is what begins with a field of the request, or with its place in a file: “filters: …”, f"{where}.options: …".
 _FIELD = re.compile(r"^(?:f?['\"])?(?:[a-z_]+|\{where\}[\w.{}]*|\{\w+\}): ")
 

@@ -30,6 +30,7 @@ SECTIONS = (
     ("batches", gettext_noop("Batches"), "batches.read"),
     ("criteria", gettext_noop("Criteria"), "criteria.read"),
     ("reports", gettext_noop("Reports"), "reports.read"),
+    ("judges", gettext_noop("Judges"), "judges.read"),
     ("export", gettext_noop("Export"), "export.read"),
     ("flags", gettext_noop("Flags"), "flags.read"),
     ("import", gettext_noop("Import"), "import.read"),

@@ -43,10 +43,7 @@ class Version(s.Serializer):
     based_on = s.IntegerField(allow_null=True, help_text="The number of the version that it was made from.")
     created_by = s.CharField(allow_null=True)
     created_at = s.DateTimeField()
-    config = FreeObject(
-        allow_null=True,
-        help_text=f"{_CONFIG} Null where it has people's verdicts as examples, for those who may not know them.",
-    )
+    config = FreeObject(help_text=f"{_CONFIG} `examples.drawn` is null for those who may not know these verdicts.")
 
 
 class VersionCreation(s.Serializer):

@@ -12,25 +12,25 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
-from annotate.errors import Conflict, Invalid
-from annotate.permissions import may
-from annotate.selectors.blindness import samples_still_to_label, why_held_back
-from annotate.selectors.samples import samples_named
+from annotate.errors import Invalid
 from judges.api import judge_shapes as shapes
 from judges.kinds.registry import runnable_kinds
 from judges.models import Judge, JudgeKind, JudgeVersion, VersionState
 from judges.selectors.judges import (
     judge_as_dict,
     judges_of,
+    may_know_examples,
     one_judge,
     one_version,
-    samples_with_verdicts,
     version_as_dict,
     versions_of,
 )
 from judges.selectors.versions import version_diff
 from judges.services.judges import set_direction
 from judges.services.versions import add_version, create_judge, drop_version, keep_version
+
+# Of a configuration: under it lies what people decided of samples.
+_EXAMPLES = "config.examples"
 
 
 class JudgesView(ProjectAPIView):
@@ -128,8 +128,8 @@ class JudgeVersionView(ProjectAPIView):
     def get(self, request: Request, slug: str, judge_id: int, number: int) -> Response:
         """One version of a judge with its configuration.
 
-        Which is null where it has people's verdicts as examples: for reviewers, and for whoever still has one of those
-        samples to label.
+        Where it has people's verdicts as examples, `examples.drawn` is null for reviewers, and for whoever still has
+        one of those samples to label.
         """
         return Response(_shown(self, one_version(one_judge(self.project, judge_id), number)))
 
@@ -165,13 +165,11 @@ class JudgeVersionDropView(ProjectAPIView):
 
 
 class JudgeDiffView(ProjectAPIView):
-    # For admins, as a configuration may have people's verdicts in it.
-    actions = {"GET": "judges.change"}
+    actions = {"GET": "judges.read"}
     params = frozenset({"older", "newer"})
 
     @shape.describes(
         shapes.Diff,
-        conflict=True,
         params=[
             OpenApiParameter("older", OpenApiTypes.INT, required=True, description="The number of a version."),
             OpenApiParameter("newer", OpenApiTypes.INT, required=True, description="The number of another one."),
@@ -180,16 +178,17 @@ class JudgeDiffView(ProjectAPIView):
     def get(self, request: Request, slug: str, judge_id: int) -> Response:
         """What two versions of a judge have differently.
 
-        Field by field, texts line by line; empty when they are the same. Refused (409) while you have a sample to label
-        of which one of them has the verdict as an example.
+        Field by field, texts line by line; empty when they are the same. Examples are left out for whoever may not know
+        their verdicts.
         """
         judge = one_judge(self.project, judge_id)
         older, newer = (
             _version_numbered(judge, text_parameter(request, name) or None, name) for name in ("older", "newer")
         )
+        found = version_diff(older, newer)
         if not (_may_know(self, older) and _may_know(self, newer)):
-            raise Conflict("still_to_label", why_held_back())
-        differences = [asdict(difference) for difference in version_diff(older, newer)]
+            found = [one for one in found if not one.field.startswith(_EXAMPLES)]
+        differences = [asdict(one) for one in found]
         return Response({"older": older.number, "newer": newer.number, "differences": differences})
 
 
@@ -225,18 +224,11 @@ class JudgeKindsView(ProjectAPIView):
 
 
 def _shown(view: ProjectAPIView, version: JudgeVersion) -> dict[str, Any]:
-    return version_as_dict(version, with_config=_may_know(view, version))
+    return version_as_dict(version, with_examples=_may_know(view, version))
 
 
 def _may_know(view: ProjectAPIView, version: JudgeVersion) -> bool:
-    """Whether they may know the verdicts that its configuration has."""
-    names = samples_with_verdicts(version)
-    if not names:
-        return True
-    if not may(view.role, "judges.change"):
-        return False
-    keys = samples_named(view.project, names).values_list("pk", flat=True)
-    return not samples_still_to_label(view.user, list(keys))
+    return may_know_examples(version, reader=view.user, role=view.role)
 
 
 def _version_numbered(judge: Judge, number: Any, field: str) -> JudgeVersion:

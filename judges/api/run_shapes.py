@@ -98,8 +98,8 @@ class Failure(s.Serializer):
     unit = s.CharField()
     repeat = s.IntegerField()
     status = s.CharField(help_text="refused, parse_error, truncated, timeout or error")
-    detail = s.CharField(allow_null=True, help_text="Why, in our words.")
-    raw = s.CharField(allow_null=True, help_text="What the model said; null when it is held back.")
+    detail = s.CharField(help_text="Why, in our words.")
+    raw = s.CharField(help_text="What the model said; empty when it said nothing.")
     held_back = s.BooleanField(help_text="You still have this sample to label.")
 
 

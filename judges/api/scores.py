@@ -5,7 +5,7 @@ Nobody is told what a judge said of a sample that they still have to label.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,9 +14,8 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView
-from annotate.models import Project, User
+from annotate.models import User
 from annotate.selectors.blindness import samples_still_to_label
-from annotate.selectors.samples import samples_named
 from judges.api import run_shapes as shapes
 from judges.models import Run, Score
 from judges.selectors.judges import one_judge, one_version
@@ -70,32 +69,27 @@ class RunFailuresView(ProjectAPIView):
     def get(self, request: Request, slug: str, run_id: int) -> Response:
         """What a run asked about and got no score for, in the order in which it was asked; at most 200 at a time.
 
-        With the reason in our words, and what the model said, where it said something. A failed score is missing: it
-        counts nowhere as a number.
+        With the reason in our words, and what the model said, where it said something; both are held back of a sample
+        that you still have to label. A failed score is missing: it counts nowhere as a number.
         """
         pages = _FailurePages()
-        found: list[Failure] = pages.paginate_queryset(_Failures(one_run(self.project, run_id)), request) or []  # type: ignore[arg-type]
-        blind = _blind(self.project, self.user, {failure.sample for failure in found})
-        return pages.get_paginated_response([_failure_as_dict(one, one.sample in blind) for one in found])
+        found: Any = _Failures(one_run(self.project, run_id), self.user)
+        rows: list[Failure] = pages.paginate_queryset(found, request) or []
+        return pages.get_paginated_response([asdict(row) for row in rows])
 
 
 class _Failures:
-    """A run's failures, as much of a query as a page needs."""
+    """A run's failures as a page asks for them: how many, and some of them."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, reader: User) -> None:
         self._run = run
+        self._reader = reader
 
     def count(self) -> int:
         return failed_asks(self._run).count()
 
     def __getitem__(self, part: slice) -> list[Failure]:
-        return failures(self._run, first=part.start, count=part.stop - part.start)
-
-
-def _blind(project: Project, user: User, names: Collection[str]) -> set[str]:
-    keys = dict(samples_named(project, names).values_list("external_id", "pk"))
-    still = samples_still_to_label(user, keys.values())
-    return {name for name, pk in keys.items() if pk in still}
+        return failures(self._run, first=part.start, count=part.stop - part.start, reader=self._reader)
 
 
 def _score_as_dict(score: Score, is_blind: bool) -> dict[str, Any]:
@@ -107,17 +101,5 @@ def _score_as_dict(score: Score, is_blind: bool) -> dict[str, Any]:
         "repeat": score.repeat,
         "status": score.status,
         **(dict.fromkeys(said) if is_blind else said),
-        "held_back": is_blind,
-    }
-
-
-def _failure_as_dict(failure: Failure, is_blind: bool) -> dict[str, Any]:
-    return {
-        "sample": failure.sample,
-        "unit": failure.unit,
-        "repeat": failure.repeat,
-        "status": failure.status,
-        "detail": None if is_blind else failure.detail,
-        "raw": None if is_blind else failure.raw,
         "held_back": is_blind,
     }

@@ -45,10 +45,12 @@ class Scored:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of an item: a score for every unit that it asked about, failed ones too; and the replies it rests on,
-    kept or new, in the order in which they came."""
+    kept or new, in the order in which they came. found: what it brings beside scores, as plain JSON, in runs that are
+    for something else (judges.running.purposes)."""
 
     scores: Sequence[Scored]
     replies: Sequence[Answered] = ()
+    found: Any = None
 
 
 class Refused(Exception):

@@ -12,6 +12,8 @@ from judges.models import JudgeKind
 _PLACES: dict[str, str] = {
     "llm": "judges.kinds.llm",
     "lexical": "judges.kinds.lexical",
+    "embedding": "judges.kinds.embedding",
+    "nli": "judges.kinds.nli",
     "ensemble": "judges.kinds.ensemble",
     "composite": "judges.kinds.composite",
     "ragas": "judges.kinds.ragas",

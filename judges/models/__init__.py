@@ -4,11 +4,13 @@ from judges.models.endpoint import Endpoint, KeySource
 from judges.models.judge import Judge, JudgeKind, JudgeVersion, VersionState
 from judges.models.look import Certificate, Look, SplitMember
 from judges.models.report import AlignmentReport
-from judges.models.run import Ask, AskState, Reply, Run, RunPurpose, RunState
+from judges.models.run import WITHOUT_SCORES, Ask, AskState, Reply, Run, RunPurpose, RunState
 from judges.models.score import LARGEST_SCORE, Score, ScoreStatus
+from judges.models.trial import Trial
 
 __all__ = [
     "LARGEST_SCORE",
+    "WITHOUT_SCORES",
     "AlignmentReport",
     "Ask",
     "AskState",
@@ -26,5 +28,6 @@ __all__ = [
     "Score",
     "ScoreStatus",
     "SplitMember",
+    "Trial",
     "VersionState",
 ]

@@ -14,6 +14,12 @@ class RunPurpose(models.TextChoices):
     IMPORT = "import", _("Import")
     SCORES = "scores", _("Scores")
     TRIAL = "trial", _("Trial on dev")
+    CANARIES = "canaries", _("Injection canaries")
+    CLAIMS = "claims", _("Claim proposals")
+
+
+# Runs that ask for something else than scores: nothing that they bring counts anywhere as one.
+WITHOUT_SCORES = (RunPurpose.CANARIES, RunPurpose.CLAIMS)
 
 
 class RunState(models.TextChoices):
@@ -30,6 +36,7 @@ class Run(models.Model):
 
     scope: which samples, as judges.running.scopes reads it: {"all": true}, {"batch": 3}, {"samples": ["kb-1", …]},
     {"pipeline": "v7"}. repeats: how often each unit is asked about in this run, from repeat `first_repeat` on.
+    terms: what its purpose has beside (judges.running.purposes).
     is_fresh: replies that are kept from earlier are not used. planned: how many asks it has. budget: in the endpoint's
     currency; None: no limit. cost, tokens_in, tokens_out: of the replies that this run paid for; unpriced: of how many
     of them the price isn't known.
@@ -45,6 +52,7 @@ class Run(models.Model):
         "annotate.ImportJob", on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
     )
     scope = models.JSONField(default=dict)
+    terms = models.JSONField(default=dict, db_default={})
     is_laid = models.BooleanField(default=True, db_default=True)
     laid_to = models.BigIntegerField(default=0, db_default=0)
     first_repeat = models.PositiveSmallIntegerField(default=0)
@@ -99,6 +107,7 @@ class Ask(models.Model):
     fence: counts the leases; only who holds the latest one may write what came of it. lost: how often a worker died
     with it. tries: how often it was asked without an answer. due_at: not before. status, detail: what came of it, in
     the words of a score's status and, when it failed, why. is_cached: nothing was asked, everything was kept already.
+    outcome: of a run that brings no scores, what came instead, as its purpose writes it down; None until then.
     """
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="asks")
@@ -115,6 +124,7 @@ class Ask(models.Model):
     detail = models.TextField(blank=True, default="")
     is_cached = models.BooleanField(default=False)
     replies = ArrayField(models.BigIntegerField(), default=list)
+    outcome = models.JSONField(null=True, blank=True)
 
     class Meta:
         constraints = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from django.db import Error as DatabaseError
 
@@ -23,7 +23,6 @@ from judges.endpoints.calls import (
 from judges.kinds.base import Item, OneByOne, Outcome, Scored
 from judges.models import ScoreStatus
 from judges.running.faults import note_fault
-from judges.running.laying import covered
 from judges.running.memory import Memory, salted
 from judges.running.opened import OpenRun
 from judges.running.outcomes import failures
@@ -45,7 +44,11 @@ class Todo:
     @property
     def wanted(self) -> list[tuple[str, str]]:
         """(dimension, unit) of every score that it is to bring."""
-        return covered(self.run.dimensions, self.taken.unit, self.sample)
+        return self.run.purpose.wanted(self.taken.unit, self.sample)
+
+    @property
+    def item(self) -> Item:
+        return self.run.purpose.item(self.sample, self.taken.unit, self.taken.repeat)
 
 
 class End(Enum):
@@ -58,13 +61,14 @@ class End(Enum):
 
 @dataclass(slots=True)
 class Came:
-    """What came of an ask; `replies`: what came on the way is kept however it ended."""
+    """What came of an ask. found: beside scores. replies: what came on the way is kept however it ended."""
 
     todo: Todo
     end: End
     status: ScoreStatus = ScoreStatus.OK
     detail: str = ""
     scores: list[Scored] = field(default_factory=list)
+    found: Any = None
     replies: list[Answered] = field(default_factory=list)
     tries: int = 0
     after: float = 0.0
@@ -80,6 +84,7 @@ def came_of(todo: Todo, outcome: Outcome, replies: list[Answered]) -> Came:
         status=ScoreStatus.OK if bad is None else ScoreStatus(bad.status),
         detail="" if bad is None else bad.detail,
         scores=scores,
+        found=outcome.found,
         replies=replies,
     )
 
@@ -151,9 +156,8 @@ class AskedModel:
 def ask(todo: Todo, model: AskedModel, pace: Pace) -> Came:
     """Asks, and never raises: what can't be told from a judge's fault is nobody's failed score."""
     run = todo.run
-    item = Item(sample=todo.sample, unit=todo.taken.unit, repeat=todo.taken.repeat)
     try:
-        outcome = cast("OneByOne", run.scorer).ask(item, model)
+        outcome = cast("OneByOne", run.scorer).ask(todo.item, model)
     except StopRun as stop:
         run.stop(stop.code, stop.message)
         return Came(todo, End.UNASKED, replies=model.replies)

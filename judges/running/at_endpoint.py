@@ -150,9 +150,7 @@ class EndpointWork:
         runs = self._in_turn()
         if self._alone.is_busy(self._crew.in_hand):
             return
-        if self._alone.is_due():
-            if not self._crew.in_hand:
-                self._ask_suspect(runs)
+        if self._alone.is_due() and (self._crew.in_hand or self._ask_suspect(runs)):
             return
         if self._pace.rest:
             return
@@ -204,8 +202,9 @@ class EndpointWork:
             one.is_idle and one.is_laid and (one.due_in or 0) > _PATIENCE_SECONDS for one in self._runs.values()
         )
 
-    def _ask_suspect(self, runs: list[_OneRun]) -> None:
-        """Everything that came is written and nothing else is in hand: now one of those that may be what killed."""
+    def _ask_suspect(self, runs: list[_OneRun]) -> bool:
+        """Everything that came is written and nothing else is in hand: now one of those that may be what killed. False
+        when there is none: what looked like one has only just become due."""
         for one in runs:
             if (taken := queue.take_suspect(one.opened.id)) is not None:
                 (todo,) = load(one.opened, [taken])
@@ -215,8 +214,9 @@ class EndpointWork:
                     self._crew.write(died_with_it(todo))
                 else:
                     self._crew.give([todo])
-                return
+                return True
         self._alone.ends()
+        return False
 
 
 class _Alone:

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from annotate.errors import Refusal
 from judges.endpoints.calls import StopRun
 from judges.kinds.base import OneByOne, Together
-from judges.kinds.registry import kind_named
-from judges.models import Run
+from judges.models import JudgeKind, Run
 from judges.running.faults import note_fault
 from judges.running.outcomes import Gate
+from judges.running.purposes import Purpose, purpose_of
 from judges.running.purse import Purse
 from judges.running.stopping import stop_run
 
@@ -30,15 +30,17 @@ class OpenRun:
     first counts. in_hand: how many of its asks the crew has.
     """
 
-    def __init__(self, run: Run, scorer: Together | OneByOne) -> None:
+    def __init__(self, run: Run, purpose: Purpose, scorer: Together | OneByOne) -> None:
         self.id = run.pk
         self.version = run.version
+        self.purpose = purpose
         self.scorer = scorer
         self.project = run.version.judge.project
         self.project_id = self.project.pk
         self.is_fresh = run.is_fresh
-        self.dimensions = list(kind_named(run.version.judge.kind).dimensions(run.version.config))
-        self.gate = Gate(self.project)
+        # A rubric's share, or a number from 0 to 100, is held against the criterion as any other metric is.
+        is_on_scale = run.version.judge.kind == JudgeKind.LLM and run.version.config["answer_with"] == "options"
+        self.gate = Gate(self.project, is_on_scale=is_on_scale)
         self.purse = Purse(run.budget, run.cost, run.version.endpoint)
         self.is_open = True
         self.in_hand = 0
@@ -69,8 +71,8 @@ class OpenRun:
 def open_run(run: Run, stack: ExitStack) -> OpenRun | None:
     """The run with its scorer open until the stack closes. None when it can't be: then it has been stopped."""
     try:
-        scorer = stack.enter_context(kind_named(run.version.judge.kind).open(run.version))
-        return OpenRun(run, scorer)
+        purpose = purpose_of(run)
+        return OpenRun(run, purpose, stack.enter_context(purpose.open()))
     except StopRun as stop:
         stop_run(run.pk, stop.code, stop.message)
     except Refusal as refusal:

@@ -31,9 +31,14 @@ def storable(text: str) -> str:
 
 
 class Gate:
-    """Checks scores against the criteria of a project as they are now."""
+    """Checks scores against the criteria of a project as they are now.
 
-    def __init__(self, project: Project) -> None:
+    is_on_scale: whether the judge answers on the criterion's own scale, as a language model does that is told its
+    options. All others measure on one of theirs, a share or a probability, as imported scores may.
+    """
+
+    def __init__(self, project: Project, *, is_on_scale: bool = True) -> None:
+        self._is_on_scale = is_on_scale
         self._criteria: Mapping[str, Criterion] = {criterion.key: criterion for criterion in current_criteria(project)}
 
     def checked(self, scores: Iterable[object], wanted: Sequence[tuple[str, str]], sample: Sample) -> list[Scored]:
@@ -68,7 +73,7 @@ class Gate:
             criterion = None
         if scored.label is not None:
             return _with_label(scored, criterion)
-        return _with_number(scored, criterion)
+        return _with_number(scored, criterion if self._is_on_scale else None)
 
 
 def failures(wanted: Sequence[tuple[str, str]], status: ScoreStatus, detail: str) -> list[Scored]:

@@ -125,11 +125,12 @@ def _cost(answered: Answered) -> Decimal | None:
 
 _ASKS = """
 UPDATE judges_ask SET leased_until = NULL, status = t.status, detail = t.detail, is_cached = t.is_cached,
-    replies = t.replies::bigint[], tries = t.tries,
+    replies = t.replies::bigint[], tries = t.tries, outcome = t.outcome,
     due_at = CASE WHEN t.after IS NULL THEN NULL ELSE now() + make_interval(secs => t.after) END,
     state = CASE WHEN t.state = 'waiting' AND judges_run.state = 'cancelled' THEN 'cancelled' ELSE t.state END
 FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::bool[], %s::text[], %s::int[],
-            %s::float8[]) AS t (id, fence, state, status, detail, is_cached, replies, tries, after), judges_run
+            %s::float8[], %s::jsonb[])
+  AS t (id, fence, state, status, detail, is_cached, replies, tries, after, outcome), judges_run
 WHERE judges_ask.id = t.id AND judges_ask.fence = t.fence AND judges_ask.state = 'leased'
   AND judges_run.id = judges_ask.run_id
 RETURNING judges_ask.id
@@ -155,11 +156,17 @@ def _write_asks(cursor: Any, group: Sequence[Came], stored: Rows) -> set[int]:
                 "{" + ",".join(str(pk) for pk in ids) + "}",
                 came.tries if came.end is End.AGAIN else taken.tries,
                 came.after if came.end is End.AGAIN else None,
+                _outcome(came) if is_done else None,
             )
         )
-    rows.sort()
+    rows.sort(key=lambda row: row[0])
     cursor.execute(_ASKS, [list(column) for column in zip(*rows, strict=True)])
     return {pk for (pk,) in cursor.fetchall()}
+
+
+def _outcome(came: Came) -> str | None:
+    purpose = came.todo.run.purpose
+    return None if purpose.brings_scores else orjson.dumps(purpose.outcome(came.scores, came.found)).decode()
 
 
 _SCORES = """
@@ -179,7 +186,7 @@ def _write_scores(cursor: Any, group: Sequence[Came]) -> None:
     rows: dict[tuple[Any, ...], tuple[OpenRun, Scored]] = {}
     for came in group:
         taken, run = came.todo.taken, came.todo.run
-        for scored in came.scores:
+        for scored in came.scores if run.purpose.brings_scores else ():
             key = (run.version.pk, scored.dimension, taken.sample, scored.unit, taken.repeat)
             if key not in rows or rows[key][1].status != ScoreStatus.OK:
                 rows[key] = (run, scored)

@@ -10,7 +10,7 @@ from typing import cast
 from django.db import Error as DatabaseError
 
 from judges.endpoints.calls import StopRun
-from judges.kinds.base import Item, Outcome, Together
+from judges.kinds.base import Outcome, Together
 from judges.models import Run, RunState, ScoreStatus
 from judges.running import queue
 from judges.running.asking import Came, End, Todo, came_of, failed
@@ -88,7 +88,7 @@ class TogetherWork:
         return [came_of(todo, outcome, []) for todo, outcome in zip(todos, outcomes, strict=True)]
 
     def _outcomes(self, todos: Sequence[Todo]) -> Sequence[Outcome]:
-        items = [Item(sample=todo.sample, unit=todo.taken.unit, repeat=todo.taken.repeat) for todo in todos]
+        items = [todo.item for todo in todos]
         outcomes = cast("Together", self._run.scorer).score(items)
         if len(outcomes) != len(items):
             raise ValueError(f"{len(outcomes)} outcomes of {len(items)} items")

@@ -17,7 +17,7 @@ from judges.selectors.disagreements import with_both_words
 from judges.selectors.said import said, said_plot
 from judges.selectors.shown import Links, Shown, from_to, number, shown
 
-_MEASURES = {
+MEASURES = {
     "pass or fail": (
         ("kappa", gettext_noop("Kappa"), gettext_noop("agreement beyond chance")),
         ("tpr", "TPR", gettext_noop("of what people pass, the share it passes")),
@@ -152,7 +152,7 @@ def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any
                 "second": shown(pair["own"][1][name]),
                 "difference": signed(pair["difference"][name]),
             }
-            for name, title, about in _MEASURES[compared["basis"]]
+            for name, title, about in MEASURES[compared["basis"]]
         ],
         "flipped": sum(pair["flips"].values()),
         "groups": groups,
@@ -206,13 +206,14 @@ def _flipped(row: dict[str, Any], basis: str, links: Links) -> dict[str, Any]:
         **row,
         "url": "" if row["sample"] is None else links.sample(row["sample"], row["unit"]),
         "unit_title": unit_title(row["unit"], row["unit_number"]),
-        "human": _said(row["human"], None, basis),
-        "first": _said(row["first"], row["first_score"], basis),
-        "second": _said(row["second"], row["second_score"], basis),
+        "human": said_by_judge(row["human"], None, basis),
+        "first": said_by_judge(row["first"], row["first_score"], basis),
+        "second": said_by_judge(row["second"], row["second_score"], basis),
     }
 
 
-def _said(value: Any, score: float | None, basis: str) -> str:
+def said_by_judge(value: Any, score: float | None, basis: str) -> str:
+    """Pass or fail, or the label, with the score behind it."""
     text = str(value) if basis == "labels" else (_("pass") if value else _("fail"))
     return text if score is None else f"{text} ({number(score)})"
 

@@ -9,7 +9,10 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
-from annotate.models import Project
+from annotate.models import Project, User
+from annotate.permissions import may
+from annotate.selectors.blindness import samples_still_to_label
+from annotate.selectors.samples import samples_named
 from judges.models import Judge, JudgeVersion, VersionState
 
 
@@ -20,7 +23,9 @@ def judges_of(project: Project) -> QuerySet[Judge]:
 
 def versions_of(judge: Judge) -> QuerySet[JudgeVersion]:
     """In the order in which they were made, with everything that `version_as_dict` shows."""
-    return JudgeVersion.objects.filter(judge=judge).select_related("judge", "endpoint", "based_on", "created_by")
+    return JudgeVersion.objects.filter(judge=judge).select_related(
+        "judge__project", "endpoint", "based_on", "created_by"
+    )
 
 
 def one_version(judge: Judge, number: int) -> JudgeVersion:
@@ -66,8 +71,23 @@ def samples_with_verdicts(version: JudgeVersion) -> set[str]:
     return {example["sample"] for example in examples.get("drawn", [])}
 
 
-def version_as_dict(version: JudgeVersion, *, with_config: bool) -> dict[str, Any]:
-    """with_config: else it is null, for somebody who may not know the verdicts that it has as examples."""
+def may_know_examples(version: JudgeVersion, *, reader: User, role: str | None) -> bool:
+    """Whether they may know the verdicts that the configuration has as examples: admins may, except of samples that are
+    still theirs to label. True where it has none."""
+    names = samples_with_verdicts(version)
+    if not names:
+        return True
+    if not may(role, "judges.run"):
+        return False
+    keys = samples_named(version.judge.project, names).values_list("pk", flat=True)
+    return not samples_still_to_label(reader, list(keys))
+
+
+def version_as_dict(version: JudgeVersion, *, with_examples: bool) -> dict[str, Any]:
+    """with_examples: else what people decided of them is left out of the configuration (`drawn` is null)."""
+    config = version.config
+    if not with_examples:
+        config = {**config, "examples": {**config["examples"], "drawn": None}}
     return {
         "number": version.number,
         "label": version.label,
@@ -77,5 +97,5 @@ def version_as_dict(version: JudgeVersion, *, with_config: bool) -> dict[str, An
         "based_on": None if version.based_on is None else version.based_on.number,
         "created_by": None if version.created_by is None else version.created_by.username,
         "created_at": version.created_at.isoformat(),
-        "config": version.config if with_config else None,
+        "config": config,
     }

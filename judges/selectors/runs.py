@@ -13,7 +13,8 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.models import Project
+from annotate.models import Project, User
+from annotate.selectors.blindness import samples_still_to_label
 from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
 from judges.running.places import is_held, place_of
 
@@ -62,7 +63,8 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An ask that brought no score. detail: why, in our words. raw: what the model said, for those who may see it."""
+    """An ask that brought no score. detail: why, in our words. raw: what the model said, for those who may see it.
+    held_back: both are empty, as the reader still has to label the sample."""
 
     sample: str
     unit: str
@@ -70,6 +72,7 @@ class Failure:
     status: str
     detail: str
     raw: str
+    held_back: bool = False
 
 
 def runs_of(project: Project) -> QuerySet[Run]:
@@ -130,21 +133,24 @@ def failed_asks(run: Run) -> QuerySet[Ask]:
     return Ask.objects.filter(run=run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
 
 
-def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES) -> list[Failure]:
-    """In the order in which they were asked. `raw` is for those who may run judges, and nobody else."""
+def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES, reader: User | None = None) -> list[Failure]:
+    """In the order in which they were asked. `raw` is for those who may run judges, and nobody else. reader: nothing is
+    said of samples that they still have to label; None holds nothing back."""
     last = first + min(count, MOST_FAILURES)
     asks = list(failed_asks(run).select_related("sample").order_by("pk")[first:last])
     bodies = dict(
         Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies]).values_list("pk", "body")
     )
+    blind = set() if reader is None else samples_still_to_label(reader, {ask.sample_id for ask in asks})
     return [
         Failure(
             sample=ask.sample.external_id,
             unit=ask.unit,
             repeat=ask.repeat,
             status=ask.status,
-            detail=ask.detail,
-            raw=_said(bodies.get(ask.replies[-1], {})) if ask.replies else "",
+            detail="" if ask.sample_id in blind else ask.detail,
+            raw=_said(bodies.get(ask.replies[-1], {})) if ask.replies and ask.sample_id not in blind else "",
+            held_back=ask.sample_id in blind,
         )
         for ask in asks
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -14,12 +15,12 @@ from django.utils.translation import gettext as _
 from annotate.errors import Conflict, Invalid
 from annotate.models import User
 from annotate.services.audit import note
-from judges.kinds.base import Kind
 from judges.kinds.registry import kind_named
-from judges.models import Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState
+from judges.models import WITHOUT_SCORES, Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState
 from judges.running import waking
-from judges.running.laying import CHUNK, lay_all, to_ask
+from judges.running.laying import CHUNK, lay_all
 from judges.running.places import place_of
+from judges.running.purposes import purpose_of
 from judges.running.queue import finish
 from judges.running.scopes import check_scope, samples_in
 
@@ -52,17 +53,26 @@ class RunEstimate:
     kept: int = 0
 
 
-def estimate_run(*, version: JudgeVersion, scope: Any, repeats: int = 1, again: bool = False) -> RunEstimate:
+def estimate_run(
+    *,
+    version: JudgeVersion,
+    scope: Any,
+    repeats: int = 1,
+    again: bool = False,
+    purpose: str = RunPurpose.SCORES,
+    terms: Mapping[str, Any] | None = None,
+) -> RunEstimate:
     """Of many samples some are measured, evenly spread, and stand for all. Raises Invalid as `start_run` does."""
-    kind, run = _planned(version, scope, repeats, again)
+    run = _planned(version, scope, repeats, again, purpose, terms)
+    asked = purpose_of(run)
     ids = list(samples_in(version.judge.project, run.scope).values_list("pk", flat=True))
     step = max(1, -(-len(ids) // _MEASURED))
     measured = ids[::step]
     asks = requests = tokens_in = tokens_out = 0
     samples = {sample.pk: sample for sample in samples_in(version.judge.project, {"all": True}).filter(pk__in=measured)}
     if samples:
-        wanted = to_ask(run, list(samples.values()))
-        sizes = {pk: kind.size(version.config, samples[pk]) for pk in {sample for sample, _unit, _repeat in wanted}}
+        wanted = asked.to_ask(list(samples.values()))
+        sizes = {pk: asked.size(samples[pk]) for pk in {sample for sample, _unit, _repeat in wanted}}
         asks = len(wanted)
         requests = sum(sizes[sample].requests for sample, _unit, _repeat in wanted)
         tokens_in = sum(sizes[sample].tokens_in for sample, _unit, _repeat in wanted)
@@ -93,11 +103,13 @@ def start_run(
     fresh: bool = False,
     budget: Decimal | None = None,
     purpose: str = RunPurpose.SCORES,
+    terms: Mapping[str, Any] | None = None,
     actor: User | None = None,
 ) -> Run:
     """Asks for everything in the scope that has no good score yet in the repeats 0 to `repeats` − 1; again=True: for
     every unit once more, as `repeats` further repeats after the highest there is. When nothing is left to ask, the run
-    is done at once. fresh: replies that are kept from earlier are not used.
+    is done at once. fresh: replies that are kept from earlier are not used. terms: what a purpose that isn't scores has
+    beside; whoever starts a run for it has checked them.
 
     Raises Invalid for a judge that can't be run, a scope that is none, and a budget that can't be kept.
     """
@@ -109,8 +121,7 @@ def start_run(
             .select_related("judge__project", "endpoint")
             .get(pk=version.pk)
         )
-        _kind, run = _planned(version, scope, repeats, again)
-        run.purpose = purpose
+        run = _planned(version, scope, repeats, again, purpose, terms)
         run.is_fresh = fresh
         run.budget = budget
         run.created_by = actor
@@ -122,6 +133,7 @@ def start_run(
             subject=version.judge.name,
             project=version.judge.project,
             run=run.pk,
+            **({"purpose": run.purpose} if run.purpose in WITHOUT_SCORES else {}),
             version=version.number,
             scope={how: what if how != "samples" else len(what) for how, what in run.scope.items()},
             repeats=repeats,
@@ -169,7 +181,9 @@ def cancel_run(*, run: Run, actor: User | None = None) -> Run:
     return run
 
 
-def _planned(version: JudgeVersion, scope: Any, repeats: int, again: bool) -> tuple[Kind, Run]:
+def _planned(
+    version: JudgeVersion, scope: Any, repeats: int, again: bool, purpose: str, terms: Mapping[str, Any] | None
+) -> Run:
     """The run as it would be, not stored."""
     kind = kind_named(version.judge.kind)
     if kind.asks_model(version.config) and version.endpoint_id is None:
@@ -181,21 +195,21 @@ def _planned(version: JudgeVersion, scope: Any, repeats: int, again: bool) -> tu
     first = _next_repeat(version) if again else 0
     if first + repeats > _LAST_REPEAT:
         raise Invalid("bad_repeats", _("This version has been asked as often as can be told apart."))
-    run = Run(
+    return Run(
         version=version,
+        purpose=purpose,
+        terms=dict(terms or {}),
         state=RunState.RUNNING,
         scope=check_scope(version.judge.project, scope),
         is_laid=False,
         first_repeat=first,
         repeats=repeats,
     )
-    return kind, run
 
 
 def _next_repeat(version: JudgeVersion) -> int:
-    of_runs = version.runs.exclude(purpose=RunPurpose.IMPORT).aggregate(last=Max(F("first_repeat") + F("repeats")))[
-        "last"
-    ]
+    scoring = version.runs.exclude(purpose__in=(RunPurpose.IMPORT, *WITHOUT_SCORES))
+    of_runs = scoring.aggregate(last=Max(F("first_repeat") + F("repeats")))["last"]
     of_scores = version.scores.aggregate(last=Max("repeat"))["last"]
     return max(of_runs or 0, 0 if of_scores is None else of_scores + 1)
 

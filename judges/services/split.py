@@ -54,17 +54,17 @@ def _balanced(seed: int, new: Sequence[str], sides: Mapping[str, bool], strata: 
     """The sides of the new samples, in their order."""
     count = Counter((strata[name], is_dev) for name, is_dev in sides.items() if name in strata)
     chosen = {}
-    for name in sorted(new, key=lambda name: _drawn(seed, name)):
+    for name in sorted(new, key=lambda name: drawn(seed, name)):
         dev, test = count[strata[name], True], count[strata[name], False]
         due = DEV_SHARE * (dev + test + 1)
         # What is due lies between two whole numbers, and the draw takes one of them in proportion.
-        is_dev = dev + _drawn(seed, name, "side") < due
+        is_dev = dev + drawn(seed, name, "side") < due
         chosen[name] = is_dev
         count[strata[name], is_dev] += 1
     return [chosen[name] for name in new]
 
 
-def _drawn(seed: int, name: str, what: str = "order") -> float:
+def drawn(seed: int, name: str, what: str = "order") -> float:
     """Between 0 and 1, the same in every installation."""
     digest = hashlib.blake2b(f"{seed}\x1f{what}\x1f{name}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64

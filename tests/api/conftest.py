@@ -12,7 +12,7 @@ from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample,
 from annotate.services.batches import create_batch, open_batch
 from annotate.services.invites import create_invite
 from annotate.services.projects import set_member
-from judges.models import Ask, Judge, JudgeVersion, Run, Score
+from judges.models import Ask, Judge, JudgeVersion, Run, Score, Trial
 from judges.services.endpoints import create_endpoint
 from tests.annotate.factories import World, finish, make_sample, make_world
 
@@ -113,6 +113,18 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
     gold = GoldAnswer.objects.create(
         sample=sample, unit="answer", criterion=project.criteria.get(key=criteria[-1], is_current=True), value=2
     )
+    trial = Trial.objects.create(
+        version=JudgeVersion.objects.create(
+            judge=judge, number=number + 1, label="tried", config=config, content_hash="tried", state="trial"
+        ),
+        base=version,
+        criterion=gold.criterion,
+        dimension=gold.criterion.key,
+        seed=1,
+        wanted=1,
+        samples=[sample.external_id],
+        run=run,
+    )
     task: Task = waiting.tasks.get(sample__external_id=f"s{number}")
     return {
         "slug": project.slug,
@@ -124,6 +136,7 @@ def _fill(project: Any, first: User, second: User, *, criteria: list[str], numbe
         "job_id": job.pk,
         "gold_id": gold.pk,
         "judge_id": judge.pk,
+        "trial_id": trial.pk,
         "run_id": run.pk,
         "name": endpoint.name,
         "flag_id": flag.pk,

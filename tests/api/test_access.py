@@ -148,14 +148,14 @@ VALID: dict[str, dict[str, Any]] = {
     "SettleView": {"needed": 2},
     "TaskLabelsView": {"unit": "answer", "criterion": "grade", "value": 1},
     "TaskSkipView": {"reason": "No."},
+    "TrialsView": {"config": {}, "criterion": "grade"},
     "TaskFlagView": {"reason": "Cut off."},
     "FlagResolveView": {"resolution": "Seen."},
     "ReturnView": {"message": "Again."},
 }
 OBJECTS = {
     "sample_id", "number", "verdict_id", "task_id", "gold_id", "job_id", "judge_id", "token_id", "flag_id", "invite_id",
-    "run_id",
-    "name",
+    "run_id", "name", "trial_id",
 }  # fmt: skip
 
 
@@ -170,6 +170,7 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
         "task_id": 10**15,
         "gold_id": 10**15,
         "judge_id": 10**15,
+        "trial_id": 10**15,
         "name": "nowhere",
         "invite_id": 10**15,
         "run_id": 10**15,

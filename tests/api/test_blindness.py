@@ -17,7 +17,7 @@ from annotate.models import Batch, Flag, GoldAnswer, Task, Verdict
 from annotate.services.batches import close_batch, reopen_batch
 from annotate.services.criteria import add_criteria
 from annotate.services.labelling import skip_task, submit_task
-from judges.models import Judge, JudgeVersion, Run, Score
+from judges.models import Ask, Judge, JudgeVersion, Reply, Run, Score, Trial
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
 from tests.api.conftest import client_of
 from tests.api.routes import API, PAGES, Route
@@ -84,13 +84,26 @@ def _told(module_transaction: None) -> World:
     assert Verdict.objects.filter(state="disputed").exists()
     for name in ("lenient", "strict"):
         judge = Judge.objects.create(project=world.project, name=f"{MARKER}-{name}", description=f"{MARKER} judge")
-        version = JudgeVersion.objects.create(judge=judge, number=1, label="1", content_hash=name)
-        run = Run.objects.create(version=version)
+        config = {"prompt": f"{MARKER} prompt", "examples": {"drawn": [{"sample": "s1", "value": f"{MARKER} yes"}]}}
+        version = JudgeVersion.objects.create(judge=judge, number=1, label="1", content_hash=name, config=config)
+        run = Run.objects.create(version=version, purpose="scores", stop_message=f"{MARKER} stop")
+        reply = Reply.objects.create(
+            project=world.project, key=name, body={"text": f"{MARKER} reply"}, model=f"{MARKER}-model", latency=0.1
+        )
+        Ask.objects.create(
+            run=run, sample=samples[0], unit="answer", state="done", status="parse_error", detail=f"{MARKER} detail",
+            replies=[reply.pk],
+        )  # fmt: skip
         for sample in samples:
             Score.objects.create(
                 version=version, run=run, sample=sample, unit="answer", dimension="grade",
                 number=NUMBERS[1], rationale=f"{MARKER} rationale",
             )  # fmt: skip
+        tried = JudgeVersion.objects.create(judge=judge, number=2, label="2", content_hash=f"{name} 2", state="trial")
+        Trial.objects.create(
+            version=tried, base=version, criterion=world.criteria("grade")[0], dimension="grade", seed=1, wanted=6,
+            samples=[sample.external_id for sample in samples], run=Run.objects.create(version=tried),
+        )  # fmt: skip
     return world
 
 
@@ -103,6 +116,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "sample_id": list(world.project.samples.values_list("pk", flat=True)),
         "run_id": list(Run.objects.values_list("pk", flat=True)),
         "judge_id": list(Judge.objects.values_list("pk", flat=True)),
+        "trial_id": list(Trial.objects.values_list("pk", flat=True)),
         "key": ["grade", "support", "measure"],
         "gold_id": list(GoldAnswer.objects.values_list("pk", flat=True)),
         "flag_id": list(Flag.objects.values_list("pk", flat=True)),
@@ -119,6 +133,7 @@ def plausible(world: World) -> list[dict[str, Any]]:
         "invite_id": 1,
         "token": "no-such-invitation",
         "name": "statistics",
+        "start": "lexical-token-overlap",
     }
     most = max(len(values) for values in ids.values())
     return [{**fixed, **{name: values[n % len(values)] for name, values in ids.items()}} for n in range(most)]
@@ -222,3 +237,8 @@ def test_the_markers_would_be_seen(told: World) -> None:
     verdict = Verdict.objects.filter(state="disputed", unit="claim:0").first() or Verdict.objects.get(unit="claim:0")
     assert MARKS.search(read(client.get(f"/api/projects/desk/disputes/{verdict.pk}/")))
     assert MARKS.search(read(client.get("/api/projects/desk/samples/")))
+    run = Run.objects.order_by("pk").first()
+    assert run is not None
+    for who, part in (("alice", "failures/"), ("alice", "scores/"), ("rita", "")):
+        url = f"/api/projects/desk/runs/{run.pk}/{part}"
+        assert MARKS.search(read(client_of(getattr(told, who)).get(url))), url

@@ -99,7 +99,8 @@ NOTHING_REQUIRED = {
     ("JudgeVersionDropView", "POST"), ("JudgeVersionKeepView", "POST"),
     ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"), ("RunCancelView", "POST"),
     ("RunPauseView", "POST"), ("RunResumeView", "POST"), ("TaskHeartbeatView", "POST"), ("TaskReopenView", "POST"),
-    ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("WorkView", "POST"),
+    ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("TrialDropView", "POST"), ("TrialKeepView", "POST"),
+    ("WorkView", "POST"),
 }  # fmt: skip
 NO_BODIES = [
     (b"", 422), (b"{", 400), (b"nonsense", 400), (b'{"a": NaN}', 400), (b"\xff\xfe{\x00}\x00", 400), (b'"text"', 422),

@@ -218,6 +218,13 @@ def test_replies_are_what_the_schema_says(both: Both, schema: dict[str, Any]) ->
     check(world.alice, "PATCH", desk + "judges/{judge_id}/", {"higher_is_better": False})
     check(world.alice, "PATCH", desk + "judges/{judge_id}/", {"higher_is_better": "no"})
     check(world.rita, "PATCH", desk + "judges/{judge_id}/", {"higher_is_better": False})
+    trials = desk + "judges/{judge_id}/trials/"
+    check(world.alice, "GET", trials)
+    check(world.alice, "POST", trials, {"config": {}, "criterion": "grade"})
+    check(world.rita, "POST", trials, {"config": {}, "criterion": "grade"})
+    check(world.alice, "GET", trials + "{trial_id}/")
+    check(world.alice, "POST", trials + "{trial_id}/keep/")
+    check(world.alice, "POST", trials + "{trial_id}/drop/")
     check(world.ann, "GET", desk + "work/")
     task = "/api/tasks/{task_id}/"
     key = {"Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}

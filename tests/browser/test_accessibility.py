@@ -29,9 +29,11 @@ from annotate.services.invites import create_invite
 from annotate.services.projects import create_project, set_member
 from annotate.services.releases import make_release
 from judges.services.certificates import issue_certificate
+from judges.services.endpoints import create_endpoint
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
+from tests.browser.judge_stages import judge_stages, trial_stages
 from tests.browser.stages import Stages
 from tests.conftest import pages_of
 
@@ -117,6 +119,11 @@ PAGES = [
     ("alma", "/p/demo/criteria/edit/support/"),
     ("alma ana", "/p/demo/criteria/versions/fact_in_answer/"),
     ("alma", "/p/demo/criteria/carry/fact_in_answer/1/"),
+    ("alma", "/p/demo/judges/endpoints/"),
+    ("alma", "/p/bare/judges/endpoints/"),
+    ("alma", "/p/demo/judges/endpoints/new/"),
+    ("alma", "/p/demo/judges/endpoints/edit/{endpoint}/"),
+    ("alma", "/p/demo/judges/endpoints/edit/{endpoint}/delete/"),
     ("alma", "/p/demo/import/"),
     ("alma", "/p/bare/import/"),
     ("alma", "/p/demo/import/{uploaded}/"),
@@ -135,6 +142,24 @@ PAGES = [
     ("alma", "/p/demo/reports/support/planner/"),
     ("alma", "/p/demo/reports/support/planner/?n=5"),
     ("alma", "/p/demo/reports/support/outcomes/?" + JUDGE),
+    ("alma remy", "/p/stages/judges/"),
+    ("alma", "/p/bare/judges/"),
+    ("alma", "/p/stages/judges/new/"),
+    ("alma", "/p/stages/judges/new/llm-rubric/"),
+    ("alma", "/p/stages/judges/new/composite/"),
+    ("alma", "/p/stages/judges/{asks}/"),
+    ("alma", "/p/stages/judges/{asks}/edit/"),
+    ("remy", "/p/stages/judges/{asks}/diff/"),
+    ("alma", "/p/stages/judges/{asks}/run/"),
+    ("alma", "/p/stages/judges/{asks}/lab/"),
+    ("alma", "/p/demo/judges/{tried}/lab/{done_trial}/"),
+    ("alma", "/p/demo/judges/{tried}/lab/{going_trial}/"),
+    ("alma", "/p/stages/runs/"),
+    ("alma", "/p/bare/runs/"),
+    ("alma", "/p/stages/runs/{going_run}/"),
+    ("alma", "/p/stages/runs/{stopped_run}/"),
+    ("alma", "/p/stages/runs/{stopped_run}/cancel/"),
+    ("remy", "/p/stages/runs/{done_run}/"),
     ("alma", "/p/demo/export/"),
     ("alma", "/p/bare/export/"),
     ("alma", "/p/demo/members/"),
@@ -159,12 +184,22 @@ NO_PAGES = {
     "token-revoke": "a form",
     "batch-preview": "a part of the form for a batch",
     "batch-progress": "a part of the batch's page",
+    "endpoint-try": "a form of the endpoint's page",
     "gold-remove": "a form",
     "import-progress": "a part of the import's page",
     "import-errors": "a file",
     "report-certify": "a form",
     "report-status": "a part of the report's page",
     "report-download": "a file",
+    "judge-direction": "a form",
+    "judge-run-estimate": "a part of the form for a run",
+    "judge-run-now": "a form",
+    "judge-spec": "a file",
+    "lab-estimate": "a part of the lab's form",
+    "lab-progress": "a part of the trial's page",
+    "lab-step": "a form",
+    "judge-version-step": "a form",
+    "run-progress": "a part of the run's page",
     "export-settle": "a form",
     "release": "a file",
     "member-account": "a form of the members' page",
@@ -215,10 +250,14 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         metadata={"k" * 60: "v" * 200},
         content_hash=b"odd",
     )
+    address = {"base_url": "http://127.0.0.1:1/" + "a" * 200, "key": "k" * 30}
+    endpoint = create_endpoint(project=demo, name="e" * 60, actor=alma, **address)
     _invite, invited = create_invite(actor=alma, project=bare, role="annotator", max_uses=5)
     stages = Stages(alma, remy, ana, User.objects.get(username="ben"))
     return {
         **stages.names,
+        **judge_stages(stages.project, alma),
+        **trial_stages(demo, alma),
         "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan, stages.ben)},
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,
         "sample": demo.samples.order_by("pk")[0].pk,
@@ -226,6 +265,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
         "drafted": draft.samples.order_by("pk")[0].pk,
         "task": Task.objects.filter(batch__project=demo, batch__number=1, status="submitted").order_by("pk")[0].pk,
         "invited": invited,
+        "endpoint": endpoint.name,
         "uploaded": _job(demo, alma, [good]).pk,
         "failed": start(_job(demo, alma, [good, bad])).pk,
         "done": start(_job(demo, alma, [good])).pk,
@@ -352,6 +392,8 @@ def test_a_page(who: str, path: str, look: Visit) -> None:
         ("alma", "/p/stages/gold/", "main form.form button[type=submit]"),
         ("alma", "/p/stages/criteria/edit/support/", "main button[type=submit]"),
         ("alma", "/p/bare/members/", "form[action*='members/invite/'] button[type=submit]"),
+        ("alma", "/p/stages/judges/new/llm-claim-support/", "main .button-primary"),
+        ("alma", "/p/stages/judges/{asks}/run/", "main .button-primary"),
         ("ana", "/account/keys/", "main form button[type=submit] >> nth=0"),
     ],
 )

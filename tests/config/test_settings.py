@@ -122,7 +122,7 @@ def test_a_unix_socket_for_redis_is_spelled_as_celery_wants_it(load: Load) -> No
 
 def test_every_variable_is_documented_and_every_documented_one_exists(root) -> None:
     pattern = re.compile(
-        r"""env\.(?:text|required|flag|number|choice|names|fernet_keys|url|folder)\(\s*["']([A-Z_]+)["']"""
+        r"""env\.(?:text|required|flag|number|choice|names|fernet_keys|url|folder|optional_folder)\(\s*["']([A-Z_]+)["']"""
     )
     used = {name for path in (root / "config").glob("*.py") for name in pattern.findall(path.read_text())}
     # Those that only `make`, the image's build and the browser tests know.

@@ -95,6 +95,20 @@ def batch(project: Project, samples: list[Sample], staff: Staff) -> Batch:
     return make_batch(project, staff)
 
 
+def give(project: Project, person: User, name: str) -> None:
+    """An open batch in which this sample is this person's to label."""
+    batch = create_batch(
+        project=project,
+        name=f"For {person.username}",
+        criteria=list(project.criteria.filter(is_current=True)),
+        annotators=[person],
+        overlap=1,
+        selection={"method": "list", "samples": [name]},
+        seed=1,
+    )
+    open_batch(batch=batch)
+
+
 def make_batch(project: Project, staff: Staff) -> Batch:
     """Open: each of the four samples goes to Ben and Bea."""
     draft = create_batch(

@@ -33,6 +33,9 @@ READ = {
     "batches/1/progress/": STAFF,
     "batches/1/tasks/": STAFF,
     "batches/1/extend/": ADMIN,
+    "judges/": STAFF,
+    "judges/new/": ADMIN,
+    "runs/": STAFF,
     "reports/": STAFF,
     "reports/support/": STAFF,
     "reports/support/judge/": STAFF,
@@ -41,6 +44,8 @@ READ = {
     "reports/support/planner/": STAFF,
     "reports/support/outcomes/": STAFF,
     "reports/support/triage/": STAFF,
+    "judges/endpoints/": ADMIN,
+    "judges/endpoints/new/": ADMIN,
     "settings/": ADMIN,
     "audit/": ADMIN,
     "audit/trail.csv": ADMIN,
@@ -80,6 +85,8 @@ WRITE = {
     "criteria/new/": ADMIN,
     "criteria/add/": ADMIN,
     "criteria/edit/support/": ADMIN,
+    "judges/endpoints/new/": ADMIN,
+    "judges/new/": ADMIN,
     "reports/": STAFF,
     "reports/support/": STAFF,
     "reports/support/triage/": ADMIN,
@@ -164,7 +171,7 @@ def test_what_changes_things_takes_a_post(path: str, alice: User, project: Proje
     assert client.get(f"/p/help/{path}").status_code == 405
 
 
-@pytest.mark.parametrize("path", ["", "samples/", "batches/", "adjudicate/", "criteria/"])
+@pytest.mark.parametrize("path", ["", "samples/", "batches/", "adjudicate/", "criteria/", "judges/", "runs/"])
 def test_what_only_shows_takes_no_post(path: str, alice: User, project: Project) -> None:
     client = Client()
     client.force_login(alice)
@@ -192,7 +199,7 @@ def test_the_navigation_has_what_the_role_may_open(
         nav = [*reply.context["nav"], *reply.context["nav_more"]]
         urls = [item["url"] for item in nav if "label" not in item["url"]]
         assert {client.get(url).status_code for url in urls} == {200}
-        assert len(nav) == {"admin": 13, "reviewer": 8, "annotator": 3}[name]
+        assert len(nav) == {"admin": 14, "reviewer": 9, "annotator": 3}[name]
 
 
 def test_every_page_is_named() -> None:

@@ -2,13 +2,24 @@
 
 import gzip
 import logging
+import socket
+import ssl
 import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
 
 from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, StopRun, TryLater, key_of
 from judges.endpoints.client import Client, open_client
@@ -182,6 +193,63 @@ def test_nobody_there(openai_server: OpenAIServer) -> None:
     with pytest.raises(TryLater) as caught:
         ask(openai_server, base_url="http://127.0.0.1:1/v1")
     assert caught.value.status == ERROR
+
+
+def test_a_certificate_that_nobody_vouches_for_stops_the_run(
+    openai_server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_KEY_A", "sk-planted-0123456789")
+    with https_server(tmp_path) as (port, came):
+        endpoint = endpoint_at(
+            openai_server,
+            base_url=f"https://127.0.0.1:{port}/v1",
+            key_source=KeySource.ENVIRONMENT,
+            key_variable="JUDGE_KEY_A",
+        )
+        with pytest.raises(StopRun) as caught, open_client(endpoint) as client:
+            client.chat(ASK)
+    assert (caught.value.code, came) == ("bad_certificate", [])
+
+
+@contextmanager
+def https_server(folder: Path) -> Iterator[tuple[int, list[bytes]]]:
+    """With a certificate of its own making: its port, and what anybody said to it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, SHA256())
+    )
+    pem = folder / "server.pem"
+    encoding = serialization.Encoding.PEM
+    private = key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    pem.write_bytes(private + certificate.public_bytes(encoding))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    came: list[bytes] = []
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            try:
+                with context.wrap_socket(connection, server_side=True) as secured:
+                    came.append(secured.recv(1))
+            except OSError:
+                pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listening.getsockname()[1], came
+        thread.join(10)
 
 
 def test_what_a_server_may_not_know_is_named(openai_server: OpenAIServer) -> None:

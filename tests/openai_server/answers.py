@@ -29,12 +29,13 @@ _HEADED = re.compile(
     r"(?=\n\W*[A-Za-z][A-Za-z _\d]{2,32}\W*:|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-_SUBJECTS = ("claim", "statement", "key_fact", "fact", "context_unit", "answer", "response")
+_SUBJECTS = ("claim", "statement", "key_fact", "fact", "answer", "response", "question")
 _BASES = ("context", "passage", "source", "document", "reference", "ground_truth", "requirement", "question")
 
 _GOOD = {"supported", "yes", "true", "pass", "passes", "correct", "complete", "relevant", "entailed", "met", "good"}
 _BAD = {"unsupported", "not_supported", "no", "false", "fail", "fails", "incorrect", "wrong", "missing", "irrelevant"}
 _BAD |= {"contradicted", "contradiction", "not_relevant", "refuted", "bad", "not_met", "none"}
+_UNKNOWN = {"unverifiable", "unknown", "not_found", "not_mentioned", "neutral", "cant_tell"}
 
 
 def default_reply(request: Request) -> Reply:
@@ -180,6 +181,9 @@ def _choose(options: Sequence[Any], seen: Seen, name: str) -> Any:
     between = [option for option in options if option not in (good, bad)]
     if seen.overlap >= 0.6:
         return good
+    unknown = next((option for key, option in spelled.items() if key in _UNKNOWN), None)
+    if unknown is not None:  # half of its words: about the same thing, and not the same
+        return bad if seen.overlap >= 0.3 else unknown
     return between[0] if between and seen.overlap >= 0.4 else bad
 
 

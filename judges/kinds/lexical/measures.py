@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from rapidfuzz import fuzz, process
@@ -14,7 +14,8 @@ from annotate.models import Sample
 from annotate.units import parse_unit
 from judges.kinds.fields import Fields
 from judges.kinds.lexical.ranking import bm25, tf_idf
-from judges.kinds.lexical.reading import SOURCES, NoScore, Reading, has_source
+from judges.kinds.lexical.reading import NoScore, Reading
+from judges.kinds.sources import SOURCES, against_field, has_source
 
 Options = Mapping[str, Any]
 SHARES = ("precision", "recall", "f1")
@@ -45,11 +46,6 @@ class Measure(Protocol):
         ...
 
 
-def _against(fields: Fields, unit: str, default: str) -> str:
-    own = {"context": "contexts", "answer": "answer"}.get(unit)
-    return fields.choice("against", [name for name in SOURCES if name != own], default=default)
-
-
 def _share(found: float, of_unit: int, of_source: int, share: str) -> float:
     if share == "f1":
         return 2 * found / (of_unit + of_source)
@@ -78,7 +74,7 @@ class TokenOverlap(_Compared):
 
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
         return {
-            "against": _against(fields, unit, "question" if unit == "context" else "contexts"),
+            "against": against_field(fields, unit, "question" if unit == "context" else "contexts"),
             "share": fields.choice("share", SHARES, default="recall" if unit == "context" else "precision"),
             "contexts": fields.choice("contexts", ("all", "best"), default="all"),
         }
@@ -106,7 +102,7 @@ class RougeL(_Compared):
     pairs = False
 
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
-        against = _against(fields, unit, "question" if unit == "context" else "contexts")
+        against = against_field(fields, unit, "question" if unit == "context" else "contexts")
         return {
             "against": against,
             "share": fields.choice("share", SHARES, default="f1" if against == "reference" else "precision"),
@@ -146,27 +142,27 @@ class _Ranked:
         shared = sum(word in own for word in wanted)
         return ranked[index], f"{shared} of {len(wanted)} words of {SOURCES[against]}.{_missing(wanted, own)}"
 
-    def rank(self, options: Options, query: list[str], contexts: list[list[str]]) -> list[float]:
+    def rank(self, options: Options, query: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float]:
         raise NotImplementedError
 
 
 class Bm25(_Ranked):
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
         return {
-            "against": _against(fields, unit, "question"),
+            "against": against_field(fields, unit, "question"),
             "k1": fields.number("k1", default=1.2, low=0, high=10),
             "b": fields.number("b", default=0.75, low=0, high=1),
         }
 
-    def rank(self, options: Options, query: list[str], contexts: list[list[str]]) -> list[float]:
+    def rank(self, options: Options, query: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float]:
         return bm25(query, contexts, k1=options["k1"], b=options["b"])
 
 
 class TfIdf(_Ranked):
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
-        return {"against": _against(fields, unit, "question")}
+        return {"against": against_field(fields, unit, "question")}
 
-    def rank(self, options: Options, query: list[str], contexts: list[list[str]]) -> list[float]:
+    def rank(self, options: Options, query: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float]:
         return tf_idf(query, contexts)
 
 
@@ -234,7 +230,7 @@ class KeyFact(_Compared):
 
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
         return {
-            "against": _against(fields, unit, "answer" if unit == "fact" else "contexts"),
+            "against": against_field(fields, unit, "answer" if unit == "fact" else "contexts"),
             "similar": fields.number("similar", default=0.8, low=0.5, high=1),
         }
 

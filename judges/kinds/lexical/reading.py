@@ -8,15 +8,7 @@ from typing import TypeVar, cast
 from annotate.models import Sample
 from annotate.units import unit_text
 from judges.kinds.lexical.tokens import words
-
-# What a text can be held against -> how it reads in a sentence.
-SOURCES = {
-    "contexts": "the contexts",
-    "question": "the question",
-    "answer": "the answer",
-    "reference": "the reference answer",
-}
-
+from judges.kinds.sources import SOURCES, source_texts
 
 Kept = TypeVar("Kept")
 
@@ -33,15 +25,15 @@ class Reading:
     def __init__(self, sample: Sample, *, pairs: bool) -> None:
         self.sample = sample
         self._pairs = pairs
-        self._units: dict[str, list[str]] = {}
-        self._lists: dict[str, list[list[str]]] = {}
+        self._units: dict[str, Sequence[str]] = {}
+        self._lists: dict[str, list[Sequence[str]]] = {}
         self._sets: dict[str, list[frozenset[str]]] = {}
         self._kept: dict[Hashable, object] = {}
 
-    def words(self, text: str) -> list[str]:
+    def words(self, text: str) -> Sequence[str]:
         return words(text, pairs=self._pairs)
 
-    def unit(self, unit: str) -> list[str]:
+    def unit(self, unit: str) -> Sequence[str]:
         """The words of the unit. Raises NoScore when it has none."""
         if unit not in self._units:
             self._units[unit] = self.words(unit_text(self.sample, unit))
@@ -50,7 +42,7 @@ class Reading:
             raise NoScore("There is no word in what is to be scored.")
         return found
 
-    def source(self, name: str) -> list[list[str]]:
+    def source(self, name: str) -> list[Sequence[str]]:
         """The words of what a unit is held against: one list for each context, one for any other text.
 
         Raises NoScore when there are none.
@@ -80,17 +72,3 @@ class Reading:
         if key not in self._kept:
             self._kept[key] = make()
         return cast("Kept", self._kept[key])
-
-
-def source_texts(sample: Sample, name: str) -> list[str]:
-    if name == "contexts":
-        return [context["text"] for context in sample.contexts]
-    return [getattr(sample, name) or ""]
-
-
-def has_source(sample: Sample, name: str) -> bool:
-    """Whether the sample has such a text at all. An empty question is there, and fails; a reference that nobody gave
-    and contexts that were not retrieved are not there."""
-    if name == "contexts":
-        return bool(sample.contexts)
-    return name != "reference" or sample.reference is not None

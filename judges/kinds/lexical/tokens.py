@@ -10,6 +10,8 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
 
 # Scripts without blanks between words: Thai, Lao, Burmese, Khmer, kana, Han.
 _UNSPACED = (
@@ -28,8 +30,18 @@ _SPACED = re.compile(f"{_NUMBER}|[\\w{_MARKS}]+")
 _RUN_OF_UNSPACED = re.compile(f"([{_UNSPACED}]+)")
 
 
-def words(text: str, *, pairs: bool = True) -> list[str]:
+# A passage of a knowledge base comes with many a sample. Longer texts are read anew each time, so that what is kept
+# stays within some ten megabytes.
+_LONGEST_KEPT = 4_000
+_KEPT = 512
+
+
+def words(text: str, *, pairs: bool = True) -> Sequence[str]:
     """The words of a text, in order. pairs: whether scripts without blanks are taken by pairs of characters."""
+    return _kept_words(text, pairs) if len(text) <= _LONGEST_KEPT else _words(text, pairs)
+
+
+def _words(text: str, pairs: bool) -> Sequence[str]:
     if text.isascii():
         return _ASCII.findall(text.lower())
     # The underscore is a letter to \w.
@@ -44,3 +56,6 @@ def words(text: str, *, pairs: bool = True) -> list[str]:
         else:
             found += part
     return found
+
+
+_kept_words = lru_cache(maxsize=_KEPT)(_words)

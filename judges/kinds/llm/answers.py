@@ -34,6 +34,8 @@ class Answers:
         self.requirements: Sequence[Mapping[str, Any]] = config["requirements"] or ()
         only_whole = all(type(level) is int for level in self._levels)
         self._accepted = [(level, _types(level, whole=only_whole)) for level in self._levels]
+        # What each option counts as, where it isn't a criterion's.
+        self._scores: list[float | None] = [option.get("score") for option in config["options"] or ()]
 
     @property
     def name(self) -> str:
@@ -67,7 +69,10 @@ class Answers:
         return {**({"type": types.pop()} if len(types) == 1 else {}), "enum": list(self._levels)}
 
     def read(self, node: Any) -> tuple[Value, str]:
-        """The value and the reason in an object. Raises NoAnswer: nothing is converted or put within bounds."""
+        """The value and the reason in an object. Raises NoAnswer: nothing is converted or put within bounds.
+
+        An option that counts as a number is that number, and is named in the reason.
+        """
         if not isinstance(node, dict):
             raise NoAnswer("An answer is not an object.")
         if node.keys() != set(self.fields):
@@ -75,18 +80,26 @@ class Answers:
         reason = node.get(REASON, "")
         if not isinstance(reason, str):
             raise NoAnswer("The reason is not a text.")
-        return self._value(node[self.name]), reason.strip()
+        reason = reason.strip()
+        if self._kind != OPTIONS:
+            return self._value(node[self.name]), reason
+        place = self._place(node[self.name])
+        level, number = self._levels[place], self._scores[place]
+        if number is None:
+            return level, reason
+        return number, f"{level}: {reason}".strip() if isinstance(level, str) else reason
+
+    def _place(self, value: Any) -> int:
+        for place, (level, types) in enumerate(self._accepted):
+            if type(value) in types and value == level:
+                return place
+        raise NoAnswer("The value is none of the options.")
 
     def _value(self, value: Any) -> Value:
         if self._kind == REQUIREMENTS:
             if not isinstance(value, bool):
                 raise NoAnswer("Whether a requirement is met is neither true nor false.")
             return value
-        if self._kind == OPTIONS:
-            for level, types in self._accepted:
-                if type(value) in types and value == level:
-                    return level
-            raise NoAnswer("The value is none of the options.")
         if type(value) not in (int, float) or (self._whole and type(value) is not int):
             raise NoAnswer(f"The value is not {'a whole number' if self._whole else 'a number'}.")
         if not math.isfinite(value) or not self._low <= value <= self._high:

@@ -178,7 +178,8 @@ def _range(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) 
 
 
 def _options(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each {"value", "label", "help"}. A criterion's are what they are now, whatever is given."""
+    """Each {"value", "label", "help"}; without a criterion with the "score" that it counts as, since words have nothing
+    then to be held against. A criterion's are what they are now, whatever is given."""
     if criterion is not None:
         fields.raw("options")
         if not criterion.options:
@@ -198,12 +199,22 @@ def _options(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]
             for name in ("label", "help")
             if one.raw(name)
         }
-        found.append({"value": _level(one), "label": texts.get("label", ""), "help": texts.get("help", "")})
+        value = _level(one)
+        words = {"label": texts.get("label", ""), "help": texts.get("help", "")}
+        found.append({"value": value, **words, "score": _score(one, value)})
         one.finish()
     spelled = [_spelled(option["value"]) for option in found]
     if len(set(spelled)) < len(spelled):
         raise fields.refuse("options", _("Two of the values can't be told apart."))
     return found
+
+
+def _score(one: Fields, value: Value) -> float:
+    """A number counts as itself and a truth as 1 or 0, unless it is said otherwise; of a word it has to be said."""
+    usual = None if isinstance(value, str) else float(value)
+    if usual is None and one.raw("score") is None:
+        raise one.refuse("score", _("A judge without a criterion gives numbers: say which one this counts as."))
+    return float(one.number("score", default=usual, low=-LARGEST_SCORE, high=LARGEST_SCORE))
 
 
 def _spelled(value: Value) -> str:

@@ -6,18 +6,21 @@ import time
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.errors import Refusal
 from annotate.management.base import OneLineCommand
-from annotate.models import Criterion
+from annotate.models import Criterion, Project
 from annotate.selectors.lookup import criterion_named, project_named
 from annotate.text_tables import interval, text_table
-from judges.models import AlignmentReport
+from judges.kinds.registry import runnable_kinds
+from judges.models import AlignmentReport, Judge
 from judges.selectors.reports import ReportState, report_state
 from judges.services.report_requests import request_report
 
 WAIT_SECONDS = 60
+MODEL_COMMAND = ".venv/bin/python -m tests.openai_server --port 8001"
 CRITERION = "support"
 
 
@@ -33,6 +36,7 @@ class Command(OneLineCommand):
         except Refusal as error:
             raise CommandError(error.message) from error
         self.stdout.write(demo_table(report))
+        self.stdout.write(_what_runs_here(criterion.project))
         self.stdout.write("\nLog in as\n")
         self.stdout.write(text_table(["role", "user", "password"], [list(map(str, row)) for row in DEMO_LOGINS]))
 
@@ -43,6 +47,22 @@ def demo_table(report: AlignmentReport) -> str:
     rows = [[title, interval(kappa), kappa["n"], kappa["clusters"]] for title, kappa in named]
     head = f"{report.result['project']['name']}, criterion “{report.result['criterion']['key']}”: judges against people"
     return "\n\n".join([head, text_table(["judge", "kappa [95% interval]", "units", "samples"], rows)])
+
+
+def _what_runs_here(project: Project) -> str:
+    """Nothing in a demo from before there was anything."""
+    runnable = Judge.objects.filter(project=project, kind__in=runnable_kinds())
+    alone, asking = (runnable.filter(versions__endpoint__isnull=asks_nobody) for asks_nobody in (True, False))
+    lines = []
+    if alone:
+        lines.append(f"Run here, again by a click: {_names(alone)}.")
+    if asking:
+        lines.append(f"Asks a model at http://127.0.0.1:8001, which {MODEL_COMMAND} stands in for: {_names(asking)}.")
+    return "\n".join(["", *lines]) if lines else ""
+
+
+def _names(judges: QuerySet[Judge]) -> str:
+    return ", ".join(judges.order_by("name").values_list("name", flat=True).distinct())
 
 
 def _report_of_the_worker(criterion: Criterion) -> AlignmentReport:

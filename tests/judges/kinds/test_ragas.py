@@ -1,8 +1,11 @@
 """RAGAS judges without the library: their configurations, what they ask about, estimates, and what they say where it
 isn't installed. What they score is tested by `make test-ragas`."""
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,6 +109,14 @@ def test_what_is_refused(field: str, config: Any) -> None:
     with pytest.raises(Refused) as found:
         KIND.complete(config, Project())
     assert found.value.field == field
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_example_of_the_documentation() -> None:
+    written = (Path(__file__).parents[3] / "docs" / "judges.md").read_text(encoding="utf-8")
+    specs = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", written, re.DOTALL)]
+    (spec,) = [spec for spec in specs if spec.get("kind") == "ragas"]
+    assert KIND.complete(spec["config"], Project())["metric"] == "faithfulness"
 
 
 NEEDS = {

@@ -56,9 +56,9 @@ def _grades(low: int, high: int) -> dict[str, Any]:
 
 
 _SUPPORT = [
-    {"value": "supported", "label": "", "help": "At least one context says so, and none says otherwise."},
-    {"value": "contradicted", "label": "", "help": "A context says the opposite."},
-    {"value": "not in context", "label": "", "help": "No context speaks to it."},
+    {"value": "supported", "label": "", "score": 1.0, "help": "At least one context says so, and none says otherwise."},
+    {"value": "contradicted", "label": "", "score": 0.0, "help": "A context says the opposite."},
+    {"value": "not in context", "label": "", "score": 0.0, "help": "No context speaks to it."},
 ]
 
 TEMPLATES: dict[str, Template] = {

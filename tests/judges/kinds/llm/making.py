@@ -48,16 +48,8 @@ def complete(config: dict[str, Any], **criterion: Any) -> dict[str, Any]:
 
 def options(*values: Any, **more: Any) -> dict[str, Any]:
     """Of a judge of answers with these options."""
-    return complete(
-        {
-            "dimension": "tone",
-            "unit": "answer",
-            "model": "m",
-            "prompt": "How is it?\n{{answer}}",
-            "options": [{"value": value} for value in values],
-            **more,
-        }
-    )
+    criterion = {"key": "tone", "unit": "answer", "prompt": "How?", "options": [{"value": value} for value in values]}
+    return complete({"criterion": "tone", "model": "m", "prompt": "How is it?\n{{answer}}", **more}, **criterion)
 
 
 def numbers(low: float, high: float, **more: Any) -> dict[str, Any]:
@@ -67,8 +59,9 @@ def numbers(low: float, high: float, **more: Any) -> dict[str, Any]:
 
 def of_claims(*values: Any, **more: Any) -> dict[str, Any]:
     """Of a judge that is asked about all claims of an answer at once."""
-    given = {"dimension": "tone", "unit": "claim", "model": "m", "prompt": "Which?\n{{claims}}", "per": "sample"}
-    return complete({**given, "options": [{"value": value} for value in values], **more})
+    criterion = {"key": "tone", "unit": "claim", "prompt": "How?", "options": [{"value": value} for value in values]}
+    given = {"criterion": "tone", "model": "m", "prompt": "Which?\n{{claims}}", "per": "sample", **more}
+    return complete(given, **criterion)
 
 
 def told(*claims: str, **fields: Any) -> Sample:

@@ -165,12 +165,15 @@ def test_what_is_wrong_is_named(field: str, given: Any) -> None:
     ("field", "given"),
     [
         ("options", {"options": [{"value": "a"}]}),
-        ("options", {"options": [{"value": "a"}, {"value": "A"}]}),
-        ("options", {"options": [{"value": 1}, {"value": "1"}]}),
+        ("options", {"options": [{"value": "a", "score": 0}, {"value": "A", "score": 1}]}),
+        ("options.0.score", {"options": [{"value": "a"}, {"value": "b", "score": 1}]}),
+        ("options.1.score", {"options": [{"value": "a", "score": 1}, {"value": "b", "score": "0"}]}),
+        ("options.1.score", {"options": [{"value": 1}, {"value": 2, "score": 1e200}]}),
+        ("options", {"options": [{"value": 1}, {"value": "1", "score": 1}]}),
         ("options", {"options": [{"value": 1}, {"value": 1.0}]}),
-        ("options.1.value", {"options": [{"value": "a"}, {"value": None}]}),
-        ("options.1.value", {"options": [{"value": "a"}, {"label": "b"}]}),
-        ("options.1.hotkey", {"options": [{"value": "a"}, {"value": "b", "hotkey": "b"}]}),
+        ("options.1.value", {"options": [{"value": 1}, {"value": None}]}),
+        ("options.1.value", {"options": [{"value": 1}, {"label": "b"}]}),
+        ("options.1.hotkey", {"options": [{"value": 1}, {"value": 2, "hotkey": "b"}]}),
         ("options", {"answer_with": "number", "options": [{"value": "a"}, {"value": "b"}]}),
         ("options", {"answer_with": "options"}),
         ("min", {}),
@@ -182,6 +185,22 @@ def test_a_scale_of_its_own(field: str, given: dict[str, Any]) -> None:
     with pytest.raises(Refused) as refused:
         complete({**OF_ANSWER, **given})
     assert refused.value.field == field
+
+
+def test_options_of_its_own_count_as_numbers() -> None:
+    given = [{"value": "good", "score": 2}, {"value": "bad", "score": -0.5}, {"value": 1}, {"value": True, "score": 7}]
+    config = complete({**OF_ANSWER, "options": given})
+    assert [option["score"] for option in config["options"]] == [2.0, -0.5, 1.0, 7.0]
+    for value, score, reason in (
+        ('"good"', 2.0, "good: r"),
+        ('"bad"', -0.5, "bad: r"),
+        ("1", 1.0, "r"),
+        ("true", 7.0, "r"),
+    ):
+        (found,) = said(config, Scripted(f'{{"reason": "r", "value": {value}}}'), told())
+        assert (found.number, found.label, found.rationale) == (score, None, reason)
+    (found,) = said(config, Scripted('{"reason": "r", "value": 2}'), told())
+    assert found.status == "parse_error"
 
 
 def test_a_criterions_options_are_those_of_now() -> None:

@@ -53,11 +53,11 @@ def marks(prompt: str) -> list[str]:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_gets_out_of_its_marks(text: str, place: str) -> None:
     prompt = "Judge.\n{{question}}\n{{answer}}\n{{reference}}\n{{contexts}}\n{{claim}}"
-    config = complete({**CONFIG, "template": None, "prompt": prompt, "options": [{"value": "a"}, {"value": "b"}]})
+    config = complete({**CONFIG, "template": None, "prompt": prompt, "options": [{"value": 0}, {"value": 1}]})
     given = {"question": "q", "answer": "a", "claim": "c", "context": "d", "reference": "r", place: text}
     one = told(given["claim"], answer=given["answer"], question=given["question"], reference=given["reference"])
     one.contexts = [{"id": None, "text": given["context"], "score": None}]
-    model = Scripted('{"reason": "", "value": "a"}')
+    model = Scripted('{"reason": "", "value": 1}')
     said(config, model, one)
     sent = model.asked[0].messages[1]["content"]
     names = [f"{name}-{code_of(sent)}" for name in ("question", "answer", "reference", "context-1", "claim")]
@@ -66,7 +66,7 @@ def test_no_text_gets_out_of_its_marks(text: str, place: str) -> None:
     # The text itself stands there as it is, and the last word is ours.
     name = "context-1" if place == "context" else place
     assert f"<{name}-{code_of(sent)}>\n{text}\n</{name}-{code_of(sent)}>" in sent
-    assert sent.endswith('- value: one of "a", "b".')
+    assert sent.endswith("- value: one of 0, 1.")
 
 
 def code_of(prompt: str) -> str:
@@ -121,7 +121,7 @@ def test_lists_are_numbered_as_the_reply_is_to_name_them() -> None:
     assert f"<context-2-{code}>\nClosed.\n</context-2-{code}>" in sent
     # Claims are numbered as they stand in the answer, and scored by their addresses.
     assert [score.unit for score in scores] == ["claim:1", "claim:0"]
-    assert values(scores) == ["supported", "contradicted"]
-    assert [score.rationale for score in scores] == ["a", "b"]
+    assert values(scores) == [1.0, 0.0]
+    assert [score.rationale for score in scores] == ["supported: a", "contradicted: b"]
     assert model.asked[0].schema is not None
     assert model.asked[0].schema["required"] == ["1", "2"]

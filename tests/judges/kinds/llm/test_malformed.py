@@ -31,7 +31,7 @@ JUDGES = {
         ["good", "bad"],
     ),
     "rubric": (
-        options(prompt="{{requirements}}\n{{answer}}", requirements=[{"text": "a"}, {"text": "b"}], options=None),
+        options(1, 5, prompt="{{requirements}}\n{{answer}}", requirements=[{"text": "a"}, {"text": "b"}]),
         '{"1": {"reason": "r", "met": true}, "2": {"reason": "r", "met": false}}',
         [0.5],
     ),

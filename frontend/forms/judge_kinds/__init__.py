@@ -1,0 +1,1 @@
+"""The form of each kind of judge, and what one may start from."""

@@ -1,0 +1,141 @@
+"""What the forms of all kinds of judges share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models import Project
+from annotate.models.project import UnitKind
+from annotate.selectors.projects import current_criteria
+from judges.models import Endpoint
+
+
+class ConfigForm(forms.Form):
+    """A configuration as fields. What it must be is the kind's to say: the form hands on what was typed, and shows at
+    its field what the kind refuses."""
+
+    # Of configurations -> of this form, where they have other names. The first parts of a path are enough.
+    places: ClassVar[Mapping[str, str]] = {}
+    # Shown folded away: few need them.
+    rare: Collection[str] = ()
+    # Shown side by side.
+    together: ClassVar[Sequence[Collection[str]]] = ()
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+
+    def config(self) -> dict[str, Any]:
+        """What was typed, as the kind takes it. Of a valid form."""
+        raise NotImplementedError
+
+    def endpoint(self) -> str | None:
+        """The endpoint's name, for kinds that ask a model."""
+        return self.cleaned_data.get("endpoint") or None
+
+    def refuse(self, path: str, message: str) -> None:
+        """Shows what the service refused at the field that it names: "endpoint", "config.members.0.weight"."""
+        parts = path.removeprefix("config.").split(".")
+        for end in range(len(parts), 0, -1):
+            name = self.places.get(".".join(parts[:end]), parts[0] if end == 1 else "")
+            if name in self.fields:
+                self.add_error(name, message)
+                return
+        self.add_error(None, message if path == "config" else f"{path}: {message}")
+
+    def usual_rows(self) -> list[list[forms.BoundField]]:
+        return self._in_rows([field for field in self if field.name not in self.rare])
+
+    def rare_rows(self) -> list[list[forms.BoundField]]:
+        return self._in_rows([field for field in self if field.name in self.rare])
+
+    def opens_rare(self) -> bool:
+        """Whether there is something to see in what is folded away."""
+        return any(
+            field.errors or (field.value() or "") != (field.field.initial or "")
+            for row in self.rare_rows()
+            for field in row
+        )
+
+    def _in_rows(self, fields: list[forms.BoundField]) -> list[list[forms.BoundField]]:
+        rows: list[list[forms.BoundField]] = []
+        for field in fields:
+            row = next((names for names in self.together if field.name in names), ())
+            if rows and rows[-1][0].name in row:
+                rows[-1].append(field)
+            else:
+                rows.append([field])
+        return rows
+
+    @property
+    def endpoint_is_asked(self) -> bool:
+        return "endpoint" in self.fields
+
+    @property
+    def lacks_endpoint(self) -> bool:
+        """Whether it asks for an endpoint, and the project has none."""
+        return self.endpoint_is_asked and not Endpoint.objects.filter(project=self.project).exists()
+
+
+def endpoint_field(project: Project) -> forms.ChoiceField:
+    known = Endpoint.objects.filter(project=project).order_by("name").values_list("name", flat=True)
+    names = [(name, name) for name in known]
+    return forms.ChoiceField(
+        label=_("Endpoint"),
+        choices=names if len(names) == 1 else [("", _("choose one")), *names],
+        initial=names[0][0] if len(names) == 1 else "",
+        help_text=_("Where the model answers."),
+    )
+
+
+def given(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Those of the values that were filled in: what was left empty is the kind's to complete."""
+    return {name: values[name] for name in names if values.get(name) not in (None, "")}
+
+
+class TargetForm(ConfigForm):
+    """A judge whose scores are of one kind of unit: on a criterion, or on something that it names itself."""
+
+    OWN = ""
+    together: ClassVar[Sequence[Collection[str]]] = (("dimension", "unit"),)
+
+    criterion = forms.ChoiceField(
+        label=_("On the criterion"),
+        required=False,
+        help_text=_("Its scores are held against what people said on it."),
+    )
+    dimension = forms.CharField(
+        label=_("Its own name for what it measures"),
+        required=False,
+        max_length=120,
+        help_text=_("Only without a criterion: it is held against every criterion on the same kind of unit."),
+    )
+    unit = forms.ChoiceField(label=_("Asked about each"), required=False, help_text=_("Only without a criterion."))
+
+    def __init__(self, project: Project, *args: Any, kinds: Collection[str], **kwargs: Any) -> None:
+        """kinds: of units that it can score."""
+        super().__init__(project, *args, **kwargs)
+        criteria = [one for one in current_criteria(project) if one.unit in kinds]
+        named = [(one.key, f"{one.name} ({one.get_unit_display()})") for one in criteria]
+        self.fields["criterion"].choices = [*named, (self.OWN, _("none: something of its own"))]  # type: ignore[attr-defined]
+        units = [(kind, UnitKind(kind).label) for kind in kinds]
+        self.fields["unit"].choices = units  # type: ignore[attr-defined]
+        self.fields["unit"].initial = units[0][0]
+        if len(units) == 1:
+            self.fields["unit"].widget = forms.HiddenInput()
+
+    def target(self) -> dict[str, Any]:
+        chosen = self.cleaned_data
+        if chosen.get("criterion"):
+            return {"criterion": chosen["criterion"]}
+        return given(chosen, "dimension", "unit")
+
+
+def target_initial(config: Mapping[str, Any]) -> dict[str, Any]:
+    if config.get("criterion"):
+        return {"criterion": config["criterion"]}
+    return {"criterion": TargetForm.OWN, **given(config, "dimension", "unit")}

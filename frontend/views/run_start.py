@@ -1,0 +1,112 @@
+"""Starting a run: over which samples, at what price; or in one click, over what has no score yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+
+from annotate.errors import Refusal
+from frontend.forms.runs import RunForm
+from frontend.views.base import ProjectPage, project_view, refuse, status_of
+from frontend.views.run_words import duration, money
+from judges.kinds.registry import kind_named, runnable_kinds
+from judges.models import Judge, JudgeVersion, Run, RunState
+from judges.selectors.judges import one_judge
+from judges.selectors.versions import current_version
+from judges.services.runs import estimate_run, start_run
+
+# What the service may say -> the field that it is about.
+_PLACES = {"bad_budget": "budget", "no_price": "budget", "unknown_batch": "batch", "unknown_pipeline": "pipeline"}
+
+
+@project_view("judges", get="judges.run", post="judges.run")
+def start(page: ProjectPage, judge_id: int) -> HttpResponse:
+    judge, version = _runnable(page, judge_id)
+    form = _form(page, version)
+    status = status_of(form)
+    if form.is_valid():
+        try:
+            run = start_run(version=version, **form.wanted(), **form.terms(), actor=page.user)
+        except Refusal as refusal:
+            status = refuse(form, refusal, _PLACES.get(refusal.code))
+        else:
+            return page.redirect("run", run.pk)
+    context = {"judge": judge, "version": version, "form": form, "asks_model": asks_model(version)}
+    return page.render("frontend/run_new.html", context, status=status)
+
+
+@project_view("judges", post="judges.run")
+def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """What the form, as far as it is filled in, would ask for. Stores nothing; the form shows what is wrong itself."""
+    _judge, version = _runnable(page, judge_id)
+    form = _form(page, version)
+    found, problem = None, ""
+    if form.is_valid():
+        try:
+            found = estimate_run(version=version, **form.wanted())
+        except Refusal as refusal:
+            problem = refusal.message
+    context = {
+        "estimate": found,
+        "problem": problem,
+        "asks_model": asks_model(version),
+        "time": duration(found.seconds) if found else "",
+        "cost": money(found.cost, found.currency) if found else "",
+        "over_budget": _over_budget(form, found),
+    }
+    return page.render("frontend/partials/run_estimate.html", context)
+
+
+@project_view("judges", post="judges.run")
+def at_once(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """One click: whatever has no score yet. What costs something is looked at first."""
+    _judge, version = _runnable(page, judge_id)
+    if asks_model(version):
+        return page.redirect("judge-run", judge_id)
+    try:
+        run = start_run(version=version, scope={"all": True}, actor=page.user)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return page.redirect("judge", judge_id)
+    if is_nothing_left(run):
+        messages.info(
+            page.request,
+            _("Every unit has its score from version %(label)s already, so there was nothing to do.")
+            % {"label": version.label},
+        )
+        return page.redirect("judge", judge_id)
+    return page.redirect("run", run.pk)
+
+
+def is_nothing_left(run: Run) -> bool:
+    return run.state == RunState.DONE and run.planned == 0
+
+
+def can_be_run(judge: Judge, version: JudgeVersion | None) -> bool:
+    return version is not None and judge.kind in runnable_kinds()
+
+
+def asks_model(version: JudgeVersion) -> bool:
+    """Whether its scores come from a model at an endpoint: slower than here, and perhaps paid."""
+    return kind_named(version.judge.kind).asks_model(version.config)
+
+
+def _runnable(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
+    judge = one_judge(page.project, judge_id)
+    version = current_version(judge)
+    if version is None or not can_be_run(judge, version):
+        raise Http404(_("There is nothing of this judge that can be run."))
+    return judge, version
+
+
+def _form(page: ProjectPage, version: JudgeVersion) -> RunForm:
+    endpoint = version.endpoint
+    return RunForm(page.project, page.data, currency=endpoint.currency if endpoint else None)
+
+
+def _over_budget(form: RunForm, found: Any) -> bool:
+    budget = form.cleaned_data.get("budget") if form.is_valid() else None
+    return bool(found and budget is not None and found.cost is not None and found.cost > budget)

@@ -1,0 +1,62 @@
+"""The demo's own judges: four that run here at once, and one that only needs its endpoint to answer."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from random import Random
+
+from annotate.demo import DEMO_FOLDER
+from annotate.errors import Refusal
+from annotate.models import Project
+from judges.models import Run, RunState
+from judges.running.places import place_of
+from judges.running.working import work
+from judges.services.endpoints import create_endpoint
+from judges.services.judge_specs import judge_from_spec
+from judges.services.runs import start_run
+
+_SEED = 7
+_WAIT_SECONDS = 60
+
+
+class NotScored(Exception):
+    """A run of the demo's judges did not come to its end."""
+
+
+def create_demo_judges(project: Project) -> list[Run]:
+    """Makes them, and starts the runs of those that ask nobody. Where an endpoint on this machine isn't allowed
+    (JUDGE_PRIVATE_HOSTS), the one that needs it is left out."""
+    has_endpoint = _create_endpoint(project)
+    runs = []
+    for file in sorted((DEMO_FOLDER / "judges").glob("*.json")):
+        spec = json.loads(file.read_text(encoding="utf-8"))
+        if spec.get("endpoint") is None:
+            version = judge_from_spec(project=project, spec=spec).version
+            runs.append(start_run(version=version, scope={"all": True}))
+        elif has_endpoint:
+            judge_from_spec(project=project, spec=spec)
+    return runs
+
+
+def finish_runs(runs: Sequence[Run]) -> None:
+    """Works at runs that are committed until they are done, whoever else may be at them."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    for run in runs:
+        while run.state == RunState.RUNNING:
+            if time.monotonic() > deadline:
+                raise NotScored(f"The demo's judges are not done after {_WAIT_SECONDS} s.")
+            work(place_of(run), rng=Random(_SEED), in_worker=False)
+            run.refresh_from_db()
+            if run.state == RunState.RUNNING:
+                # A worker has got hold of it first.
+                time.sleep(0.05)
+
+
+def _create_endpoint(project: Project) -> bool:
+    try:
+        create_endpoint(project=project, **json.loads((DEMO_FOLDER / "endpoint.json").read_text(encoding="utf-8")))
+    except Refusal:
+        return False
+    return True

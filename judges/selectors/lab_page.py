@@ -1,0 +1,161 @@
+"""A trial in words, for its page and for the API: what both versions are worth, and what they took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotate.models import User
+from judges.models import ScoreStatus, Trial
+from judges.plots.trial import Bar, trial_plot
+from judges.selectors.compare_page import MEASURES, outcome, signed
+from judges.selectors.lab import Found, Spent, is_under_way, title_of, trial_as_dict, trial_figures, tried_on
+from judges.selectors.lab_units import Unit, differing, with_words
+from judges.selectors.said import said
+from judges.selectors.scores import NO_OPTION
+from judges.selectors.shown import Shown, number, shown
+
+# Of the units that differ.
+MOST_BY_API = 100
+
+
+def trial_in_full(trial: Trial, reader: User | None, *, named: bool) -> dict[str, Any]:
+    """What one gets by API: `result` None while the trial is under way."""
+    found = None if is_under_way(trial) else trial_figures(trial)
+    return {
+        **trial_as_dict(trial),
+        "tried": tried_on(trial),
+        "result": None if found is None else _result(trial, found, reader, named),
+    }
+
+
+def _result(trial: Trial, found: Found, reader: User | None, named: bool) -> dict[str, Any]:
+    figures, titles = found.figures, (title_of(trial.base), title_of(trial.version))
+    rows = differing(found, reader)
+    units = with_words(trial, found, rows.rows[:MOST_BY_API], named=named)
+    return {
+        "outcome": outcome(*titles, figures),
+        **{name: figures[name] for name in ("basis", "units", "samples", "reason", "own", "difference")},
+        "caveat": found.caveat,
+        "versions": [
+            {
+                "title": title,
+                "coverage": figures["coverage"][at],
+                "failed": dict(found.failed[at]),
+                "threshold": figures["thresholds"][at],
+                **asdict(found.spent[at]),
+                "cost": None if found.spent[at].cost is None else str(found.spent[at].cost),
+            }
+            for at, title in enumerate(titles)
+        ],
+        "counts": rows.counts,
+        "held_back": rows.held_back,
+        "flipped": [_as_dict(unit) for unit in units],
+    }
+
+
+def _as_dict(unit: Unit) -> dict[str, Any]:
+    """By ids that are the same in every installation."""
+    given = asdict(unit)
+    given["sample"] = given.pop("external_id")
+    del given["title"]
+    return given
+
+
+def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
+    """What the page says of the figures."""
+    figures = found.figures
+    titles = title_of(trial.base), title_of(trial.version)
+    return {
+        "titles": titles,
+        "outcome": outcome(*titles, figures),
+        "reason": said(figures["reason"]),
+        "units": figures["units"],
+        "samples": figures["samples"],
+        "on_dev": figures["basis"] == "pass or fail",
+        "has_thresholds": any(threshold is not None for threshold in figures["thresholds"]),
+        "measures": _measures(figures),
+        "plot": "" if figures["reason"] is not None else _plot(titles, figures),
+        "caveat": found.caveat,
+        "versions": [_version(trial, found, at, title) for at, title in enumerate(titles)],
+        "uneven": _uneven(figures),
+    }
+
+
+def _measures(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": _(title),
+            "about": _(about),
+            "first": shown(figures["own"][0][name]),
+            "second": shown(figures["own"][1][name]),
+            "difference": signed(figures["difference"][name]),
+        }
+        for name, title, about in MEASURES[figures["basis"]]
+    ]
+
+
+def _plot(titles: tuple[str, str], figures: Mapping[str, Any]) -> str:
+    own = [figures["own"][side]["kappa"] for side in (0, 1)]
+    gain = figures["difference"]["kappa"]
+    bars = [Bar(title, _in_short(shown(one)), one) for title, one in zip(titles, own, strict=True)]
+    difference = Bar(_("Difference"), _in_short(signed(gain)), gain)
+    sentences = [f"{bar.title}: {bar.text}." for bar in (*bars, difference)]
+    return trial_plot(
+        "trial",
+        bars,
+        difference,
+        title=_("Kappa of both versions, and their difference"),
+        axes=(_("kappa, with 95 % interval"), _("new version less old one, on the same units")),
+        description=" ".join(sentences),
+    )
+
+
+def _in_short(estimate: Shown) -> str:
+    if estimate.interval:
+        return f"{estimate.text} ({estimate.interval})"
+    return estimate.text
+
+
+def _version(trial: Trial, found: Found, at: int, title: str) -> dict[str, Any]:
+    coverage, higher = found.figures["coverage"][at], trial.version.judge.higher_is_better
+    threshold = found.figures["thresholds"][at]
+    failed = [{"status": _status(status), "n": n} for status, n in found.failed[at].most_common()]
+    return {
+        "title": title,
+        "coverage": coverage,
+        "of": coverage["scored"] + coverage["failed"] + coverage["missing"],
+        "failed": failed,
+        "threshold": "" if threshold is None else f"{'≥' if higher else '≤'} {number(threshold)}",
+        "spent": _spent_in_words(found.spent[at]),
+    }
+
+
+def _status(status: str) -> str:
+    if status == NO_OPTION:
+        return _("Not one of the criterion’s options")
+    return str(ScoreStatus(status).label)
+
+
+def _spent_in_words(spent: Spent) -> dict[str, str]:
+    """Empty where there is no such figure: a judge that asks no model, or scores from before."""
+    if not spent.replies:
+        return {}
+    cost = "" if spent.cost is None else f"{spent.cost:.3g} {spent.currency or ''}".strip()
+    return {
+        "replies": f"{spent.replies:,}",
+        "latency": "" if spent.latency is None else _("%(n)s s") % {"n": f"{spent.latency:.2g}"},
+        "cost": cost,
+        "unpriced": f"{spent.unpriced:,}" if spent.unpriced else "",
+        "tokens": ""
+        if spent.tokens_in is None and spent.tokens_out is None
+        else f"{spent.tokens_in or 0:,} / {spent.tokens_out or 0:,}",
+    }
+
+
+def _uneven(figures: Mapping[str, Any]) -> int:
+    """How many units only one of the versions scored: they are in no figure."""
+    return sum(one["scored"] for one in figures["coverage"]) - 2 * figures["units"]
