@@ -18,6 +18,7 @@ from judges.selectors.judges import one_judge
 from judges.selectors.versions import current_version
 from judges.services.runs import estimate_run, start_run
 
+EVERYTHING = {"all": True}
 # What the service may say -> the field that it is about.
 _PLACES = {"bad_budget": "budget", "no_price": "budget", "unknown_batch": "batch", "unknown_pipeline": "pipeline"}
 
@@ -62,22 +63,28 @@ def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
 
 @project_view("judges", post="judges.run")
 def at_once(page: ProjectPage, judge_id: int) -> HttpResponse:
-    """One click: whatever has no score yet. What costs something is looked at first."""
+    """One click: whatever has no score yet, or everything once more when nothing is left. What costs something is
+    looked at first."""
     _judge, version = _runnable(page, judge_id)
     if asks_model(version):
         return page.redirect("judge-run", judge_id)
     try:
-        run = start_run(version=version, scope={"all": True}, actor=page.user)
+        left = estimate_run(version=version, scope=EVERYTHING).asks
+        run = start_run(version=version, scope=EVERYTHING, again=not left, actor=page.user)
     except Refusal as refusal:
         messages.error(page.request, refusal.message)
         return page.redirect("judge", judge_id)
     if is_nothing_left(run):
         messages.info(
             page.request,
-            _("Every unit has its score from version %(label)s already, so there was nothing to do.")
-            % {"label": version.label},
+            _("The samples have nothing that version %(label)s could score.") % {"label": version.label},
         )
         return page.redirect("judge", judge_id)
+    if not left:
+        messages.info(
+            page.request,
+            _("Every unit had its score already, so all are asked about once more: that shows how steady it is."),
+        )
     return page.redirect("run", run.pk)
 
 

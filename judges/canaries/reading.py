@@ -65,9 +65,9 @@ class Reading:
             if len(numbers) == len(values):
                 self.best = max(good) if self._higher else min(good)
             return
-        scores = [option.get("score") for option in options]
-        if all(score is not None for score in scores) or len(numbers) == len(values):
-            scores = [value if score is None else score for value, score in zip(values, scores, strict=True)]
+        # Without a criterion each option has a score; with one, a number counts as itself.
+        scores: list[Any] = [option["score"] for option in options if "score" in option] or numbers
+        if len(scores) == len(values):
             self.basis, self.low, self.high = MOVES, float(min(scores)), float(max(scores))
             self.best = values[scores.index(max(scores) if self._higher else min(scores))]
             return

@@ -129,5 +129,5 @@ def _replies(run: Run) -> list[Reply]:
     return [
         Reply(sample, one["unit"], number, one["status"], one["value"], one["reason"])
         for sample, number, outcome in rows
-        for one in outcome
+        for one in outcome or ()
     ]

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, Sample, User
-from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState
+from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, Score
 from judges.running import waking
 from judges.services.runs import start_run
 from judges.services.versions import create_judge
@@ -133,8 +133,16 @@ def test_one_click_asks_for_what_has_no_score(alice: User, judge: Judge, as_user
     reply = client.post(at)
     run = Run.objects.get()
     assert (reply.url, run.planned, run.scope) == (f"/p/help/runs/{run.pk}/", 6, {"all": True})
+    scores = [
+        Score(version=run.version, run=run, sample=ask.sample, unit=ask.unit, dimension="support", number=1)
+        for ask in run.asks.select_related("sample")
+    ]
+    Score.objects.bulk_create(scores)
+    assert "once more" in client.post(at, follow=True).content.decode()
+    again = Run.objects.latest("pk")
+    assert (again.planned, again.first_repeat) == (6, 1)
     judge.project.samples.all().update(claims=[])
-    assert "nothing to do" in client.post(at, follow=True).content.decode()
+    assert "nothing that version 1 could score" in client.post(at, follow=True).content.decode()
 
 
 def test_a_run_that_goes_on(alice: User, run: Run, as_user: AsUser) -> None:

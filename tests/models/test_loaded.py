@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="make test-models installs it")
-transformers = pytest.importorskip("transformers", reason="make test-models installs it")
-
-from annotate.models import Project  # noqa: E402
-from judges.endpoints.calls import StopRun  # noqa: E402
-from judges.kinds.base import Kind  # noqa: E402
-from judges.kinds.embedding import KIND as EMBEDDING  # noqa: E402
-from judges.kinds.nli import KIND as NLI  # noqa: E402
-from judges.models import JudgeVersion, ScoreStatus  # noqa: E402
-from tests.judges.building import make_project  # noqa: E402
-from tests.judges.kinds.making import sample, scored  # noqa: E402
+from annotate.models import Project
+from judges.endpoints.calls import StopRun
+from judges.kinds.base import Kind
+from judges.kinds.embedding import KIND as EMBEDDING
+from judges.kinds.nli import KIND as NLI
+from judges.models import JudgeVersion, ScoreStatus
+from tests.judges.building import make_project
+from tests.judges.kinds.making import sample, scored
 
 pytestmark = pytest.mark.django_db
 WORDS = ["the", "light", "is", "amber", "hub", "red", "has", "no", "network", "保", "修", "期", "两", "年"]
