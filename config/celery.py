@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from celery import Celery
-from celery.signals import celeryd_init, worker_ready
+from celery import Celery, bootsteps
+from celery.signals import celeryd_init
 from kombu.exceptions import OperationalError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -19,23 +19,31 @@ app.autodiscover_tasks()
 
 @celeryd_init.connect
 def hold_services(**_: Any) -> None:
-    """A worker uses the embedded services like any other process, however it was started."""
+    """A worker uses the embedded services like any other process, however it was started; and it outlives Redis."""
+    from config import broker
     from config.embedded import ensure_services
 
     ensure_services()
+    broker.use()
 
 
-@worker_ready.connect
-def look_for_runs(sender: Any, **_: Any) -> None:
-    """From now on, by the timer of the worker's main process: that one may have neither threads nor a connection to
-    the database, which its processes would inherit."""
+class LookForRuns(bootsteps.StartStopStep):
+    """From each connection to Redis on, by the timer of the worker's main process: that one may have neither threads
+    nor a connection to the database, which its processes would inherit."""
 
-    def look() -> None:
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def start(self, parent: Any) -> None:
+        self._look()
+        # Cancelled with everything else of this connection when that is lost; the next one begins anew.
+        parent.timer.call_repeatedly(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
         try:
             # Who is too busy to look within this time gets the next message.
             app.send_task("judges.tasks.look_for_runs", expires=LOOK_SECONDS, retry=False)
         except (OperationalError, OSError):
-            pass  # Redis is away; the worker says so itself, and the next look comes
+            pass  # Redis is away; the worker says so itself, and looks when it is back
 
-    look()
-    sender.timer.call_repeatedly(LOOK_SECONDS, look)
+
+app.steps["consumer"].add(LookForRuns)

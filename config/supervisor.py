@@ -153,14 +153,12 @@ class Supervisor:
 
     def _start_web_and_worker(self) -> None:
         concurrency = env.number("WORKER_CONCURRENCY", 2, low=1, high=64)
-        # Its start has just been prepared: the checks, a second of each, would find nothing.
-        celery = ["celery", "--app", "config", "--quiet", "--skip-checks", "worker", "--loglevel", "WARNING"]
-        celery += ["--concurrency", str(concurrency), "--without-gossip", "--without-mingle"]
+        worker = ["config.worker", "--concurrency", str(concurrency)]
         self.children += [
             Child("web", [sys.executable, "-m", *WEB], signal.SIGTERM),
             # SIGKILL: Celery's handlers of other signals wait for its processes and for Redis, perhaps for ever. What
             # the worker had begun PostgreSQL remembers; its processes have asked the kernel to die with it.
-            Child("worker", [sys.executable, "-W", ROOT_WARNING, "-m", *celery], signal.SIGKILL),
+            Child("worker", [sys.executable, "-W", ROOT_WARNING, "-m", *worker], signal.SIGKILL),
         ]
         for child in self.children:
             child.start()

@@ -33,13 +33,17 @@ from judges.running.queue import Taken
 _Asked = TypeVar("_Asked", ChatRequest, EmbedRequest)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Todo:
-    """An ask that was taken, with what is needed to ask it."""
+    """An ask that was taken, with what is needed to ask it.
+
+    has_failed: in an earlier run it brought no score, so that the replies of that time are of no use.
+    """
 
     taken: Taken
     run: OpenRun
     sample: Sample
+    has_failed: bool = False
 
     @property
     def wanted(self) -> list[tuple[str, str]]:
@@ -109,8 +113,9 @@ class Slots(Protocol):
 class AskedModel:
     """The model that a kind asks about one thing: replies that are kept, the budget, and what came, in its order."""
 
-    def __init__(self, run: OpenRun, model: Model, base_url: str, memory: Memory, pace: Pace, slots: Slots) -> None:
-        self._run = run
+    def __init__(self, todo: Todo, model: Model, base_url: str, memory: Memory, pace: Pace, slots: Slots) -> None:
+        self._run = todo.run
+        self._is_fresh = todo.run.is_fresh or todo.has_failed
         self._model = model
         self._base_url = base_url
         self._memory = memory
@@ -126,7 +131,7 @@ class AskedModel:
 
     def _answer(self, request: _Asked, send: Callable[[_Asked], Answered]) -> Answered:
         key = key_of(self._base_url, request)
-        if self._run.is_fresh:
+        if self._is_fresh:
             key = salted(key, self._run.id)
         with self._memory.only_one(self._run.project_id, key):
             answered = self._memory.find(self._run.project_id, key)

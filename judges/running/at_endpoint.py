@@ -111,6 +111,7 @@ class EndpointWork:
             # One that was resumed meanwhile is opened anew once nothing of it is in hand: its budget may be another.
             if run_id not in under_way or not one.opened.is_open:
                 one.opened.close()
+                self._crew.take_back(one.opened)
                 if not one.opened.in_hand:
                     self._drop(run_id)
         for run_id, run in under_way.items():
@@ -153,6 +154,8 @@ class EndpointWork:
         if self._alone.is_due() and (self._crew.in_hand or self._ask_suspect(runs)):
             return
         if self._pace.rest:
+            for one in runs:
+                one.is_idle = not one.opened.in_hand  # all that it has may be due later still
             return
         if self._pace.is_doubtful:
             if not self._crew.in_hand and self._hand_out(runs, 1):
@@ -194,7 +197,7 @@ class EndpointWork:
                     continue
                 one.due_in = left.due_in
                 one.look_at = now + min(left.due_in, _LOOK_SECONDS)
-            if one.due_in == 0:
+            if one.due_in == 0 and not self._pace.rest:
                 self._alone.is_wanted = True
 
     def _is_long_idle(self) -> bool:

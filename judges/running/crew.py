@@ -65,15 +65,17 @@ class Crew:
             self._count([came.todo], 1)
         self.writer.put(came)
 
-    def take_back(self) -> None:
-        """What no thread has taken up goes back to where it came from."""
-        while True:
+    def take_back(self, run: OpenRun | None = None) -> None:
+        """What no thread has taken up, of the run or of all, goes back to where it came from."""
+        for _ in range(self._todos.qsize()):
             try:
                 todo = self._todos.get_nowait()
             except Empty:
                 return
-            if todo is not None:
+            if todo is not None and run in (None, todo.run):
                 self.writer.put(Came(todo, End.UNASKED))
+            else:
+                self._todos.put(todo)
 
     def close(self, *, waits: bool = True) -> None:
         """Takes nothing more up. Waits for what is under way, unless this process is told to end."""
@@ -99,7 +101,7 @@ class Crew:
     def _came_of(self, todo: Todo) -> Came:
         if self._is_halted or not todo.run.is_open:
             return Came(todo, End.UNASKED)
-        model = AskedModel(todo.run, self._model, self._base_url, self.memory, self._pace, self)
+        model = AskedModel(todo, self._model, self._base_url, self.memory, self._pace, self)
         try:
             return ask(todo, model, self._pace)
         except Exception as error:  # noqa: BLE001 - a thread that ends would take its ask along

@@ -18,6 +18,8 @@ from judges.running.together import TogetherWork
 
 # After so long it makes room if others wait: an import must not wait for a run of an hour.
 SLICE_SECONDS = 15.0
+# And from then on it looks this often whether any do.
+LOOK_SECONDS = 1.0
 
 
 class Slice:
@@ -31,7 +33,7 @@ class Slice:
     def __call__(self) -> bool:
         """Whether to leave now, so that others get a turn."""
         if not self.is_over and time.monotonic() > self._until:
-            self._until = time.monotonic() + 1.0
+            self._until = time.monotonic() + LOOK_SECONDS
             self.is_over = self._others_wait()
         return self.is_over
 

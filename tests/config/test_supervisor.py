@@ -91,7 +91,7 @@ def test_it_serves_and_whichever_way_it_ends_nothing_is_left(running: Running) -
     names = {process.name() for process in running.started if _runs(process)}
     assert {"postgres", "redis-server"} <= names
     assert running.child("gunicorn")
-    assert running.child("celery")
+    assert running.child("config.worker")
     for sent in (signal.SIGINT, signal.SIGTERM):
         running.process.send_signal(sent)
         assert running.wait() == 0, sent
@@ -99,7 +99,7 @@ def test_it_serves_and_whichever_way_it_ends_nothing_is_left(running: Running) -
         assert running.output().endswith("Stopped.\n")
         running.start()
 
-    running.child("celery").kill()
+    running.child("config.worker").kill()
     deadline = time.monotonic() + READY_SECONDS
     while "The worker ended with signal SIGKILL; it starts again in 1 s." not in running.output():
         assert time.monotonic() < deadline, running.output()
@@ -111,7 +111,7 @@ def test_it_serves_and_whichever_way_it_ends_nothing_is_left(running: Running) -
 
     if sys.platform == "linux":  # elsewhere there is no PR_SET_PDEATHSIG
         running.start()
-        running.child("celery").suspend()  # as one that waits for something: it handles no signal
+        running.child("config.worker").suspend()  # as one that waits for something: it handles no signal
         running.process.kill()
         running.wait()
         running.assert_nothing_is_left(seconds=60)

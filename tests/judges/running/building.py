@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import Random
+from threading import Thread
 from typing import Any
+
+from django.db import connection
 
 from judges.models import Endpoint, JudgeVersion, Run
 from judges.running.places import place_of
@@ -11,13 +17,12 @@ from judges.running.working import work
 from judges.services.versions import create_judge
 from tests.annotate.factories import World
 from tests.judges.running import plain_kind
-from tests.openai_server import OpenAIServer
+from tests.openai_server import OpenAIServer, Request
 
 
 def endpoint_at(world: World, server: OpenAIServer, name: str = "loop", **fields: Any) -> Endpoint:
-    return Endpoint.objects.create(
-        project=world.project, name=name, base_url=server.url, **{"concurrency": 8, "timeout_seconds": 10, **fields}
-    )
+    fields = {"base_url": server.url, "concurrency": 4, "timeout_seconds": 10, **fields}
+    return Endpoint.objects.create(project=world.project, name=name, **fields)
 
 
 def plain_judge(world: World, endpoint: Endpoint | None, name: str = "plain", **config: Any) -> JudgeVersion:
@@ -38,3 +43,35 @@ def worked(run: Run, seed: int = 1) -> Run:
     work(place_of(run), rng=Random(seed), in_worker=False)
     run.refresh_from_db()
     return run
+
+
+@contextmanager
+def being_worked(run: Run) -> Iterator[Thread]:
+    """Another thread works at the run's place meanwhile; in the end it has stopped by itself."""
+
+    def target() -> None:
+        try:
+            work(place_of(run), rng=Random(1), in_worker=False)
+        finally:
+            connection.close()
+
+    thread = Thread(target=target)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        thread.join(30)
+    assert not thread.is_alive()
+    run.refresh_from_db()
+
+
+def asked_of(request: Request) -> str:
+    """What the plain kind asked about: "s1 claim:0"."""
+    return request.prompt.split(" of ", 1)[1].split(": ", 1)[0]
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        time.sleep(0.02)

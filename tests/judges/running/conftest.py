@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import redis
@@ -23,21 +24,14 @@ def world(transactional_db: None, plain: None) -> World:
     return make_world()
 
 
-@pytest.fixture(scope="module")
-def _plain_worker(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
-    command = ["celery", "--app", "config", "--quiet", "--skip-checks", "worker", "--concurrency", "2"]
-    command += ["--include", "tests.judges.running.plain_in_worker", "--loglevel", "WARNING"]
-    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    process = Worker(command, {}, tmp_path_factory.mktemp("worker") / "log")
-    yield process
-    process.stop()
+COMMAND = ["config.worker", "--include", "tests.judges.running.plain_in_worker"]
 
 
 @pytest.fixture
-def plain_worker(_plain_worker: Worker, transactional_db: None) -> Iterator[Worker]:
+def plain_worker(transactional_db: None, tmp_path: Path) -> Iterator[Worker]:
     """A Celery worker that has the plain kind. It isn't started: a test does that when its runs are there."""
-    _plain_worker.environment = _environment()
-    yield _plain_worker
-    _plain_worker.kill()
+    process = Worker(COMMAND, _environment(), tmp_path / "log")
+    yield process
+    process.kill()
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         client.delete(settings.CELERY_TASK_DEFAULT_QUEUE, "unacked", "unacked_index")

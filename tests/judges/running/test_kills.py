@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from judges.models import Ask, AskState, Reply, Run, RunState, Score
+from judges.running.queue import DEADLY
 from judges.services.runs import start_run
 from tests.annotate.factories import World, make_samples
 from tests.conftest import Worker
@@ -29,3 +30,19 @@ def test_twenty_kills_of_the_worker(world: World, plain_worker: Worker, openai_s
     assert Score.objects.filter(run=run, status="ok").count() == 2000
     assert Reply.objects.count() == 2000
     assert len(openai_server.requests) <= 2000 + KILLS * AT_ONCE
+
+
+def test_an_ask_that_kills_is_given_up_and_nothing_else(
+    world: World, plain_worker: Worker, openai_server: OpenAIServer
+) -> None:
+    openai_server.answers(lambda request: "0.5")
+    make_samples(world.project, 12)
+    version = plain_judge(world, endpoint_at(world, openai_server), unit="answer", poison="Question 2?")
+    run = start_run(version=version, scope={"all": True})
+    plain_worker.start()
+    plain_worker.wait_for(lambda: Run.objects.get(pk=run.pk).state == RunState.DONE)
+    poison = Ask.objects.exclude(status="ok").get()
+    assert (poison.sample.external_id, poison.status) == ("s2", "error")
+    assert Score.objects.filter(status="ok").count() == 11
+    # Each time the worker's process died, and its other one, or a new one, took over.
+    assert poison.lost == DEADLY
