@@ -75,8 +75,8 @@ _UNICAST = ipaddress.ip_network("2000::/3")
 
 
 class AddressRefused(Invalid):
-    """Not to be connected to. `message` says why; it names neither the host, since people who may not see endpoints read
-    it too (why a run stopped), nor an address that a lookup gave."""
+    """Not to be connected to. `message` says why; it names no address that a lookup gave, and not the host: why a run
+    stopped is also read by people who may not see endpoints."""
 
 
 @dataclass(frozen=True, slots=True)
