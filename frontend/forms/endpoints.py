@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from judges.endpoints.addresses import AddressRefused, read_url
 from judges.models import Endpoint
@@ -28,7 +29,10 @@ class EndpointForm(forms.Form):
         ),
     )
     key_source = forms.ChoiceField(
-        label=_("Key"), choices=KeySource.choices, initial=KeySource.NONE, widget=forms.RadioSelect
+        label=pgettext_lazy("of an endpoint", "Key"),
+        choices=KeySource.choices,
+        initial=KeySource.NONE,
+        widget=forms.RadioSelect,
     )
     key_variable = forms.CharField(
         label=_("Environment variable"),
