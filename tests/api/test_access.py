@@ -144,6 +144,8 @@ VALID: dict[str, dict[str, Any]] = {
     "JudgeView": {"higher_is_better": False},
     "JudgeVersionsView": {"config": lexical_config("grade")},
     "JudgeRunsView": {"scope": {"all": True}},
+    "ProposeView": {"scope": {"all": True}},
+    "ProposeEstimateView": {"scope": {"all": True}},
     "RunEstimateView": {"scope": {"all": True}},
     "SettleView": {"needed": 2},
     "TaskLabelsView": {"unit": "answer", "criterion": "grade", "value": 1},
