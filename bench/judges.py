@@ -34,7 +34,7 @@ def main() -> None:
         from annotate.services.projects import create_project
 
         project = create_project(slug="bench", spec={"name": "bench", "criteria": ["support"]})
-        import_rows(project, "samples", _samples(), folder)
+        import_rows(project, "samples", samples_with_words_of_their_own(LEXICAL_SAMPLES), folder)
         _llm(project, port, child)
         _lexical(project, child)
 
@@ -45,7 +45,7 @@ def endpoint_server(port: int, latency: float = LATENCY) -> Iterator[None]:
     command = [sys.executable, "-m", "tests.openai_server", "--port", str(port), "--latency", str(latency)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     try:
-        _wait(lambda: _answers(port))
+        wait(lambda: _answers(port))
         yield
     finally:
         process.terminate()
@@ -82,9 +82,9 @@ def is_done(run: Any) -> bool:
     return bool(run.state == "done")
 
 
-def _samples() -> Iterator[dict[str, Any]]:
+def samples_with_words_of_their_own(count: int) -> Iterator[dict[str, Any]]:
     """The demo's over and over, each with words of its own, so that no question is asked twice."""
-    for number, row in enumerate(demo_samples(LEXICAL_SAMPLES)):
+    for number, row in enumerate(demo_samples(count)):
         first, *others = row["contexts"]
         yield {**row, "contexts": [{**first, "text": f"{first['text']} ({number})"}, *others]}
 
@@ -96,13 +96,13 @@ def _llm(project: Any, port: int, child: Child) -> None:
     version = llm_version(project, port)
     # The first run of a process loads the libraries.
     first = start_run(version=version, scope={"samples": _names(project, 10)})
-    _wait(lambda: is_done(first))
+    wait(lambda: is_done(first))
     names = _names_of_units(project, UNITS)
     began, cpu = time.monotonic(), _cpu(child)
     run = start_run(version=version, scope={"samples": names})
     asked = run.planned
     with _peak_of(child) as peak:
-        _wait(lambda: is_done(run))
+        wait(lambda: is_done(run))
     seconds = time.monotonic() - began
     ideal = asked * LATENCY / AT_ONCE
     failed = run.asks.exclude(status="ok").count()
@@ -125,7 +125,7 @@ def _lexical(project: Any, child: Child) -> None:
         began, cpu = time.monotonic(), _cpu(child)
         run = start_run(version=judge.versions.get(), scope={"all": True})
         with _peak_of(child) as peak:
-            _wait(lambda run=run: is_done(run))
+            wait(lambda run=run: is_done(run))
         seconds = time.monotonic() - began
         figure(
             "from start to done",
@@ -188,7 +188,7 @@ def _answers(port: int) -> bool:
         return trial.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _wait(condition: Callable[[], bool]) -> None:
+def wait(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + LIMIT_SECONDS
     while not condition():
         assert time.monotonic() < deadline, f"not within {LIMIT_SECONDS} s"
