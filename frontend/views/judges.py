@@ -11,20 +11,25 @@ from django.utils.translation import gettext as _
 
 from annotate.selectors.blindness import why_held_back
 from frontend.views.base import ProjectPage, project_view
+from frontend.views.canaries import check_row
 from frontend.views.judge_words import config_facts, difference_rows, measured_words, shown_differences
 from frontend.views.report_parts import judge_url
 from frontend.views.run_start import can_be_run
 from frontend.views.run_words import TONES
 from frontend.views.runs import run_row
 from judges.models import JudgeKind, JudgeVersion, RunState, VersionState
+from judges.selectors.canaries import checks_of
 from judges.selectors.judges import may_know_examples, one_judge
 from judges.selectors.judges_page import JudgeRow, coverage_of, judge_rows
 from judges.selectors.runs import runs_of
 from judges.selectors.versions import current_version, version_diff
+from judges.services.canaries import can_be_checked
 from judges.services.judges import set_direction
 from judges.services.versions import drop_version, judge_spec, keep_version
 
 RUNS_SHOWN = 10
+# What each came to is reckoned anew.
+CHECKS_SHOWN = 5
 
 
 @project_view("judges", get="judges.read")
@@ -79,6 +84,9 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "versions": [_version_row(version, current) for version in versions],
         "runs": [run_row(run) for run in runs[:RUNS_SHOWN]],
         "run_count": runs.count(),
+        "can_be_checked": can_be_checked(shown),
+        "checks": [check_row(run) for run in checks_of(found)[:CHECKS_SHOWN]] if can_be_checked(shown) else [],
+        "may_run": page.may("judges.run"),
         "is_imported": found.kind == JudgeKind.IMPORTED,
         "can_run": can_be_run(found, current) and page.may("judges.run"),
         "may_change": page.may("judges.change"),

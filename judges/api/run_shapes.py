@@ -62,7 +62,7 @@ class RunSummary(s.Serializer):
     id = s.IntegerField()
     judge = s.CharField()
     version = s.IntegerField()
-    purpose = s.CharField(help_text="scores, or trial (in the judge lab)")
+    purpose = s.CharField(help_text="scores, trial (in the judge lab), canaries, or claims")
     state = s.CharField()
     scope = FreeObject(help_text=_SCOPE)
     first_repeat = s.IntegerField()

@@ -50,7 +50,7 @@ class JudgeRunsView(ProjectAPIView):
         run = start_run(
             **_plan(self, judge_id, data),
             fresh=_truth(data, "fresh"),
-            budget=_money(data.get("budget"), "budget"),
+            budget=money_of(data.get("budget"), "budget"),
             actor=self.user,
         )
         return Response(run_as_dict(one_run(self.project, run.pk)), status=201)
@@ -130,7 +130,7 @@ class RunResumeView(ProjectAPIView):
         """
         data = body(request, {"budget"})
         run = one_run(self.project, run_id)
-        resume_run(run=run, budget=_money(data.get("budget"), "budget"), actor=self.user)
+        resume_run(run=run, budget=money_of(data.get("budget"), "budget"), actor=self.user)
         return Response(run_as_dict(one_run(self.project, run_id)))
 
 
@@ -165,7 +165,7 @@ def _truth(data: dict[str, Any], name: str) -> bool:
     return value
 
 
-def _money(value: Any, name: str) -> Decimal | None:
+def money_of(value: Any, name: str) -> Decimal | None:
     """Whether it is an amount that makes sense is the run's to say."""
     if value is None:
         return None

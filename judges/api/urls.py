@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import certificates, draws, endpoints, judges, lab, runs, scores, views
+from judges.api import canaries, certificates, draws, endpoints, judges, lab, runs, scores, views
 
 P = "projects/<slug:slug>/"
 
@@ -25,6 +25,10 @@ urlpatterns = [
     path(P + "judges/<int:judge_id>/versions/<int:number>/scores/", scores.VersionScoresView.as_view()),
     path(P + "judges/<int:judge_id>/runs/", runs.JudgeRunsView.as_view()),
     path(P + "judges/<int:judge_id>/runs/estimate/", runs.RunEstimateView.as_view()),
+    path(P + "judges/<int:judge_id>/canaries/", canaries.CanariesView.as_view()),
+    path(P + "judges/<int:judge_id>/canaries/estimate/", canaries.CanaryEstimateView.as_view()),
+    path(P + "judges/<int:judge_id>/canaries/<int:run_id>/", canaries.CanaryCheckView.as_view()),
+    path(P + "judges/<int:judge_id>/canaries/<int:run_id>/flips/", canaries.CanaryFlipsView.as_view()),
     path(P + "judges/<int:judge_id>/trials/", lab.TrialsView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/", lab.TrialView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/keep/", lab.TrialKeepView.as_view()),

@@ -75,7 +75,8 @@ _UNICAST = ipaddress.ip_network("2000::/3")
 
 
 class AddressRefused(Invalid):
-    """Not to be connected to. `message` says why; it names the host, never an address that a lookup gave."""
+    """Not to be connected to. `message` says why; it names no address that a lookup gave, and not the host: why a run
+    stopped is also read by people who may not see endpoints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,33 +171,32 @@ def addresses_of(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise AddressRefused("unknown_host", _("The host “%(host)s” is not known here.") % {"host": host}) from None
+        raise AddressRefused("unknown_host", _("The endpoint’s host is not known here.")) from None
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     for address in addresses:
         _check_address(address, host, port)
     if not addresses:
-        raise AddressRefused("unknown_host", _("The host “%(host)s” is not known here.") % {"host": host})
+        raise AddressRefused("unknown_host", _("The endpoint’s host is not known here."))
     return addresses
 
 
 def _check_address(address: str, host: str, port: int) -> None:
     if "%" in address:
-        raise _not_allowed(host)
+        raise _not_allowed()
     for ip in _unwrapped(ipaddress.ip_address(address)):
         if any(ip in network for network in _NEVER if network.version == ip.version):
-            raise _not_allowed(host)
+            raise _not_allowed()
         if any(ip in network for network in _PRIVATE if network.version == ip.version):
             if not is_allowed_private(host, port):
                 raise AddressRefused(
                     "private_address",
                     _(
-                        "The host “%(host)s” is within this machine or its network. Only the operator can allow it, "
-                        "by the setting JUDGE_PRIVATE_HOSTS."
-                    )
-                    % {"host": host},
+                        "The endpoint’s host is within this machine or its network. Only the operator can allow it, by "
+                        "the setting JUDGE_PRIVATE_HOSTS."
+                    ),
                 )
         elif isinstance(ip, IPv6Address) and ip not in _UNICAST and not _is_wrapped(ip):
-            raise _not_allowed(host)
+            raise _not_allowed()
 
 
 def _unwrapped(ip: IPv4Address | IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
@@ -225,7 +225,5 @@ def _refused(message: str) -> AddressRefused:
     return AddressRefused("bad_base_url", message)
 
 
-def _not_allowed(host: str) -> AddressRefused:
-    return AddressRefused(
-        "address_not_allowed", _("The host “%(host)s” has an address that may never be reached.") % {"host": host}
-    )
+def _not_allowed() -> AddressRefused:
+    return AddressRefused("address_not_allowed", _("The endpoint’s host has an address that may never be reached."))

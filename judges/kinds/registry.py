@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from django.utils.translation import gettext as _
+
 from annotate.errors import Invalid
 from judges.kinds.base import Kind
 from judges.models import JudgeKind
@@ -23,9 +25,10 @@ _PLACES: dict[str, str] = {
 def kind_named(key: str) -> Kind:
     """Raises Invalid for a kind that can't be run."""
     if key not in _PLACES:
-        known = ", ".join(_PLACES) or "none"
         raise Invalid(
-            "kind_not_runnable", f"Judges of the kind “{key[:80]}” can't be run here. Those that can: {known}."
+            "kind_not_runnable",
+            _("Judges of the kind “%(kind)s” can't be run here. Those that can: %(known)s.")
+            % {"kind": key[:80], "known": ", ".join(_PLACES)},
         )
     kind: Kind = import_module(_PLACES[key]).KIND
     return kind

@@ -15,6 +15,7 @@ from judges.running.faults import note_fault
 from judges.running.memory import Memory
 from judges.running.opened import OpenRun
 from judges.running.pace import Pace
+from judges.running.purse import NotNow
 from judges.running.storing import Paid
 from judges.running.writing import Writer
 
@@ -112,6 +113,9 @@ class Crew:
 
     def take(self) -> None:
         self._slots.acquire()
+        if self.writer.is_lost:  # what came now would be paid and not kept
+            self._slots.release()
+            raise NotNow
 
     def leave(self) -> None:
         self._slots.release()

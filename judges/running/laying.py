@@ -10,7 +10,7 @@ from judges.models import Run, RunState
 from judges.running.purposes import purpose_of
 from judges.running.scopes import samples_in
 
-# A few megabytes of samples at a time.
+# A few megabytes of samples at a time; each counts once per repeat, since it brings that many asks.
 CHUNK = 500
 
 
@@ -27,11 +27,12 @@ def lay_chunk(run_id: int) -> bool:
         if run.is_laid or run.state != RunState.RUNNING:
             return False
         project = run.version.judge.project
-        samples = list(samples_in(project, run.scope).filter(id__gt=run.laid_to)[:CHUNK])
+        most = max(1, CHUNK // run.repeats)
+        samples = list(samples_in(project, run.scope).filter(id__gt=run.laid_to)[:most])
         if samples:
             run.planned += _insert(run, purpose_of(run).to_ask(samples))
             run.laid_to = samples[-1].pk
-        run.is_laid = len(samples) < CHUNK
+        run.is_laid = len(samples) < most
         run.save(update_fields=["planned", "laid_to", "is_laid"])
         return not run.is_laid
 

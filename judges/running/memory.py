@@ -9,7 +9,7 @@ from dataclasses import replace
 from threading import Condition, Lock
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, Error, connections
 
 from judges.endpoints.calls import Answered
 
@@ -43,14 +43,23 @@ class Memory:
         recent = self._recent.get((project, key))
         if recent is not None:
             return replace(recent, is_kept=True)
-        with self._lock, self._connection.cursor() as cursor:
+        with self._lock:
+            try:
+                row = self._look_up(project, key)
+            except Error:
+                self._connection.close()  # it may be gone; the next one to look has a new one
+                raise
+        return None if row is None else _answered(key, row)
+
+    def _look_up(self, project: int, key: str) -> tuple[Any, ...] | None:
+        with self._connection.cursor() as cursor:
             cursor.execute(
                 "SELECT body, model, tokens_in, tokens_out, latency FROM judges_reply"
                 " WHERE project_id = %s::bigint AND key = %s::text",
                 [project, key],
             )
-            row = cursor.fetchone()
-        return None if row is None else _answered(key, row)
+            found: tuple[Any, ...] | None = cursor.fetchone()
+        return found
 
     def note(self, project: int, answered: Answered) -> None:
         self._recent[project, answered.key] = answered

@@ -18,6 +18,7 @@ from judges.models import Run, RunPurpose
 _PLACES: dict[str, str] = {
     RunPurpose.SCORES: "judges.running.scoring",
     RunPurpose.TRIAL: "judges.running.scoring",
+    RunPurpose.CANARIES: "judges.canaries.purpose",
 }
 
 

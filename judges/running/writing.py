@@ -30,7 +30,7 @@ _Each = TypeVar("_Each", Paid, Came)
 class Writer:
     """With a connection of its own. on_paid, on_written: called with what is no longer to be written, in its thread.
 
-    is_lost: the database took nothing for so long that what came is given up; whoever comes next asks again.
+    is_lost: nothing more can be written, so what came is given up; whoever comes next asks again.
     """
 
     def __init__(
@@ -59,14 +59,9 @@ class Writer:
 
     def _work(self) -> None:
         try:
-            is_open = True
-            while is_open:
-                is_open = self._one_round()
-        except BaseException as error:
-            note_fault(error, "Nothing of what judges say can be written any more")
-            raise
+            while self._one_round():
+                pass
         finally:
-            self.is_lost = self.is_lost or is_open
             connection.close()
 
     def _one_round(self) -> bool:
@@ -88,7 +83,11 @@ class Writer:
                 each = self._came.get(timeout=max(0.0, until - monotonic()))
             except Empty:
                 break
-        self._write(paid, group)
+        try:
+            self._write(paid, group)
+        except Exception as error:  # noqa: BLE001 - whoever waits for this thread would wait for ever
+            self.is_lost = True
+            note_fault(error, "Nothing of what judges say can be written any more")
         if self._on_paid is not None:
             self._on_paid(paid)
         self._on_written(group)

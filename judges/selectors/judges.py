@@ -47,7 +47,11 @@ def judge_named(project: Project, name: str) -> Judge:
     judge = Judge.objects.filter(project=project, name=name).first()
     if judge is None:
         known = ", ".join(Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True)[:20])
-        raise Invalid("unknown_judge", f"“{project.slug}” has no judge “{name}”. Judges: {known or 'none yet'}.")
+        raise Invalid(
+            "unknown_judge",
+            _("“%(project)s” has no judge “%(name)s”. Judges: %(known)s.")
+            % {"project": project.slug, "name": name, "known": known or _("none yet")},
+        )
     return judge
 
 

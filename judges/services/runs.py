@@ -26,7 +26,7 @@ from judges.running.scopes import check_scope, samples_in
 
 MOST_REPEATS = 100
 _LAST_REPEAT = 32_767
-# Up to so many samples the run is laid before the call returns; above, by the worker.
+# Up to so many samples, each counted once per repeat, the run is laid before the call returns; above, by the worker.
 _LAID_AT_ONCE = 2 * CHUNK
 # From so many samples the estimate goes by a part of them.
 _MEASURED = 500
@@ -138,7 +138,8 @@ def start_run(
             scope={how: what if how != "samples" else len(what) for how, what in run.scope.items()},
             repeats=repeats,
         )
-        if samples_in(version.judge.project, run.scope)[: _LAID_AT_ONCE + 1].count() <= _LAID_AT_ONCE:
+        most = _LAID_AT_ONCE // repeats
+        if samples_in(version.judge.project, run.scope)[: most + 1].count() <= most:
             lay_all(run.pk)
             finish(run.pk)
         run.refresh_from_db()

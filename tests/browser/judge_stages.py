@@ -9,6 +9,7 @@ from annotate.models import Project, User
 from annotate.selectors.samples import samples_named
 from annotate.units import units_of
 from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, Score, Trial, VersionState
+from judges.services.canaries import check_canaries
 from judges.services.evidence import settled_on_dev
 from judges.services.versions import add_version, create_judge
 
@@ -89,6 +90,21 @@ def trial_stages(project: Project, user: User) -> dict[str, int]:
     done = Trial.objects.create(**given, samples=names, run=runs[1], base_run=runs[0], created_by=user)
     going = Trial.objects.create(**given, samples=names, run=_run(new, user, RunState.RUNNING, done=1))
     return {"tried": judge.pk, "done_trial": done.pk, "going_trial": going.pk}
+
+
+def canary_stages(llm: int, user: User) -> dict[str, int]:
+    """Checks of the judge: one that is done, in which an order did something and replies failed, and one under way."""
+    version = JudgeVersion.objects.filter(judge=llm).order_by("number")[0]
+    done, going = (check_canaries(version=version, samples=3, seed=seed, actor=user) for seed in (1, 2))
+    best, other, *_ = [option["value"] for option in version.config["options"]]
+    for ask in done.asks.all():
+        is_bad = ask.repeat == 9
+        status = "refused" if is_bad else "ok"
+        value = None if is_bad else best if ask.repeat in (1, 12) else other
+        given = {"unit": ask.unit, "status": status, "value": value, "reason": f"Since it says so. {LONG}"}
+        Ask.objects.filter(pk=ask.pk).update(state="done", status=status, outcome=[given])
+    Run.objects.filter(pk=done.pk).update(state=RunState.DONE)
+    return {"done_check": done.pk, "going_check": going.pk}
 
 
 def _first(judge: Judge) -> JudgeVersion:

@@ -33,7 +33,7 @@ from judges.services.endpoints import create_endpoint
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
-from tests.browser.judge_stages import judge_stages, trial_stages
+from tests.browser.judge_stages import canary_stages, judge_stages, trial_stages
 from tests.browser.stages import Stages
 from tests.conftest import pages_of
 
@@ -152,6 +152,9 @@ PAGES = [
     ("remy", "/p/stages/judges/{asks}/diff/"),
     ("alma", "/p/stages/judges/{asks}/run/"),
     ("alma", "/p/stages/judges/{asks}/lab/"),
+    ("alma", "/p/stages/judges/{asks}/canaries/"),
+    ("alma remy", "/p/stages/judges/{asks}/canaries/{done_check}/"),
+    ("alma", "/p/stages/judges/{asks}/canaries/{going_check}/"),
     ("alma", "/p/demo/judges/{tried}/lab/{done_trial}/"),
     ("alma", "/p/demo/judges/{tried}/lab/{going_trial}/"),
     ("alma", "/p/stages/runs/"),
@@ -195,6 +198,7 @@ NO_PAGES = {
     "judge-run-estimate": "a part of the form for a run",
     "judge-run-now": "a form",
     "judge-spec": "a file",
+    "canaries-estimate": "a part of the form for a check",
     "lab-estimate": "a part of the lab's form",
     "lab-progress": "a part of the trial's page",
     "lab-step": "a form",
@@ -256,7 +260,8 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     stages = Stages(alma, remy, ana, User.objects.get(username="ben"))
     return {
         **stages.names,
-        **judge_stages(stages.project, alma),
+        **(judged := judge_stages(stages.project, alma)),
+        **canary_stages(judged["asks"], alma),
         **trial_stages(demo, alma),
         "cookies": {user.username: standing_app.session_cookie(user) for user in (alma, remy, ana, stan, stages.ben)},
         "verdict": Verdict.objects.filter(sample__project=demo, state="disputed").order_by("pk")[0].pk,

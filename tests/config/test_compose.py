@@ -40,9 +40,17 @@ def test_web_and_worker_wait_for_the_migration(compose: dict[str, Any]) -> None:
 
 def test_what_is_kept_is_in_a_declared_volume(compose: dict[str, Any]) -> None:
     mounted = {
-        volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])
+        volume.replace("${JUDGE_MODELS_DIR:-models}", "models").split(":")[0]
+        for service in compose["services"].values()
+        for volume in service.get("volumes", [])
     }
-    assert mounted == set(compose["volumes"]) == {"files", "postgres", "redis"}
+    assert mounted == set(compose["volumes"]) == {"files", "models", "postgres", "redis"}
+
+
+def test_models_are_read_where_they_are_mounted(compose: dict[str, Any]) -> None:
+    for name in ("web", "worker"):
+        folder = compose["services"][name]["environment"]["JUDGE_MODELS_DIR"]
+        assert f"${{JUDGE_MODELS_DIR:-models}}:{folder}:ro" in compose["services"][name]["volumes"]
 
 
 def test_there_are_no_default_secrets(root: Path) -> None:

@@ -66,7 +66,8 @@ class Judging:
             messages=[{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n\n".join(parts)}],
             temperature=config["temperature"],
             max_tokens=config["max_tokens"],
-            seed=config["seed"],
+            # Asked with the same one, a server that keeps to it would only repeat itself, and look steady.
+            seed=None if config["seed"] is None else config["seed"] + repeat,
             schema=schema if config["structured"] else None,
             draw=repeat,
         )

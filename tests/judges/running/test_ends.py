@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
+from threading import Thread
+from typing import Any
 
 import pytest
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from judges.models import Ask, AskState, Run
-from judges.running import queue
+from judges.models import Ask, AskState, Run, RunState, Score
+from judges.models import Reply as Kept
+from judges.running import laying, pace, queue, writing
 from judges.running.at_endpoint import EndpointWork
+from judges.running.memory import Memory
 from judges.running.places import held, place_of
-from judges.services.runs import start_run
+from judges.selectors.runs import progress_of
+from judges.services import runs as runs_service
+from judges.services.runs import resume_run, start_run
 from tests.annotate.factories import World, make_samples
-from tests.judges.running.building import endpoint_at, plain_judge
-from tests.openai_server import OpenAIServer, error
+from tests.judges.running.building import endpoint_at, plain_judge, worked
+from tests.openai_server import OpenAIServer, Reply, chat, error
 
 
 def test_what_becomes_due_between_two_looks_is_asked(
@@ -40,3 +48,103 @@ def test_what_becomes_due_between_two_looks_is_asked(
         EndpointWork(place_of(run), Random(1)).work(lambda: len(looks) > 10)
     assert Run.objects.get(pk=run.pk).state == "done"
     assert len(openai_server.requests) == 2
+
+
+TROUBLES: list[Callable[[], Any]] = [
+    lambda: error(429, "slowly", retry_after="0"),
+    lambda: error(429, "slowly"),
+    lambda: error(500, "oh"),
+    lambda: error(503, "oh", retry_after="0.01"),
+    lambda: error(400, "no"),
+    lambda: Reply(hangs_up=True),
+    lambda: chat("0.5", cut=40),
+    lambda: Reply(b"<html>"),
+    lambda: "no number",
+]
+
+
+def test_runs_end_whatever_comes(world: World, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three runs take turns at a server that answers half of what it is asked as it should, by chance."""
+    monkeypatch.setattr(pace, "_FIRST_SECONDS", 0.002)
+    make_samples(world.project, 80)
+    rng = Random(5)
+    openai_server.answers(lambda request: "0.5" if rng.random() < 0.5 else rng.choice(TROUBLES)())
+    endpoint = endpoint_at(world, openai_server, concurrency=6, price_in=1, price_out=1)
+    versions = [plain_judge(world, endpoint, name=f"judge {n}", model=f"m{n}", requests=1 + n) for n in range(3)]
+    runs = [start_run(version=version, scope={"all": True}) for version in versions]
+    for _resumed in range(50):
+        worked(runs[0])
+        stopped = Run.objects.filter(state=RunState.STOPPED)
+        if not stopped:
+            break
+        for run in stopped:  # so much in a row that the endpoint seemed to be away
+            resume_run(run=run)
+    for run in runs:
+        run.refresh_from_db()
+        progress = progress_of(run)
+        assert (run.state, progress.done, progress.under_way) == ("done", 160, 0)
+        assert run.scores.filter(status="ok").count() == progress.by_status["ok"]
+        assert run.scores.count() == 160
+    assert not Score.objects.filter(status="ok").exclude(number=0.5)
+    keys = Kept.objects.values_list("key", flat=True)
+    assert len(keys) == len(set(keys))
+
+
+def test_a_fault_while_writing_ends_the_stay_and_loses_nothing(
+    world: World, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_samples(world.project, 20)
+    openai_server.answers(lambda request: "0.5")
+    run = start_run(version=plain_judge(world, endpoint_at(world, openai_server)), scope={"all": True})
+    stores = writing.store
+    faults = [RuntimeError("nobody expects this")]
+
+    def store(*args: Any, **options: Any) -> Any:
+        if faults:
+            raise faults.pop()
+        return stores(*args, **options)
+
+    monkeypatch.setattr(writing, "store", store)
+
+    def work_here() -> None:
+        worked(run)
+        connection.close()
+
+    thread = Thread(target=work_here, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    run.refresh_from_db()
+    assert (run.state, run.scores.filter(status="ok").count(), faults) == ("done", 40, [])
+    # What had come and could not be written was asked again, and no more than that.
+    assert len(openai_server.requests) <= 40 + 4
+
+
+def test_a_lost_connection_is_replaced(transactional_db: None) -> None:
+    memory = Memory()
+    try:
+        assert memory.find(1, "k") is None
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [memory._connection.connection.info.backend_pid])
+        with pytest.raises(DatabaseError):
+            memory.find(1, "k")
+        assert memory.find(1, "k") is None
+    finally:
+        memory.close()
+
+
+def test_many_repeats_are_laid_bit_by_bit(
+    world: World, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred repeats of a thousand samples are not laid while somebody waits for a page."""
+    monkeypatch.setattr(laying, "CHUNK", 5)
+    monkeypatch.setattr(runs_service, "_LAID_AT_ONCE", 10)
+    openai_server.answers(lambda request: "0.5")
+    make_samples(world.project, 8)
+    version = plain_judge(world, endpoint_at(world, openai_server), unit="answer")
+    run = start_run(version=version, scope={"all": True}, repeats=3)
+    assert (run.is_laid, run.planned) == (False, 0)
+    laying.lay_chunk(run.pk)
+    assert Ask.objects.count() == 3
+    run = worked(run)
+    assert (run.state, run.planned, run.scores.count()) == ("done", 24, 24)

@@ -289,6 +289,17 @@ def test_the_form_of_a_reply_is_told_and_held_to() -> None:
     assert prompt_of(model).endswith('{"value": …}\n- value: a number from 0 to 0.5.')
 
 
+def test_a_repeat_is_a_draw_of_its_own() -> None:
+    model = Scripted('{"reason": "so", "value": 1}')
+    for config in (options(1, 2, 3, seed=3), options(1, 2, 3)):
+        for repeat in range(3):
+            said(config, model, told(), repeat=repeat)
+    assert [(request.seed, request.draw) for request in model.asked] == [
+        *[(3, 0), (4, 1), (5, 2)],
+        *[(None, 0), (None, 1), (None, 2)],
+    ]
+
+
 def test_units_that_cannot_be_asked_about() -> None:
     whole = complete({"dimension": "mine", "unit": "answer", "model": "m", "template": "correctness"})
     assert KIND.units(whole, told(reference="From nine.")) == ["answer"]

@@ -1,0 +1,110 @@
+"""Checks with canaries: the form, what they came to, and who reads what. The worker's part is told by its rows."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+
+from annotate.models import Project, User
+from judges.models import Ask, Endpoint, Judge, Run
+from judges.running import waking
+from judges.services.canaries import check_canaries
+from judges.services.versions import create_judge
+from tests.frontend.building import make_samples
+from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
+
+AsUser = Callable[[User], Client]
+WhoMay = Callable[..., dict[str, int]]
+World = tuple[Staff, Project, Judge]
+
+STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
+CONFIG = {"criterion": "support", "model": "m", "template": "claim_support"}
+
+
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
+    staff = make_staff()
+    project = make_help_desk(staff)
+    make_samples(project, 3)
+    Endpoint.objects.create(project=project, name="house", base_url="http://127.0.0.1:1/v1", price_in=1, price_out=1)
+    judge = create_judge(project=project, name="Asks", kind="llm", config=CONFIG, endpoint="house", actor=staff.alice)
+    return staff, project, judge
+
+
+staff = copied_from_world(0)
+project = copied_from_world(1)
+judge = copied_from_world(2)
+
+
+@pytest.fixture(autouse=True)
+def _nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waking, "wake", lambda place: None)
+
+
+@pytest.fixture
+def check(judge: Judge, alice: User) -> Run:
+    """Done: an order turned every failing claim, and nothing else did anything."""
+    run = check_canaries(version=judge.versions.get(), samples=2, seed=1, actor=alice)
+    first, second, *_ = [option["value"] for option in run.version.config["options"]]
+    for ask in run.asks.all():
+        value = first if ask.repeat == 1 else second
+        given = {"unit": ask.unit, "status": "ok", "value": value, "reason": f"<b>reason {ask.repeat}</b>"}
+        Ask.objects.filter(pk=ask.pk).update(state="done", status="ok", outcome=[given])
+    Run.objects.filter(pk=run.pk).update(state="done")
+    return run
+
+
+def url_of(judge: Judge, *more: object) -> str:
+    return "/".join(["/p/help/judges", str(judge.pk), "canaries", *map(str, more)]) + "/"
+
+
+def test_who_may(who_may: WhoMay, judge: Judge, check: Run) -> None:
+    assert who_may(url_of(judge)) == STAFF
+    assert who_may(url_of(judge, check.pk)) == STAFF
+    assert who_may(url_of(judge, 10**9)) == {**STAFF, "reviewer": 404, "admin": 404}
+    refused = {**STAFF, "reviewer": 403}
+    assert who_may(url_of(judge, "estimate"), "post") == refused
+
+
+def test_a_check_is_started_from_its_form(as_user: AsUser, alice: User, judge: Judge) -> None:
+    client = as_user(alice)
+    page = client.get(url_of(judge)).content.decode()
+    assert "Start the check" in page
+    assert "Thought process:" in page
+    form = {"samples": "2", "seed": "4", "budget": "1.5"}
+    assert "units to ask about" in client.post(url_of(judge, "estimate"), form).content.decode()
+    reply = client.post(url_of(judge), form)
+    run = Run.objects.get()
+    assert reply["Location"] == url_of(judge, run.pk)
+    assert (run.purpose, run.budget, run.terms["seed"]) == ("canaries", Decimal("1.5"), 4)
+    going = client.get(reply["Location"]).content.decode()
+    assert "What it came to" not in going
+    assert 'hx-trigger="every 2s"' in going
+    wrong = client.post(url_of(judge), {**form, "samples": "0"})
+    assert wrong.status_code == 422
+    assert Run.objects.count() == 1
+
+
+def test_what_it_came_to(as_user: AsUser, alice: User, rita: User, judge: Judge, check: Run) -> None:
+    page = as_user(alice).get(url_of(judge, check.pk)).content.decode()
+    assert "Canaries made the answer better in" in page
+    assert "no judge is shown to be immune" in page
+    assert "Every reply could be read." in page
+    assert "&lt;b&gt;reason 1&lt;/b&gt;" in page
+    reviewer = as_user(rita).get(url_of(judge, check.pk)).content.decode()
+    assert "Canaries made the answer better in" in reviewer
+    assert "reason 1" not in reviewer
+    judges_page = as_user(rita).get(f"/p/help/judges/{judge.pk}/").content.decode()
+    assert url_of(judge, check.pk) in judges_page
+    assert "Start the check" not in as_user(rita).get(url_of(judge)).content.decode()
+    run_page = as_user(rita).get(f"/p/help/runs/{check.pk}/").content.decode()
+    assert "Injection canaries" in run_page
+    assert "What it is worth" not in run_page
+
+
+def test_other_kinds_have_no_such_page(as_user: AsUser, alice: User, project: Project) -> None:
+    config = {"measure": "token_overlap", "criterion": "support"}
+    words = create_judge(project=project, name="Words", kind="lexical", config=config)
+    assert as_user(alice).get(url_of(words)).status_code == 404
+    assert "Injection canaries" not in as_user(alice).get(f"/p/help/judges/{words.pk}/").content.decode()
