@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from judges.endpoints.addresses import AddressRefused, read_url
@@ -28,7 +28,10 @@ class EndpointForm(forms.Form):
         ),
     )
     key_source = forms.ChoiceField(
-        label=_("Key"), choices=KeySource.choices, initial=KeySource.NONE, widget=forms.RadioSelect
+        label=pgettext_lazy("of an endpoint", "Key"),
+        choices=KeySource.choices,
+        initial=KeySource.NONE,
+        widget=forms.RadioSelect,
     )
     key_variable = forms.CharField(
         label=_("Environment variable"),

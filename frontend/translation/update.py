@@ -39,7 +39,7 @@ def update_po(path: Path, translations: Iterable[Mapping[str, Any]] = ()) -> Cha
         if text is not None:
             entry.string = tuple(text) if isinstance(text, list) else text if isinstance(entry.id, str) else (text,)
         elif before is not None:
-            entry.string = before.string
+            entry.string = _kept(before.string, entry, old.num_plurals)
             entry.flags |= before.flags & {"fuzzy"}
             entry.user_comments = before.user_comments
         added += before is None
@@ -61,6 +61,15 @@ def missing_as_json(path: Path) -> list[dict[str, Any]]:
         text = [""] * old.num_plurals if plural is not None and old.num_plurals > 1 else ""
         rows.append({"id": singular, "plural": plural, "context": entry.context, "files": files, "text": text})
     return rows
+
+
+def _kept(text: Any, entry: Entry, plurals: int) -> Any:
+    """The translation there was, also where the message got a plural since, or lost it."""
+    if isinstance(entry.id, str):
+        return text if isinstance(text, str) else text[0]
+    if isinstance(text, str):
+        return (text,) if plurals == 1 else ("",) * plurals
+    return text
 
 
 def _as_po(catalogue: Catalog) -> str:

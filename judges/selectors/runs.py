@@ -8,7 +8,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, TextField, Value
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce, Left, NullIf
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -21,6 +23,13 @@ from judges.running.places import is_held, place_of
 # Of a rate that was counted longer ago than this nobody knows whether it still holds.
 _RATE_HOLDS = timedelta(seconds=30)
 MOST_FAILURES = 200
+# Of a reply that failed, so many characters are shown: one may have a million, and a page shows hundreds.
+LONGEST_RAW = 20_000
+_SAID = Coalesce(
+    *(NullIf(KeyTextTransform(name, "body"), Value("")) for name in ("text", "refusal", "raw")),
+    Value(""),
+    output_field=TextField(),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +147,10 @@ def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES, reader: Us
     said of samples that they still have to label; None holds nothing back."""
     last = first + min(count, MOST_FAILURES)
     asks = list(failed_asks(run).select_related("sample").order_by("pk")[first:last])
-    bodies = dict(
-        Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies]).values_list("pk", "body")
+    said = dict(
+        Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies])
+        .annotate(said=Left(_SAID, LONGEST_RAW))
+        .values_list("pk", "said")
     )
     blind = set() if reader is None else samples_still_to_label(reader, {ask.sample_id for ask in asks})
     return [
@@ -149,7 +160,7 @@ def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES, reader: Us
             repeat=ask.repeat,
             status=ask.status,
             detail="" if ask.sample_id in blind else ask.detail,
-            raw=_said(bodies.get(ask.replies[-1], {})) if ask.replies and ask.sample_id not in blind else "",
+            raw=said.get(ask.replies[-1], "") if ask.replies and ask.sample_id not in blind else "",
             held_back=ask.sample_id in blind,
         )
         for ask in asks
@@ -182,7 +193,3 @@ def run_summary(run: Run) -> dict[str, Any]:
         "started_at": None if run.started_at is None else run.started_at.isoformat(),
         "finished_at": None if run.finished_at is None else run.finished_at.isoformat(),
     }
-
-
-def _said(body: dict[str, Any]) -> str:
-    return str(body.get("text") or body.get("refusal") or body.get("raw") or "")

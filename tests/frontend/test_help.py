@@ -22,6 +22,7 @@ def test_every_document_is_there_and_its_links_lead_somewhere(rita: User, as_use
     pages = {"/help/" + path.relative_to(ROOT / "docs").with_suffix("").as_posix() + "/" for path in _documents()}
     assert "/help/decisions/0003-the-test-half-is-locked/" in pages
     texts = {page: client.get(page).content.decode() for page in pages}
+    pages |= {f"/help/examples/{path.name}/" for path in (ROOT / "docs" / "examples").iterdir()}
     for page, text in texts.items():
         body = text[text.index("help-text") :]
         for target in re.findall(r'href="([^"]+)"', body):
@@ -50,6 +51,13 @@ def test_the_contents_lead_to_the_sections(rita: User, as_user: AsUser) -> None:
     assert "<h1>What the figures mean</h1>" in text
     assert '<a href="#the-kappa-paradox">The kappa paradox</a>' in text
     assert set(re.findall(r'<li><a href="#([^"]+)"', text)) <= _anchors(text)
+
+
+def test_an_example_comes_as_a_file(rita: User, as_user: AsUser) -> None:
+    reply = as_user(rita).get("/help/examples/ci_gate.py/")
+    assert reply.content == (ROOT / "docs" / "examples" / "ci_gate.py").read_bytes()
+    assert reply["Content-Disposition"] == 'attachment; filename="ci_gate.py"'
+    assert (reply["Content-Type"], reply["X-Content-Type-Options"]) == ("text/plain; charset=utf-8", "nosniff")
 
 
 @pytest.mark.parametrize("name", ["nothing", "../README", "statistics.md", "decisions"])

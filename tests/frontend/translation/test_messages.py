@@ -176,6 +176,17 @@ def test_a_language_with_more_forms_gets_a_text_for_each(locale: Path) -> None:
     assert [row["id"] for row in missing_as_json(french)] == ["Hello %(name)s", "Open"]
 
 
+def test_a_message_that_gets_a_plural_keeps_its_translation(locale: Path, code: list[Message]) -> None:
+    update_po(locale, [{**row, "text": f"“{row['id']}”"} for row in missing_as_json(locale)])
+    code[1] = Message("frontend/b.py", "%(n)d unit", None, None)
+    code[2] = Message("frontend/a.html", "Open", "Open", "state")
+    update_po(locale)
+    text = locale.read_text(encoding="utf-8")
+    assert 'msgid "%(n)d unit"\nmsgstr "“%(n)d unit”"' in text
+    assert 'msgid_plural "Open"\nmsgstr[0] "“Open”"' in text
+    assert missing_as_json(locale) == []
+
+
 def test_messages_that_are_gone_go(locale: Path, code: list[Message]) -> None:
     update_po(locale)
     del code[0]

@@ -10,7 +10,7 @@ from judges.models import Ask, Score, ScoreStatus
 from judges.models import Reply as Kept
 from judges.running.memory import salted
 from judges.running.outcomes import storable
-from judges.selectors.runs import failures, progress_of
+from judges.selectors.runs import LONGEST_RAW, failures, progress_of
 from judges.services.runs import start_run
 from tests.annotate.factories import World, make_sample, make_samples
 from tests.judges.running.building import asked_of, endpoint_at, plain_judge, worked
@@ -125,3 +125,13 @@ def test_what_the_database_cannot_hold_is_marked_as_lost(world: World, server: O
     assert progress_of(run).by_status == {"parse_error": 1}
     assert failures(run)[0].raw == "a\ufffdb"
     assert storable("\ud83d\ude00 \ud83d") == "😀 \ufffd"
+
+
+def test_of_a_long_reply_that_failed_the_beginning_is_shown(world: World, server: OpenAIServer) -> None:
+    make_sample(world.project)
+    version = plain_judge(world, endpoint_at(world, server), unit="answer")
+    server.answers(lambda request: "no number " * 90_000)
+    run = worked(start_run(version=version, scope={"all": True}))
+    (failure,) = failures(run)
+    assert failure.raw == "no number " * (LONGEST_RAW // 10)
+    assert len(Kept.objects.get().body["text"]) > LONGEST_RAW
