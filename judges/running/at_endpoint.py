@@ -161,7 +161,9 @@ class EndpointWork:
             if not self._crew.in_hand and self._hand_out(runs, 1):
                 self._pace.probe()
             return
-        self._hand_out(runs, self._crew.size - self._crew.queued)
+        room = self._crew.size - self._crew.queued
+        if room >= self._crew.size // 2:
+            self._hand_out(runs, room)
         for one in runs:
             if not one.is_laid and (self._crew.queued >= self._crew.size // 2 or one.is_idle):
                 one.is_laid = not lay_chunk(one.opened.id)

@@ -24,7 +24,7 @@ _PER_REQUEST = 1.5
 
 class Crew:
     """in_hand: how many asks were given and are not yet written. queued: of these, those that no thread has taken up.
-    stirred: set whenever either has become less.
+    stirred: set when few are queued, and when nothing of a run is in hand any more.
 
     requests: how many may be under way.
     """
@@ -131,7 +131,8 @@ class Crew:
     def _written(self, group: Sequence[Came]) -> None:
         with self._lock:
             self._count([came.todo for came in group], -1)
-        self.stirred.set()
+        if any(not came.todo.run.in_hand for came in group):
+            self.stirred.set()
 
     def _count(self, todos: Sequence[Todo], by: int) -> None:
         for todo in todos:

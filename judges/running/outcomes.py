@@ -17,6 +17,7 @@ from judges.models import LARGEST_SCORE, ScoreStatus
 _MOST_DIMENSION = 120
 # Of a text that a judge gives; a reply is bounded by its transport, a kind's own words are not.
 _MOST_TEXT = 200_000
+_STATUSES = frozenset(ScoreStatus.values)
 
 
 def storable(text: str) -> str:
@@ -61,8 +62,10 @@ class Gate:
         return list(found.values())
 
     def _checked(self, scored: Scored) -> Scored:
-        scored = replace(scored, rationale=_text(scored.rationale), detail=_text(scored.detail))
-        if scored.status not in ScoreStatus.values:
+        rationale, detail = _text(scored.rationale), _text(scored.detail)
+        if rationale is not scored.rationale or detail is not scored.detail:
+            scored = replace(scored, rationale=rationale, detail=detail)
+        if scored.status not in _STATUSES:
             return _failed(scored, "The judge gave a status that there isn't.")
         if scored.status != ScoreStatus.OK:
             return replace(scored, status=ScoreStatus(scored.status), number=None, label=None)
@@ -122,4 +125,4 @@ def _with_number(scored: Scored, criterion: Criterion | None) -> Scored:
     steps = [level for level in levels if isinstance(level, int | float) and not isinstance(level, bool)]
     if steps and len(steps) == len(levels) and not min(steps) <= number <= max(steps):
         return _failed(scored, "It gave a number outside the criterion's scale.")
-    return replace(scored, number=float(number))
+    return scored if type(number) is float else replace(scored, number=float(number))

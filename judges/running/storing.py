@@ -125,12 +125,11 @@ def _cost(answered: Answered) -> Decimal | None:
 
 _ASKS = """
 UPDATE judges_ask SET leased_until = NULL, status = t.status, detail = t.detail, is_cached = t.is_cached,
-    replies = t.replies::bigint[], tries = t.tries, outcome = t.outcome,
+    replies = t.replies, tries = t.tries, outcome = t.outcome,
     due_at = CASE WHEN t.after IS NULL THEN NULL ELSE now() + make_interval(secs => t.after) END,
     state = CASE WHEN t.state = 'waiting' AND judges_run.state = 'cancelled' THEN 'cancelled' ELSE t.state END
-FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::bool[], %s::text[], %s::int[],
-            %s::float8[], %s::jsonb[])
-  AS t (id, fence, state, status, detail, is_cached, replies, tries, after, outcome), judges_run
+FROM jsonb_to_recordset(%s::jsonb) AS t (id bigint, fence bigint, state text, status text, detail text,
+    is_cached bool, replies bigint[], tries int, after float8, outcome jsonb), judges_run
 WHERE judges_ask.id = t.id AND judges_ask.fence = t.fence AND judges_ask.state = 'leased'
   AND judges_run.id = judges_ask.run_id
 RETURNING judges_ask.id
@@ -146,34 +145,39 @@ def _write_asks(cursor: Any, group: Sequence[Came], stored: Rows) -> set[int]:
         keys = [(run.project_id, answered.key) for answered in came.replies]
         ids = [stored[key] for key in keys if key in stored]
         rows.append(
-            (
-                taken.id,
-                taken.fence,
-                "done" if is_done else "waiting",
-                str(came.status.value) if is_done else "",
-                storable(came.detail) if is_done or came.end is End.AGAIN else "",
-                is_done and bool(ids) and all(answered.is_kept for answered in came.replies),
-                "{" + ",".join(str(pk) for pk in ids) + "}",
-                came.tries if came.end is End.AGAIN else taken.tries,
-                came.after if came.end is End.AGAIN else None,
-                _outcome(came) if is_done else None,
-            )
+            {
+                "id": taken.id,
+                "fence": taken.fence,
+                "state": "done" if is_done else "waiting",
+                "status": came.status if is_done else "",
+                "detail": storable(came.detail) if is_done or came.end is End.AGAIN else "",
+                "is_cached": is_done and bool(ids) and all(answered.is_kept for answered in came.replies),
+                "replies": ids,
+                "tries": came.tries if came.end is End.AGAIN else taken.tries,
+                "after": came.after if came.end is End.AGAIN else None,
+                "outcome": _outcome(came) if is_done else None,
+            }
         )
-    rows.sort(key=lambda row: row[0])
-    cursor.execute(_ASKS, [list(column) for column in zip(*rows, strict=True)])
+    cursor.execute(_ASKS, [_json(rows)])
     return {pk for (pk,) in cursor.fetchall()}
 
 
-def _outcome(came: Came) -> str | None:
+def _outcome(came: Came) -> Any:
     purpose = came.todo.run.purpose
-    return None if purpose.brings_scores else orjson.dumps(purpose.outcome(came.scores, came.found)).decode()
+    return None if purpose.brings_scores else purpose.outcome(came.scores, came.found)
+
+
+def _json(rows: list[dict[str, Any]]) -> str:
+    """Many rows as one parameter: an array for each column takes several times as long to write."""
+    return orjson.dumps(rows).decode()
 
 
 _SCORES = """
 INSERT INTO judges_score
     (version_id, run_id, sample_id, unit, dimension, repeat, status, number, label, rationale)
-SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::text[],
-                     %s::float8[], %s::text[], %s::text[])
+SELECT version, run, sample, unit, dimension, repeat, status, number, label, rationale
+FROM jsonb_to_recordset(%s::jsonb) AS t (version bigint, run bigint, sample bigint, unit text, dimension text,
+    repeat smallint, status text, number float8, label text, rationale text)
 ON CONFLICT (version_id, dimension, sample_id, unit, repeat) DO UPDATE
 SET run_id = excluded.run_id, status = excluded.status, number = excluded.number, label = excluded.label,
     rationale = excluded.rationale
@@ -192,27 +196,22 @@ def _write_scores(cursor: Any, group: Sequence[Came]) -> None:
                 rows[key] = (run, scored)
     if not rows:
         return
-    columns = zip(
-        *(
-            (
-                version,
-                run.id,
-                sample,
-                unit,
-                dimension,
-                repeat,
-                str(ScoreStatus(scored.status).value),
-                scored.number,
-                None if scored.label is None else storable(str(scored.label)),
-                scored.rationale,
-            )
-            for (version, dimension, sample, unit, repeat), (run, scored) in sorted(
-                rows.items(), key=lambda row: row[0]
-            )
-        ),
-        strict=True,
-    )
-    cursor.execute(_SCORES, [list(column) for column in columns])
+    found = [
+        {
+            "version": version,
+            "run": run.id,
+            "sample": sample,
+            "unit": unit,
+            "dimension": dimension,
+            "repeat": repeat,
+            "status": scored.status,
+            "number": scored.number,
+            "label": None if scored.label is None else storable(str(scored.label)),
+            "rationale": scored.rationale,
+        }
+        for (version, dimension, sample, unit, repeat), (run, scored) in rows.items()
+    ]
+    cursor.execute(_SCORES, [_json(found)])
 
 
 def _count(cursor: Any, group: Sequence[Came], paid: Sequence[Paid]) -> None:

@@ -31,7 +31,7 @@ class OwnRedis:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        program = str(embedded._redis_program())
+        program = str(embedded.redis_program())
         command = [program, "--port", str(self._port), "--bind", "127.0.0.1", "--dir", str(self._folder)]
         self._process = subprocess.Popen([*command, "--appendonly", "yes", "--save", ""], stdout=subprocess.DEVNULL)
         with redis.Redis.from_url(self.url, retry=redis.retry.Retry(redis.backoff.ConstantBackoff(0.05), 200)) as it:

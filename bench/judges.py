@@ -1,0 +1,199 @@
+"""Runs of judges in a real worker: an LLM judge at an endpoint that takes 200 ms for every reply, and a lexical one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any
+
+import psutil
+
+from bench.stage import ROOT, demo_samples, figure, heading, import_rows, own_services, processor_seconds
+from config.supervisor import Child
+
+LATENCY = 0.2
+AT_ONCE = 32
+UNITS = 2_000
+LEXICAL_SAMPLES = 10_000
+LIMIT_SECONDS = 600
+
+
+def main() -> None:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        port = trial.getsockname()[1]
+    os.environ["JUDGE_PRIVATE_HOSTS"] = f"127.0.0.1:{port}"
+    with own_services() as folder, endpoint_server(port), worker() as child:
+        from annotate.services.projects import create_project
+
+        project = create_project(slug="bench", spec={"name": "bench", "criteria": ["support"]})
+        import_rows(project, "samples", samples_with_words_of_their_own(LEXICAL_SAMPLES), folder)
+        _llm(project, port, child)
+        _lexical(project, child)
+
+
+@contextmanager
+def endpoint_server(port: int, latency: float = LATENCY) -> Iterator[None]:
+    """The server of the tests, in a process of its own."""
+    command = [sys.executable, "-m", "tests.openai_server", "--port", str(port), "--latency", str(latency)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    try:
+        wait(lambda: _answers(port))
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def worker() -> Iterator[Child]:
+    """The worker as `make run` starts it."""
+    child = Child("worker", [sys.executable, "-W", "ignore", "-m", "config.worker"], signal.SIGKILL)
+    child.start()
+    try:
+        yield child
+    finally:
+        child.signal_group(signal.SIGKILL)
+        assert child.process is not None
+        child.process.wait()
+
+
+def llm_version(project: Any, port: int, *, at_once: int = AT_ONCE) -> Any:
+    """A judge of claim support at the server."""
+    from judges.services.endpoints import create_endpoint
+    from judges.services.versions import create_judge
+
+    create_endpoint(project=project, name="loopback", base_url=f"http://127.0.0.1:{port}/v1", concurrency=at_once)
+    config = {"template": "claim_support", "model": "overlap-small", "criterion": "support"}
+    judge = create_judge(project=project, name="support", kind="llm", config=config, endpoint="loopback")
+    return judge.versions.get()
+
+
+def is_done(run: Any) -> bool:
+    run.refresh_from_db()
+    assert run.state in ("running", "done"), (run.state, run.stop_message)
+    return bool(run.state == "done")
+
+
+def samples_with_words_of_their_own(count: int) -> Iterator[dict[str, Any]]:
+    """The demo's over and over, each with words of its own, so that no question is asked twice."""
+    for number, row in enumerate(demo_samples(count)):
+        first, *others = row["contexts"]
+        yield {**row, "contexts": [{**first, "text": f"{first['text']} ({number})"}, *others]}
+
+
+def _llm(project: Any, port: int, child: Child) -> None:
+    from judges.services.runs import start_run
+
+    heading(f"An LLM judge, {UNITS:,} units, a reply takes {LATENCY * 1000:.0f} ms, {AT_ONCE} at once")
+    version = llm_version(project, port)
+    # The first run of a process loads the libraries.
+    first = start_run(version=version, scope={"samples": _names(project, 10)})
+    wait(lambda: is_done(first))
+    names = _names_of_units(project, UNITS)
+    began, cpu = time.monotonic(), _cpu(child)
+    run = start_run(version=version, scope={"samples": names})
+    asked = run.planned
+    with _peak_of(child) as peak:
+        wait(lambda: is_done(run))
+    seconds = time.monotonic() - began
+    ideal = asked * LATENCY / AT_ONCE
+    failed = run.asks.exclude(status="ok").count()
+    figure("units", f"{asked:,}, {failed} failed")
+    figure("rate", f"{asked / seconds:.1f} units/s ({seconds:.1f} s)")
+    figure("of the ideal rate", f"{ideal / seconds:.1%} of {AT_ONCE / LATENCY:.0f} units/s", ">= 90 %")
+    figure("the worker's processor time", f"{(_cpu(child) - cpu) * 1000 / asked:.2f} ms per unit")
+    figure("memory of a process, at most", f"{peak['one'] / 2**20:.0f} MiB", "<= 300 MiB")
+    figure("memory of the worker, at most", f"{peak['all'] / 2**20:.0f} MiB in {peak['processes']} processes")
+
+
+def _lexical(project: Any, child: Child) -> None:
+    from judges.services.runs import start_run
+    from judges.services.versions import create_judge
+
+    for measure in ("token_overlap", "rouge_l"):
+        heading(f"A lexical judge ({measure}), every claim of {LEXICAL_SAMPLES:,} samples")
+        config = {"measure": measure, "unit": "claim", "dimension": measure}
+        judge = create_judge(project=project, name=measure, kind="lexical", config=config)
+        began, cpu = time.monotonic(), _cpu(child)
+        run = start_run(version=judge.versions.get(), scope={"all": True})
+        with _peak_of(child) as peak:
+            wait(lambda run=run: is_done(run))
+        seconds = time.monotonic() - began
+        figure(
+            "from start to done",
+            f"{run.planned / seconds:,.0f} units/s ({run.planned:,} in {seconds:.1f} s)",
+            ">= 5,000",
+        )
+        figure("the worker's processor time", f"{(_cpu(child) - cpu) * 1e6 / run.planned:.0f} µs per unit")
+        figure("memory of a process, at most", f"{peak['one'] / 2**20:.0f} MiB", "<= 300 MiB")
+
+
+def _names(project: Any, count: int) -> list[str]:
+    return list(project.samples.order_by("id").values_list("external_id", flat=True)[:count])
+
+
+def _names_of_units(project: Any, count: int) -> list[str]:
+    """Of the first samples that have so many claims together."""
+    names = []
+    for name, claims in project.samples.order_by("id").values_list("external_id", "claims").iterator():
+        if count <= 0:
+            break
+        names.append(name)
+        count -= len(claims)
+    return names
+
+
+@contextmanager
+def _peak_of(child: Child) -> Iterator[dict[str, int]]:
+    """The most that one of the worker's processes, and all of them, have in memory meanwhile."""
+    peak = {"one": 0, "all": 0, "processes": 0}
+    ended = Event()
+
+    def watch() -> None:
+        while not ended.wait(0.05):
+            sizes = [process.memory_info().rss for process in _processes(child)]
+            peak["one"] = max(peak["one"], *sizes)
+            peak["all"] = max(peak["all"], sum(sizes))
+            peak["processes"] = max(peak["processes"], len(sizes))
+
+    thread = Thread(target=watch)
+    thread.start()
+    try:
+        yield peak
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _processes(child: Child) -> list[psutil.Process]:
+    assert child.process is not None
+    main = psutil.Process(child.process.pid)
+    return [main, *main.children(recursive=True)]
+
+
+def _cpu(child: Child) -> float:
+    return sum(processor_seconds(process) for process in _processes(child))
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as trial:
+        return trial.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {LIMIT_SECONDS} s"
+        time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    main()
