@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
-from annotate.importing.claims import split_into_claims
+from annotate.importing.claims import named_claims, split_into_claims
 from annotate.importing.limits import MAX_UNITS
 from annotate.spans import relocate
 from annotate.texts import is_storable
@@ -130,14 +130,27 @@ def _restore(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
 
 
 def _split_again(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
-    """One claim per sentence. A claim that is one of the sentences already keeps its index, or comes back."""
+    """One claim per sentence."""
+    return _all_anew(claims, split_into_claims(answer))
+
+
+def _replace(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
+    """These texts, each with its place in the answer if it stands there."""
+    texts = change["claims"]
+    if not isinstance(texts, list) or not texts:
+        raise Invalid("bad_change", _("claims: the texts of the claims that there are to be, at least one."))
+    return _all_anew(claims, named_claims([_text(text) for text in texts], answer))
+
+
+def _all_anew(claims: list[Claim], wanted: Sequence[Claim]) -> list[Claim]:
+    """The wanted claims and no others. One that is there already keeps its index, or comes back."""
     known = {(claim["text"], claim["start"]): index for index, claim in reversed(list(enumerate(claims)))}
     kept: set[int] = set()
     new = []
-    for sentence in split_into_claims(answer):
-        index = known.get((sentence["text"], sentence["start"]))
+    for claim in wanted:
+        index = known.get((claim["text"], claim["start"]))
         if index is None:
-            new.append(sentence)
+            new.append(claim)
         else:
             kept.add(index)
     for index, claim in enumerate(claims):
@@ -145,14 +158,16 @@ def _split_again(claims: list[Claim], change: Change, answer: str) -> list[Claim
             claim.pop("dropped", None)
         elif not is_dropped(claim):
             claim["dropped"] = True
-            for sentence in new:
-                if _overlap(claim, sentence):
-                    sentence.setdefault("from", []).append(index)
+            for one in new:
+                if _overlap(claim, one):
+                    one.setdefault("from", []).append(index)
     return [*claims, *new]
 
 
 def _overlap(one: Claim, two: Claim) -> bool:
-    return one["start"] is not None and one["start"] < two["end"] and two["start"] < one["end"]
+    if one["start"] is None or two["start"] is None:
+        return False
+    return one["start"] < two["end"] and two["start"] < one["end"]
 
 
 _Operation = Callable[[list[Claim], Change, str], list[Claim]]
@@ -166,6 +181,7 @@ _OPERATIONS: dict[str, tuple[_Operation, set[str], set[str]]] = {
     "drop": (_drop, {"claim"}, {"claim"}),
     "restore": (_restore, {"claim"}, {"claim"}),
     "split_again": (_split_again, set(), set()),
+    "replace": (_replace, {"claims"}, {"claims"}),
 }
 FIELDS = {"op"}.union(*(known for _act, known, _required in _OPERATIONS.values()))
 

@@ -76,6 +76,9 @@ NOTED = {
     "run.paused": gettext_noop("paused run %(run)s of the judge “%(subject)s”."),
     "run.resumed": gettext_noop("let run %(run)s of the judge “%(subject)s” go on."),
     "run.cancelled": gettext_noop("cancelled run %(run)s of the judge “%(subject)s”."),
+    "run.claims_taken": gettext_noop(
+        "took over the claims that run %(run)s of the judge “%(subject)s” proposed for %(samples)s samples."
+    ),
     "run.stopped": gettext_noop("stopped run %(run)s of the judge “%(subject)s”, which could not go on (%(code)s)."),
     "judge.direction_set": gettext_noop("said which way the scores of %(subject)s go."),
     "trial.started": gettext_noop(
@@ -124,6 +127,7 @@ CLAIM_EDITS = {
     "drop": gettext_noop("dropped a claim of %(sample)s"),
     "restore": gettext_noop("restored a claim of %(sample)s"),
     "split_again": gettext_noop("split the answer of %(sample)s into sentences again"),
+    "replace": gettext_noop("replaced the claims of %(sample)s"),
     "restore_revision": gettext_noop("took the claims of %(sample)s back to an earlier state"),
     "checked": gettext_noop("checked the claims of %(sample)s"),
 }

@@ -360,9 +360,13 @@ class EditedClaims(s.Serializer):
 
 
 class ClaimChange(s.Serializer):
-    op = s.CharField(help_text="split, merge, edit, move, add, drop, restore, split_again, restore_revision or checked")
+    op = s.CharField(
+        help_text="split, merge, edit, move, add, drop, restore, split_again, replace, restore_revision or checked"
+    )
     claim = s.IntegerField(required=False)
-    claims = s.ListField(child=s.IntegerField(), required=False, help_text="The two to merge.")
+    claims = s.ListField(
+        child=Value(), required=False, help_text="The two to merge; or the texts that are to be all claims (replace)."
+    )
     at = s.IntegerField(required=False, help_text="Where to split, in code points of the claim.")
     text = s.CharField(required=False)
     start = s.IntegerField(required=False, help_text="In code points of the answer.")

@@ -7,7 +7,7 @@ has the sample only to measure people.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.models import Batch, BatchSample, ClaimEdit, Sample, User
+from annotate.models import Batch, BatchSample, ClaimEdit, Sample, Task, User
 from annotate.models.batch import RUNNING_BATCH_STATUSES, BatchStatus
 from annotate.models.project import UnitKind
 from annotate.permissions import may, role_of
@@ -76,6 +76,19 @@ def batches_at_work(sample: Sample) -> QuerySet[Batch]:
         status__in=AT_WORK,
         criteria__unit=UnitKind.CLAIM,
     ).distinct()
+
+
+def claims_that_stay(samples: Collection[int]) -> set[int]:
+    """Of these samples, by primary key, those of which something rests on a claim, or which a batch asks people about
+    now: nobody could give them other claims as a whole."""
+    asking = Batch.objects.filter(status__in=AT_WORK, criteria__unit=UnitKind.CLAIM)
+    found = set(BatchSample.objects.filter(batch__in=asking, sample__in=samples).values_list("sample_id", flat=True))
+    found |= set(Task.objects.filter(batch__in=asking, sample__in=samples).values_list("sample_id", flat=True))
+    for accessor in tables_with_units().values():
+        relation = getattr(Sample, accessor).rel
+        rows = relation.related_model.objects.filter(sample__in=samples, unit__startswith="claim:")
+        found |= set(rows.order_by().values_list("sample_id", flat=True).distinct())
+    return found
 
 
 def why_fixed(batches: list[Batch], *, told: bool) -> str:

@@ -14,11 +14,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from annotate.models import Batch
+from annotate.models.batch import BatchStatus
 from annotate.selectors.claims import Walk, batch_claims, claims_as_dict, walk_through
 from annotate.selectors.projects import one_batch, one_sample
 from annotate.units import unit_count
 from frontend.hotkeys import keys_context
 from frontend.views.base import ProjectPage, project_view
+from judges.selectors.proposals import proposers
 
 PAGE_SIZE = 50
 
@@ -80,7 +82,15 @@ def of_batch(page: ProjectPage, number: int) -> HttpResponse:
     listed = [
         {"sample": row.sample, "claims": unit_count(row.sample, "claim"), "is_checked": row.is_checked} for row in rows
     ]
-    return page.render("frontend/batch_claims.html", {"batch": batch, "walk": walk, "rows": rows, "listed": listed})
+    may_propose = page.may("judges.run") and batch.status == BatchStatus.DRAFT
+    context = {
+        "batch": batch,
+        "walk": walk,
+        "rows": rows,
+        "listed": listed,
+        "proposers": proposers(page.project) if may_propose else [],
+    }
+    return page.render("frontend/batch_claims.html", context)
 
 
 def _number(text: str | None) -> int | None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView, body, whole_number
-from annotate.errors import Invalid
 from annotate.selectors.lookup import criterion_named
 from judges.api import lab_shapes
+from judges.api.runs import money_of
 from judges.models import Trial
 from judges.selectors.judges import one_judge
 from judges.selectors.lab import one_trial, trial_as_dict, trials_of
@@ -52,7 +49,7 @@ class TrialsView(ProjectAPIView):
             criterion=criterion_named(self.project, str(data["criterion"])),
             samples=whole_number(data.get("samples", DEFAULT_SAMPLES), "samples", low=1),
             seed=None if data.get("seed") is None else whole_number(data["seed"], "seed"),
-            budget=_budget(data.get("budget")),
+            budget=money_of(data.get("budget"), "budget"),
             actor=self.user,
         )
         return Response(trial_as_dict(one_trial(judge, trial.pk)), status=201)
@@ -103,15 +100,3 @@ class TrialDropView(_Step):
         trial = self._trial(request, judge_id, trial_id)
         drop_trial(trial=trial, actor=self.user)
         return Response(trial_as_dict(one_trial(trial.version.judge, trial_id)))
-
-
-def _budget(value: Any) -> Decimal | None:
-    """A number, or a text of one, which keeps its digits."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise Invalid("bad_budget", "budget: an amount of money.")
-    try:
-        return Decimal(str(value))
-    except InvalidOperation:
-        raise Invalid("bad_budget", "budget: an amount of money.") from None

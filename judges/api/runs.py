@@ -166,7 +166,7 @@ def _truth(data: dict[str, Any], name: str) -> bool:
 
 
 def money_of(value: Any, name: str) -> Decimal | None:
-    """Whether it is an amount that makes sense is the run's to say."""
+    """A number, or a text of one, which keeps its digits. Whether it makes sense is the run's to say."""
     if value is None:
         return None
     if not isinstance(value, bool) and isinstance(value, int | float | str):

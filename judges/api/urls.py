@@ -1,6 +1,6 @@
 from django.urls import path
 
-from judges.api import canaries, certificates, draws, endpoints, judges, lab, runs, scores, views
+from judges.api import canaries, certificates, draws, endpoints, judges, lab, proposals, runs, scores, views
 
 P = "projects/<slug:slug>/"
 
@@ -29,6 +29,8 @@ urlpatterns = [
     path(P + "judges/<int:judge_id>/canaries/estimate/", canaries.CanaryEstimateView.as_view()),
     path(P + "judges/<int:judge_id>/canaries/<int:run_id>/", canaries.CanaryCheckView.as_view()),
     path(P + "judges/<int:judge_id>/canaries/<int:run_id>/flips/", canaries.CanaryFlipsView.as_view()),
+    path(P + "judges/<int:judge_id>/claims/", proposals.ProposeView.as_view()),
+    path(P + "judges/<int:judge_id>/claims/estimate/", proposals.ProposeEstimateView.as_view()),
     path(P + "judges/<int:judge_id>/trials/", lab.TrialsView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/", lab.TrialView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/keep/", lab.TrialKeepView.as_view()),
@@ -39,6 +41,8 @@ urlpatterns = [
     path(P + "runs/<int:run_id>/resume/", runs.RunResumeView.as_view()),
     path(P + "runs/<int:run_id>/cancel/", runs.RunCancelView.as_view()),
     path(P + "runs/<int:run_id>/failures/", scores.RunFailuresView.as_view()),
+    path(P + "runs/<int:run_id>/claims/", proposals.ProposalsView.as_view()),
+    path(P + "runs/<int:run_id>/claims/take-over/", proposals.TakeOverView.as_view()),
     path(P + "runs/<int:run_id>/scores/", scores.RunScoresView.as_view()),
     path(P + "endpoints/", endpoints.EndpointsView.as_view()),
     path(P + "endpoints/<slug:name>/", endpoints.EndpointView.as_view()),

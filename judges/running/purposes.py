@@ -19,6 +19,7 @@ _PLACES: dict[str, str] = {
     RunPurpose.SCORES: "judges.running.scoring",
     RunPurpose.TRIAL: "judges.running.scoring",
     RunPurpose.CANARIES: "judges.canaries.purpose",
+    RunPurpose.CLAIMS: "judges.proposals.purpose",
 }
 
 

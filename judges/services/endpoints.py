@@ -37,7 +37,7 @@ def create_endpoint(*, project: Project, actor: User | None = None, **fields: An
     name = _check_name(fields.pop("name", None))
     _check_known(fields)
     endpoint = Endpoint(project=project, name=name, created_by=actor)
-    if "base_url" not in fields:
+    if fields.get("base_url") is None:
         raise _invalid("base_url", "missing_field", _("Base URL: write one, such as https://api.openai.com/v1."))
     target = _set_plain(endpoint, fields)
     assert target is not None

@@ -104,7 +104,24 @@ def canary_stages(llm: int, user: User) -> dict[str, int]:
         given = {"unit": ask.unit, "status": status, "value": value, "reason": f"Since it says so. {LONG}"}
         Ask.objects.filter(pk=ask.pk).update(state="done", status=status, outcome=[given])
     Run.objects.filter(pk=done.pk).update(state=RunState.DONE)
-    return {"done_check": done.pk, "going_check": going.pk}
+    return {"done_check": done.pk, "going_check": going.pk, "proposed_run": _proposals(version, user).pk}
+
+
+def _proposals(version: JudgeVersion, user: User) -> Run:
+    """Of two samples, one of which failed."""
+    run = Run.objects.create(version=version, purpose="claims", state="done", scope={"all": True}, created_by=user)
+    for place, sample in enumerate(version.judge.project.samples.order_by("pk")[:2]):
+        claims = [{"text": f"It is said otherwise. {LONG}", "start": None, "end": None}]
+        Ask.objects.create(
+            run=run,
+            sample=sample,
+            unit="answer",
+            state="done",
+            status="refused" if place else "ok",
+            detail="The model refused." if place else "",
+            outcome=None if place else {"claims": claims, "revision": sample.claims_revision},
+        )
+    return run
 
 
 def _first(judge: Judge) -> JudgeVersion:

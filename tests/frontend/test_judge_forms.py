@@ -238,6 +238,8 @@ def test_what_needs_more_than_is_here_says_so(
     at = f"{NEW}ragas-context-precision/"
     refused = client.post(at, sent_by(client.get(at), **{"config-model": "small", "config-against": "answer"}))
     assert "WITH=ragas" in str(refused.context["config"].non_field_errors())
+    likeness = client.get(f"{NEW}ragas-answer-relevancy/").context["config"]
+    assert likeness.fields["embedding_model"].required
     for start in ("nli", "embedding-folder"):
         reply = client.post(f"{NEW}{start}/", sent_by(client.get(f"{NEW}{start}/")))
         assert list(reply.context["config"].errors) == ["folder"], start

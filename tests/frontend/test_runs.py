@@ -192,6 +192,13 @@ def test_paused_resumed_and_cancelled(alice: User, run: Run, as_user: AsUser) ->
     assert client.post(f"{at}burn/").status_code == 404
 
 
+def test_a_cost_that_nobody_knows_is_not_zero(alice: User, paid: Run, as_user: AsUser) -> None:
+    Run.objects.filter(pk=paid.pk).update(budget=None, cost=Decimal(0), unpriced=2)
+    text = as_user(alice).get(f"/p/help/runs/{paid.pk}/").content.decode()
+    assert "2 of unknown price" in text
+    assert "0 EUR" not in text
+
+
 def test_a_run_that_stopped_says_why_and_takes_a_larger_budget(alice: User, paid: Run, as_user: AsUser) -> None:
     client, at = as_user(alice), f"/p/help/runs/{paid.pk}/"
     Run.objects.filter(pk=paid.pk).update(

@@ -85,6 +85,7 @@ def test_an_endpoint_is_kept_in_one_spelling(project: Project) -> None:
         ({"name": "x" * 61}, "name"),
         ({"base_url": "api.openai.com"}, "base_url"),
         ({"base_url": 5}, "base_url"),
+        ({"base_url": None}, "base_url"),
         ({"concurrency": 0}, "concurrency"),
         ({"concurrency": 129}, "concurrency"),
         ({"concurrency": True}, "concurrency"),

@@ -81,6 +81,8 @@ class RagasForm(ConfigForm):
         for name in OPTIONS:
             if name not in _OF_METRIC.get(metric, ()):
                 del self.fields[name]
+        if metric == "answer_relevancy":
+            self.fields["embedding_model"].required = True
         self.order_fields(self.field_order)
 
     def config(self) -> dict[str, Any]:

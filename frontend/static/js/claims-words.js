@@ -66,7 +66,7 @@ export function replay(history) {
 export function inHandAfter(change, before, now, current) {
   const known = new Set(before.map((claim) => claim.index));
   const fresh = now.find((claim) => !known.has(claim.index));
-  if (fresh && change.op !== "split_again") return fresh.index;
+  if (fresh && change.op !== "split_again" && change.op !== "replace") return fresh.index;
   if (now.some((claim) => claim.index === current)) return current;
   const at = before.findIndex((claim) => claim.index === current);
   return (now[at] ?? now.at(-1))?.index ?? null;

@@ -1,0 +1,120 @@
+"""What a judge's model proposed as claims, beside the claims that samples have now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotate.models import ClaimEdit, Project, Sample
+from annotate.models.sample import ClaimsSource
+from annotate.selectors.claims import claims_that_stay
+from annotate.units import live_claims, reading_order
+from judges.models import Ask, AskState, Judge, JudgeKind, Run, RunPurpose, ScoreStatus, VersionState
+
+# Of a proposal: it failed; the sample has just these claims; people are at work on its claims, or something rests on
+# them; a person has edited or checked them; they changed since they were proposed; nobody has touched them.
+FAILED, SAME, FIXED, EDITED, CHANGED, UNTOUCHED = "failed", "same", "fixed", "edited", "changed", "untouched"
+# Nobody but their page and their service asks for all of a run; what is more is another run.
+_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """claims: as proposed, empty when it failed; detail: why, in our words. now: the claims as they are. revision: of
+    the claims that the sample had when the model was asked."""
+
+    sample: Sample
+    state: str
+    claims: Sequence[dict[str, Any]]
+    now: Sequence[dict[str, Any]]
+    revision: int
+    detail: str
+
+    @property
+    def can_take(self) -> bool:
+        return self.state in (UNTOUCHED, EDITED) and bool(self.claims)
+
+
+def proposers(project: Project) -> list[Judge]:
+    """The judges whose model can be asked for claims, by name."""
+    in_use = Judge.objects.filter(project=project, kind=JudgeKind.LLM, versions__state=VersionState.KEPT)
+    return list(in_use.distinct().order_by("name"))
+
+
+def proposal_runs(judge: Judge) -> QuerySet[Run]:
+    """Newest first."""
+    return (
+        Run.objects.filter(version__judge=judge, purpose=RunPurpose.CLAIMS)
+        .select_related("version__judge__project", "version__endpoint", "created_by")
+        .order_by("-pk")
+    )
+
+
+def one_proposal_run(project: Project, run_id: int) -> Run:
+    run = (
+        Run.objects.filter(pk=run_id, version__judge__project=project, purpose=RunPurpose.CLAIMS)
+        .select_related("version__judge__project", "version__endpoint", "created_by")
+        .first()
+    )
+    if run is None:
+        raise Http404(_("This project has no such run."))
+    return run
+
+
+def asked_for_claims(run: Run) -> QuerySet[Ask]:
+    """What came, in the order in which it was asked for."""
+    return Ask.objects.filter(run=run, state=AskState.DONE).select_related("sample").order_by("pk")
+
+
+def proposals(run: Run) -> list[Proposal]:
+    return shown_proposals(list(asked_for_claims(run)[:_MOST]))
+
+
+def shown_proposals(asks: Sequence[Ask]) -> list[Proposal]:
+    samples = [ask.sample_id for ask in asks]
+    stay = claims_that_stay(samples)
+    edited = set(ClaimEdit.objects.filter(sample__in=samples).order_by().values_list("sample_id", flat=True).distinct())
+    return [_proposal(ask, stay, edited) for ask in asks]
+
+
+def one_proposal(run: Run, sample_id: int) -> Proposal:
+    ask = asked_for_claims(run).filter(sample=sample_id).first()
+    if ask is None:
+        raise Http404(_("Nothing was proposed for this sample."))
+    return shown_proposals([ask])[0]
+
+
+def _proposal(ask: Ask, stay: set[int], edited: set[int]) -> Proposal:
+    sample = ask.sample
+    live = {claim["index"]: claim for claim in live_claims(sample.claims)}
+    now = [live[index] for index in reading_order(sample.claims)]
+    outcome = ask.outcome or {"claims": [], "revision": sample.claims_revision}
+    state = UNTOUCHED
+    if ask.status != ScoreStatus.OK:
+        state = FAILED
+    elif sorted(claim["text"] for claim in now) == sorted(claim["text"] for claim in outcome["claims"]):
+        state = SAME
+    elif sample.pk in stay:
+        state = FIXED
+    elif sample.claims_revision != outcome["revision"]:
+        state = CHANGED
+    elif sample.claims_source == ClaimsSource.EDITED or sample.pk in edited:
+        state = EDITED
+    return Proposal(sample, state, outcome["claims"], now, outcome["revision"], ask.detail)
+
+
+def proposal_as_dict(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "sample": proposal.sample.external_id,
+        "sample_id": proposal.sample.pk,
+        "state": proposal.state,
+        "detail": proposal.detail,
+        "revision": proposal.revision,
+        "claims": list(proposal.claims),
+        "now": list(proposal.now),
+    }

@@ -1,0 +1,70 @@
+"""Proposed claims: who may have them made, look at them and take them over."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from annotate.models import Project, Sample, User
+from judges.models import Ask, Endpoint, Judge, Run
+from judges.running import waking
+from judges.services.proposals import propose_claims
+from judges.services.versions import create_judge
+from tests.frontend.building import make_samples
+
+AsUser = Callable[[User], Client]
+WhoMay = Callable[..., dict[str, int]]
+
+STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
+ADMIN = {**STAFF, "reviewer": 403}
+
+
+@pytest.fixture
+def judge(project: Project, alice: User, monkeypatch: pytest.MonkeyPatch) -> Judge:
+    monkeypatch.setattr(waking, "wake", lambda place: None)
+    Endpoint.objects.create(project=project, name="house", base_url="http://127.0.0.1:1/v1")
+    make_samples(project, 3)
+    config = {"criterion": "support", "model": "m", "template": "claim_support"}
+    return create_judge(project=project, name="Asks", kind="llm", config=config, endpoint="house", actor=alice)
+
+
+@pytest.fixture
+def run(judge: Judge, alice: User) -> Run:
+    made = propose_claims(version=judge.versions.get(), scope={"all": True}, actor=alice)
+    first, second, third = made.asks.order_by("pk")
+    given = {"claims": [{"text": "<b>Said</b> anew.", "start": None, "end": None}], "revision": 1}
+    Ask.objects.filter(pk__in=[first.pk, second.pk]).update(state="done", status="ok", outcome=given)
+    Ask.objects.filter(pk=third.pk).update(state="done", status="refused", detail="The model refused.")
+    Run.objects.filter(pk=made.pk).update(state="done")
+    return made
+
+
+def test_who_may(who_may: WhoMay, judge: Judge, run: Run) -> None:
+    assert who_may(f"/p/help/judges/{judge.pk}/claims/") == ADMIN
+    assert who_may(f"/p/help/judges/{judge.pk}/claims/estimate/", "post") == ADMIN
+    assert who_may(f"/p/help/runs/{run.pk}/claims/") == STAFF
+
+
+def test_from_the_form_to_the_claims(as_user: AsUser, alice: User, rita: User, judge: Judge) -> None:
+    client, at = as_user(alice), f"/p/help/judges/{judge.pk}/claims/"
+    assert "3 units to ask about" in client.post(at + "estimate/", {"scope": "all"}).content.decode()
+    reply = client.post(at, {"scope": "all", "budget": ""})
+    made = Run.objects.get()
+    assert reply["Location"] == f"/p/help/runs/{made.pk}/claims/"
+    assert "Nothing has come yet." in client.get(reply["Location"]).content.decode()
+    assert client.post(at, {"scope": "99"}).status_code == 422
+
+
+def test_taken_over_by_a_reviewer(as_user: AsUser, rita: User, run: Run) -> None:
+    client, at = as_user(rita), f"/p/help/runs/{run.pk}/claims/"
+    page = client.get(at).content.decode()
+    assert "&lt;b&gt;Said&lt;/b&gt; anew." in page
+    assert "The model refused." in page
+    first, second, third = (ask.sample_id for ask in run.asks.order_by("pk"))
+    page = client.post(at, {"sample": str(first)}, follow=True).content.decode()
+    assert "are the claims of" in page
+    assert "these are its claims" in page
+    assert "Taken over for 1 sample." in client.post(at, follow=True).content.decode()
+    revisions = dict(Sample.objects.values_list("pk", "claims_revision"))
+    assert (revisions[first], revisions[second], revisions[third]) == (2, 2, 1)
+    assert "There is no claim to take over." in client.post(at, {"sample": str(third)}, follow=True).content.decode()
