@@ -5,12 +5,10 @@ from typing import Any
 
 from celery import Celery, bootsteps
 from celery.signals import celeryd_init
+from django.conf import settings
 from kombu.exceptions import OperationalError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-
-# How often every worker has somebody look for runs of judges that nobody is at.
-LOOK_SECONDS = 15.0
 
 app = Celery("touchstone")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -36,12 +34,12 @@ class LookForRuns(bootsteps.StartStopStep):
     def start(self, parent: Any) -> None:
         self._look()
         # Cancelled with everything else of this connection when that is lost; the next one begins anew.
-        parent.timer.call_repeatedly(LOOK_SECONDS, self._look)
+        parent.timer.call_repeatedly(settings.RUNS_LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
         try:
             # Who is too busy to look within this time gets the next message.
-            app.send_task("judges.tasks.look_for_runs", expires=LOOK_SECONDS, retry=False)
+            app.send_task("judges.tasks.look_for_runs", expires=settings.RUNS_LOOK_SECONDS, retry=False)
         except (OperationalError, OSError):
             pass  # Redis is away; the worker says so itself, and looks when it is back
 

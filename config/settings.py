@@ -273,6 +273,9 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 
+# How often every worker has somebody look for runs of judges that nobody is at.
+RUNS_LOOK_SECONDS = 5.0
+
 
 # Mail. Without EMAIL_URL it is printed instead of sent.
 

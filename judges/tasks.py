@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from celery import shared_task
 
 from annotate.models import Criterion, User
+
+_PATIENCE_SECONDS = 5.0
 
 
 @shared_task
@@ -18,15 +22,17 @@ def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
     )
 
 
-@shared_task
-def work_on_runs(kind: str, pk: int) -> None:
+@shared_task(bind=True)
+def work_on_runs(self: Any, kind: str, pk: int) -> None:
     """At an endpoint, or at a run of a judge that asks nobody."""
     from random import Random
 
     from judges.running.places import Place
     from judges.running.working import work
 
-    work(Place(kind, pk), rng=Random())
+    # Whoever had this message before is dead; the database may need a moment to see that, and to let the place go.
+    patience = _PATIENCE_SECONDS if self.request.delivery_info.get("redelivered") else 0.0
+    work(Place(kind, pk), rng=Random(), patience=patience)
 
 
 @shared_task

@@ -364,8 +364,13 @@ def _worker_process(django_db_setup: None, tmp_path_factory: pytest.TempPathFact
     command = ["celery", "--app", "config", "--quiet", "worker", "--concurrency", "2", "--loglevel", "WARNING"]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     process = Worker(command, {}, tmp_path_factory.mktemp("worker") / "log")
+    _workers.append(process)
     yield process
     process.stop()
+
+
+# The one that tests share, once a test has asked for it.
+_workers: list[Worker] = []
 
 
 @pytest.fixture
@@ -373,16 +378,31 @@ def worker(_worker_process: Worker, transactional_db: None) -> Iterator[Worker]:
     """A running Celery worker on this test's database. Afterwards it is idle again, before the tables are emptied."""
     _worker_process.environment = _environment()
     if not _worker_process.is_running():
+        forget_messages()  # of tests that had nobody to read them
         _worker_process.start()
     yield _worker_process
     if _worker_process.is_running():
         _worker_process.wait_idle()
     else:
         # Killed by the test: what it had not finished must not reach the next one.
-        import redis
+        forget_messages()
 
-        with redis.Redis.from_url(settings.REDIS_URL) as client:
-            client.delete(settings.CELERY_TASK_DEFAULT_QUEUE, "unacked", "unacked_index")
+
+@pytest.fixture(autouse=True)
+def _nobody_works_unasked(request: pytest.FixtureRequest) -> None:
+    """Where a test commits, the worker of earlier tests would do its work before it can."""
+    marker = request.node.get_closest_marker("django_db")
+    commits = "transactional_db" in request.fixturenames or bool(marker and marker.kwargs.get("transaction"))
+    if commits and "worker" not in request.fixturenames:
+        for process in _workers:
+            process.kill()
+
+
+def forget_messages() -> None:
+    import redis
+
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        client.delete(settings.CELERY_TASK_DEFAULT_QUEUE, "unacked", "unacked_index")
 
 
 @pytest.fixture(scope="session")

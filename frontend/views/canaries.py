@@ -13,12 +13,13 @@ from annotate.services.selection import new_seed
 from frontend.forms.canaries import CanaryForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.canary_words import basis_said, coverage_said, outcome_said, rate_rows, variant_rows
-from frontend.views.run_words import TONES, duration, money, run_said
+from frontend.views.run_words import TONES, duration, run_said
 from judges.canaries.variants import VARIANTS
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.selectors.canaries import canary_result, checks_of, flip_examples, one_check
 from judges.selectors.judges import one_judge
 from judges.selectors.runs import progress_of
+from judges.selectors.shown import money
 from judges.selectors.versions import current_version
 from judges.services.canaries import can_be_checked, check_canaries, estimate_canaries
 

@@ -23,13 +23,14 @@ from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.judge_words import difference_rows, shown_differences
 from frontend.views.narrowing import sees_names
 from frontend.views.run_start import asks_model, can_be_run
-from frontend.views.run_words import TONES, duration, money, run_said
+from frontend.views.run_words import TONES, duration, run_said
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
 from judges.selectors.judges import may_know_examples, one_judge
 from judges.selectors.lab import is_under_way, one_trial, questions_of, title_of, trial_figures, trials_of, tried_on
 from judges.selectors.lab_page import trial_context
 from judges.selectors.lab_units import GROUPS, differing, with_words
 from judges.selectors.runs import progress_of
+from judges.selectors.shown import money
 from judges.selectors.versions import Difference, current_version, version_diff
 from judges.services.trials import DEFAULT_SAMPLES, drop_trial, estimate_trial, keep_trial, start_trial
 

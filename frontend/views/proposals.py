@@ -14,7 +14,7 @@ from annotate.errors import Refusal
 from annotate.selectors.projects import one_sample
 from frontend.forms.proposals import ALL, ProposalForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
-from frontend.views.run_words import TONES, duration, money, run_said
+from frontend.views.run_words import TONES, duration, run_said
 from frontend.views.runs import run_row
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.selectors.judges import one_judge
@@ -31,6 +31,7 @@ from judges.selectors.proposals import (
     shown_proposals,
 )
 from judges.selectors.runs import progress_of
+from judges.selectors.shown import money
 from judges.selectors.versions import current_version
 from judges.services.proposals import (
     can_propose,

@@ -11,10 +11,11 @@ from django.utils.translation import gettext as _
 from annotate.errors import Refusal
 from frontend.forms.runs import RunForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
-from frontend.views.run_words import duration, money
+from frontend.views.run_words import duration
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.selectors.judges import one_judge
+from judges.selectors.shown import money
 from judges.selectors.versions import current_version
 from judges.services.runs import estimate_run, start_run
 

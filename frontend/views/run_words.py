@@ -98,16 +98,3 @@ def rate(per_second: float | None) -> str:
     if per_second >= 1:
         return _("%(n)s per second") % {"n": intcomma(f"{per_second:.3g}" if per_second < 100 else round(per_second))}
     return _("%(n)s per minute") % {"n": f"{60 * per_second:.2g}"}
-
-
-def money(amount: Any, currency: str | None) -> str:
-    """An amount with its currency, to the cent, or to two figures where it is less than that; "" for None."""
-    if amount is None:
-        return ""
-    if amount == 0:
-        text = "0"
-    elif amount >= 1:
-        text = f"{amount:,.2f}"
-    else:
-        text = f"{amount:.2g}" if amount >= 0.0001 else _("less than 0.0001")
-    return f"{text} {currency}" if currency else text

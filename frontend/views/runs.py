@@ -15,9 +15,10 @@ from frontend.forms.runs import ResumeForm
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.run_failures import failure_groups
 from frontend.views.run_reports import reports_after
-from frontend.views.run_words import TONES, duration, money, rate, run_said, scope_words
+from frontend.views.run_words import TONES, duration, rate, run_said, scope_words
 from judges.models import WITHOUT_SCORES, Run, RunState
 from judges.selectors.runs import RunProgress, one_run, progress_of, runs_of
+from judges.selectors.shown import money
 from judges.services.runs import cancel_run, pause_run, resume_run
 
 PAGE_SIZE = 50

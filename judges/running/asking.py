@@ -156,6 +156,7 @@ class AskedModel:
         self._memory.note(self._run.project_id, answered)
         self._slots.paid(self._run, answered)
         self._pace.came()
+        self._run.came()
         priced.append(answered)
         return answered
 
@@ -172,6 +173,7 @@ def ask(todo: Todo, model: AskedModel, pace: Pace) -> Came:
         return _once_more(todo, later, model, pace)
     except CallFailed as call:
         pace.came()
+        run.refused(call.detail)
         return failed(todo, call.status, call.detail, model.replies)
     except (DatabaseError, NotNow) as error:
         if isinstance(error, DatabaseError):

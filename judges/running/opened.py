@@ -21,6 +21,8 @@ from judges.running.purse import Purse
 from judges.running.stopping import stop_run
 
 _RATE_SECONDS = 60.0
+# So many requests in a row refused in the same words, and not one reply: so would the others be.
+MANY_REFUSED = 50
 
 
 class OpenRun:
@@ -48,12 +50,30 @@ class OpenRun:
         self._lock = Lock()
         self._opened = time.monotonic()
         self._done: deque[tuple[float, int]] = deque()
+        self._refused = ("", 0)
 
     def stop(self, code: str, message: str) -> None:
         with self._lock:
             if self.stopped is None:
                 self.stopped = (code, message)
         self.close()
+
+    def came(self) -> None:
+        """A reply came."""
+        with self._lock:
+            self._refused = ("", 0)
+
+    def refused(self, detail: str) -> None:
+        """An endpoint that knows no such model says so a hundred thousand times."""
+        with self._lock:
+            before, row = self._refused
+            row = row + 1 if detail == before else 1
+            self._refused = (detail, row)
+        if row >= MANY_REFUSED:
+            self.stop(
+                "refused",
+                _("The endpoint refused %(n)s requests in a row: %(detail)s") % {"n": MANY_REFUSED, "detail": detail},
+            )
 
     def close(self) -> None:
         self.is_open = False

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from django.db import Error, connection
+from django.db import Error, OperationalError, connection, transaction
 from django.db.models import QuerySet
+from psycopg.errors import LockNotAvailable
 
 from judges.models import Run, RunPurpose, RunState
 
@@ -53,11 +54,9 @@ def place_of(run: Run) -> Place:
 
 
 @contextmanager
-def held(place: Place) -> Iterator[bool]:
-    """Whether we are the one who works there."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", place.lock)
-        (is_ours,) = cursor.fetchone()
+def held(place: Place, *, patience: float = 0.0) -> Iterator[bool]:
+    """Whether we are the one who works there. patience: seconds to wait until whoever works there is gone."""
+    is_ours = _wait_for(place, patience) if patience else _try(place)
     try:
         yield is_ours
     finally:
@@ -67,6 +66,25 @@ def held(place: Place) -> Iterator[bool]:
                     cursor.execute("SELECT pg_advisory_unlock(%s::int, %s::int)", place.lock)
             except Error:
                 connection.close()  # the lock is gone with the session
+
+
+def _try(place: Place) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", place.lock)
+        (is_ours,) = cursor.fetchone()
+    return bool(is_ours)
+
+
+def _wait_for(place: Place, patience: float) -> bool:
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{1000 * patience:.0f}ms"])
+            cursor.execute("SELECT pg_advisory_lock(%s::int, %s::int)", place.lock)
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            return False
+        raise
+    return True
 
 
 def is_held(place: Place) -> bool:

@@ -54,7 +54,8 @@ class Purse:
             yield came
         finally:
             self._settle(number, came)
-        if any(answered.cost is None for answered in came):
+        # One that was nonsense says nothing of the endpoint's others; it counts at what it was reserved at.
+        if any(answered.cost is None and answered.raw is None for answered in came):
             raise StopRun(
                 "unpriced", _("The endpoint doesn't say how many tokens its replies took; a budget can't be kept.")
             )

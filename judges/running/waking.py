@@ -12,9 +12,6 @@ from judges.running.queue import places_with_work
 
 _log = logging.getLogger(__name__)
 
-# How often somebody looks for runs that nobody is at.
-LOOK_SECONDS = 15.0
-
 
 def wake(place: Place, *, expires: float | None = None) -> bool:
     """Whether the message could be sent. If not, the work waits for `wake_all`."""
@@ -33,7 +30,7 @@ def wake_all() -> None:
     outlive the next look."""
     for place in places_with_work():
         if not is_held(place):
-            wake(place, expires=LOOK_SECONDS)
+            wake(place, expires=settings.RUNS_LOOK_SECONDS)
 
 
 def others_wait() -> bool:

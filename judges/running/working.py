@@ -38,14 +38,15 @@ class Slice:
         return self.is_over
 
 
-def work(place: Place, *, rng: Random, in_worker: bool = True) -> None:
-    """Works there as long as there is something to do; returns at once when somebody else is at it.
+def work(place: Place, *, rng: Random, in_worker: bool = True, patience: float = 0.0) -> None:
+    """Works there as long as there is something to do; returns when somebody else is at it.
 
-    in_worker: makes room for other messages, after sending itself a message to go on later.
+    patience: seconds in which that one may still go. in_worker: makes room for other messages, after sending itself a
+    message to go on later.
     """
     others_wait = waking.others_wait if in_worker else lambda: False
     while True:
-        with held(place) as is_ours:
+        with held(place, patience=patience) as is_ours:
             if not is_ours:
                 return
             slice_ = Slice(others_wait)

@@ -16,7 +16,7 @@ from judges.selectors.lab import Found, Spent, is_under_way, title_of, trial_as_
 from judges.selectors.lab_units import Unit, differing, with_words
 from judges.selectors.said import said
 from judges.selectors.scores import NO_OPTION
-from judges.selectors.shown import Shown, number, shown
+from judges.selectors.shown import Shown, money, number, shown
 
 # Of the units that differ.
 MOST_BY_API = 100
@@ -144,11 +144,10 @@ def _spent_in_words(spent: Spent) -> dict[str, str]:
     """Empty where there is no such figure: a judge that asks no model, or scores from before."""
     if not spent.replies:
         return {}
-    cost = "" if spent.cost is None else f"{spent.cost:.3g} {spent.currency or ''}".strip()
     return {
         "replies": f"{spent.replies:,}",
         "latency": "" if spent.latency is None else _("%(n)s s") % {"n": f"{spent.latency:.2g}"},
-        "cost": cost,
+        "cost": money(spent.cost, spent.currency),
         "unpriced": f"{spent.unpriced:,}" if spent.unpriced else "",
         "tokens": ""
         if spent.tokens_in is None and spent.tokens_out is None

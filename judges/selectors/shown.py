@@ -74,3 +74,16 @@ def spelt(estimate: Mapping[str, Any], spell: Callable[[float | None], str]) -> 
     low, high = estimate["low"], estimate["high"]
     interval = "" if low is None else from_to(spell(low), spell(high))
     return Shown(spell(estimate["value"]), interval, said(estimate["reason"]), estimate["n"], estimate["clusters"])
+
+
+def money(amount: Any, currency: str | None) -> str:
+    """An amount with its currency, to the cent, or to two figures where it is less than that; "" for None."""
+    if amount is None:
+        return ""
+    if amount == 0:
+        text = "0"
+    elif amount >= 1:
+        text = f"{amount:,.2f}"
+    else:
+        text = f"{float(amount):.2g}" if amount >= 0.0001 else _("less than 0.0001")
+    return f"{text} {currency}" if currency else text

@@ -16,7 +16,7 @@ from annotate.errors import Conflict, Invalid
 from annotate.models import User
 from annotate.services.audit import note
 from judges.kinds.registry import kind_named
-from judges.models import WITHOUT_SCORES, Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState
+from judges.models import WITHOUT_SCORES, Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState, VersionState
 from judges.running import waking
 from judges.running.laying import CHUNK, lay_all
 from judges.running.places import place_of
@@ -111,7 +111,8 @@ def start_run(
     is done at once. fresh: replies that are kept from earlier are not used. terms: what a purpose that isn't scores has
     beside; whoever starts a run for it has checked them.
 
-    Raises Invalid for a judge that can't be run, a scope that is none, and a budget that can't be kept.
+    Raises Invalid for a judge that can't be run, a scope that is none, and a budget that can't be kept, Conflict for a
+    version that was dropped.
     """
     budget = _checked_budget(version, budget)
     with transaction.atomic():
@@ -158,6 +159,7 @@ def resume_run(*, run: Run, budget: Decimal | None = None, actor: User | None = 
     budget = _checked_budget(run.version, budget)
     with transaction.atomic():
         run = _locked(run)
+        _check_not_dropped(run.version)
         if budget is not None:
             run.budget = budget
         if run.budget is not None and run.cost >= run.budget:
@@ -186,6 +188,7 @@ def _planned(
     version: JudgeVersion, scope: Any, repeats: int, again: bool, purpose: str, terms: Mapping[str, Any] | None
 ) -> Run:
     """The run as it would be, not stored."""
+    _check_not_dropped(version)
     kind = kind_named(version.judge.kind)
     if kind.asks_model(version.config) and version.endpoint_id is None:
         raise Invalid("no_endpoint", _("This judge asks a model, and its version names no endpoint."))
@@ -206,6 +209,11 @@ def _planned(
         first_repeat=first,
         repeats=repeats,
     )
+
+
+def _check_not_dropped(version: JudgeVersion) -> None:
+    if version.state == VersionState.DROPPED:
+        raise Conflict("dropped", _("Version %(n)s of this judge was dropped.") % {"n": version.number})
 
 
 def _next_repeat(version: JudgeVersion) -> int:

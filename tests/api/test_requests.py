@@ -98,9 +98,9 @@ NOTHING_REQUIRED = {
     ("EndpointTrialView", "POST"), ("EndpointView", "PATCH"), ("ImportPreviewView", "POST"),
     ("JudgeVersionDropView", "POST"), ("JudgeVersionKeepView", "POST"),
     ("MemberView", "PATCH"), ("ProjectDetailView", "PATCH"), ("ReleaseView", "POST"), ("RunCancelView", "POST"),
-    ("RunPauseView", "POST"), ("RunResumeView", "POST"), ("TaskHeartbeatView", "POST"), ("TaskReopenView", "POST"),
-    ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("TrialDropView", "POST"), ("TrialKeepView", "POST"),
-    ("WorkView", "POST"),
+    ("RunPauseView", "POST"), ("RunResumeView", "POST"), ("TakeOverView", "POST"), ("TaskHeartbeatView", "POST"),
+    ("TaskReopenView", "POST"), ("TaskSubmitView", "POST"), ("TokensView", "POST"), ("TrialDropView", "POST"),
+    ("TrialKeepView", "POST"), ("WorkView", "POST"),
 }  # fmt: skip
 NO_BODIES = [
     (b"", 422), (b"{", 400), (b"nonsense", 400), (b'{"a": NaN}', 400), (b"\xff\xfe{\x00}\x00", 400), (b'"text"', 422),

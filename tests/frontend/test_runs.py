@@ -285,7 +285,8 @@ def test_the_list_and_its_number_of_queries(
 
 
 def told(**changes: Any) -> str:
-    from frontend.views.run_words import duration, money, rate
+    from frontend.views.run_words import duration, rate
+    from judges.selectors.shown import money
 
     return " ".join((duration(changes.get("s")), rate(changes.get("r")), money(changes.get("m"), "USD"))).strip()
 

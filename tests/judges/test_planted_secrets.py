@@ -25,7 +25,7 @@ from annotate.services.projects import set_member
 from judges.models import Endpoint, Judge, JudgeVersion, Run, RunState
 from judges.services.versions import judge_spec
 from tests.api.routes import ALL, Route
-from tests.conftest import LiveApp, Worker, _environment
+from tests.conftest import LiveApp, Worker, _environment, forget_messages
 from tests.judges.building import graded_project
 from tests.openai_server import OpenAIServer, Reply, Request, chat, error
 
@@ -186,8 +186,7 @@ def processes(
     finally:
         web.stop()
         worker.kill()
-        with redis.Redis.from_url(settings.REDIS_URL) as client:
-            client.delete(settings.CELERY_TASK_DEFAULT_QUEUE, "unacked", "unacked_index")
+        forget_messages()
 
 
 def _free_port() -> int:

@@ -35,6 +35,9 @@ _BASES = ("context", "passage", "source", "document", "reference", "ground_truth
 _GOOD = {"supported", "yes", "true", "pass", "passes", "correct", "complete", "relevant", "entailed", "met", "good"}
 _BAD = {"unsupported", "not_supported", "no", "false", "fail", "fails", "incorrect", "wrong", "missing", "irrelevant"}
 _BAD |= {"contradicted", "contradiction", "not_relevant", "refuted", "bad", "not_met", "none"}
+# Outside of what a prompt is about: it is to ask for more of the words, or for fewer.
+_STRICT = re.compile(r"\bstrict(?:ly)?\b", re.IGNORECASE)
+_GENEROUS = re.compile(r"\bgenerous(?:ly)?\b", re.IGNORECASE)
 _UNKNOWN = {"unverifiable", "unknown", "not_found", "not_mentioned", "neutral", "cant_tell"}
 
 
@@ -77,6 +80,8 @@ def look_at(prompt: str, draw: str = "") -> Seen:
     sentences = [sentence for part in basis for sentence in re.split(r"(?<=[.!?。])\s+|\n+", part) if sentence.strip()]
     best = max(sentences, key=lambda sentence: len(wanted & _words(sentence)), default=subject).strip()
     overlap = len(wanted & _words(" ".join(basis))) / len(wanted) if wanted else 0.0
+    told = _TAGGED.sub("", steady)
+    overlap **= 2.0 if _STRICT.search(told) else 0.5 if _GENEROUS.search(told) else 1.0
     seen = Seen(overlap, best[:300], steady)
     if draw:
         seen = Seen(min(1.0, max(0.0, overlap + (seen.chance("noise", draw) - 0.5) * 0.3)), best[:300], steady)
@@ -198,5 +203,5 @@ def _sentence(schema: Mapping[str, Any], seen: Seen, name: str) -> str:
     if any(word in name.lower() for word in ("evidence", "quote", "span")):
         text = seen.quote
     else:
-        text = f"{round(seen.overlap * 100)} % of its words are there, most of them in “{seen.quote[:120]}”."
+        text = f"{round(seen.overlap * 100)} of 100 for the words it shares, most of them with “{seen.quote[:120]}”."
     return text[: int(schema.get("maxLength", 10_000))].ljust(int(schema.get("minLength", 0)), ".")

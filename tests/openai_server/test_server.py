@@ -29,6 +29,10 @@ def test_its_own_answers(openai_server: OpenAIServer) -> None:
     found = ask(openai_server, PROMPT.format("The cat sat on the mat"), response_format=form)
     assert found == '{"label": "supported", "score": 10, "evidence": ["The cat sat on the mat."]}'
     assert '"unsupported", "score": 0' in ask(openai_server, PROMPT.format("Birds fly south"), response_format=form)
+    half = PROMPT.format("The cat sat") + " Judge {}."
+    half = half.replace("The cat sat on the mat.", "The cat and the dog.")
+    for manner, score in (("fairly", 5), ("strictly", 2), ("generously", 7)):
+        assert f'"score": {score}' in ask(openai_server, half.format(manner), response_format=form)
     with openai.OpenAI(base_url=openai_server.url, api_key="k", max_retries=0) as client:
         assert [len(row.embedding) for row in client.embeddings.create(model="m", input=["a", "b"]).data] == [64, 64]
         assert client.models.list().data[0].id == "overlap-small"

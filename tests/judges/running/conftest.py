@@ -4,12 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import redis
-from django.conf import settings
 
 from judges.kinds import registry
 from tests.annotate.factories import World, make_world
-from tests.conftest import Worker, _environment
+from tests.conftest import Worker, _environment, forget_messages
 from tests.judges.running import plain_kind
 
 
@@ -33,5 +31,4 @@ def plain_worker(transactional_db: None, tmp_path: Path) -> Iterator[Worker]:
     process = Worker(COMMAND, _environment(), tmp_path / "log")
     yield process
     process.kill()
-    with redis.Redis.from_url(settings.REDIS_URL) as client:
-        client.delete(settings.CELERY_TASK_DEFAULT_QUEUE, "unacked", "unacked_index")
+    forget_messages()

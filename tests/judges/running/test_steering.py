@@ -10,12 +10,12 @@ import pytest
 
 from annotate.errors import Conflict, Invalid
 from annotate.models import AuditEntry
-from judges.models import Ask, AskState, Run, Score
+from judges.models import Ask, AskState, JudgeVersion, Run, Score
 from judges.selectors.runs import progress_of
 from judges.services.runs import cancel_run, pause_run, resume_run, start_run
 from tests.annotate.factories import World, make_samples
 from tests.judges.running.building import being_worked, endpoint_at, plain_judge, wait_for, worked
-from tests.openai_server import OpenAIServer, chat
+from tests.openai_server import OpenAIServer, Reply, chat
 
 
 @pytest.fixture
@@ -103,3 +103,24 @@ def test_a_budget_needs_prices_and_counted_tokens(world: World, server: OpenAISe
     server.answers(lambda request: chat("0.5", tokens_in=None, tokens_out=None))
     run = worked(start_run(version=priced, scope={"all": True}, budget=Decimal(1)))
     assert (run.state, run.stop_code) == ("stopped", "unpriced")
+
+
+def test_a_reply_that_is_nonsense_is_reserved_for_and_no_reason_to_stop(world: World, server: OpenAIServer) -> None:
+    make_samples(world.project, 3)
+    nonsense = Reply(body=b"{}")
+    server.answers(lambda request: nonsense if "s1 claim:0" in request.prompt else chat("0.5"))
+    priced = plain_judge(world, endpoint_at(world, server, price_in=1, price_out=1))
+    run = worked(start_run(version=priced, scope={"all": True}, budget=Decimal(1)))
+    assert (run.state, run.unpriced) == ("done", 1)
+
+
+def test_a_dropped_version_is_neither_started_nor_resumed(world: World, server: OpenAIServer) -> None:
+    make_samples(world.project, 1)
+    version = plain_judge(world, endpoint_at(world, server))
+    run = pause_run(run=start_run(version=version, scope={"all": True}))
+    JudgeVersion.objects.filter(pk=version.pk).update(state="dropped")
+    with pytest.raises(Conflict, match="was dropped"):
+        start_run(version=version, scope={"all": True})
+    with pytest.raises(Conflict, match="was dropped"):
+        resume_run(run=run)
+    assert (Run.objects.get().state, server.requests) == ("paused", [])

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from judges.models import Ask, AskState, Score
 from judges.running import pace
+from judges.running.opened import MANY_REFUSED
 from judges.running.pace import Pace
 from judges.selectors.runs import failures, progress_of
 from judges.services.runs import resume_run, start_run
@@ -143,3 +144,21 @@ def test_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kept.rest > 0
     now += 60.0
     assert kept.rest == 0.0
+
+
+def test_an_endpoint_that_refuses_everything_stops_the_run(world: World, server: OpenAIServer) -> None:
+    make_samples(world.project, 100)
+    server.answers(lambda request: error(404, "no such model"))
+    run = worked(start_run(version=plain_judge(world, endpoint_at(world, server)), scope={"all": True}))
+    assert (run.state, run.stop_code) == ("stopped", "refused")
+    assert MANY_REFUSED <= len(server.requests) < MANY_REFUSED + 4
+    assert progress_of(run).by_status == {"error": len(server.requests)}
+    server.answers(lambda request: "0.5")
+    assert worked(resume_run(run=run)).state == "done"
+
+
+def test_refusals_between_replies_stop_nothing(world: World, server: OpenAIServer) -> None:
+    make_samples(world.project, 100)
+    server.answers(lambda request: "0.5" if asked_of(request).endswith("9 claim:0") else error(400, "no"))
+    run = worked(start_run(version=plain_judge(world, endpoint_at(world, server)), scope={"all": True}))
+    assert (run.state, progress_of(run).by_status) == ("done", {"ok": 10, "error": 190})
