@@ -97,7 +97,7 @@ def _llm(project: Any, port: int, child: Child) -> None:
     # The first run of a process loads the libraries.
     first = start_run(version=version, scope={"samples": _names(project, 10)})
     wait(lambda: is_done(first))
-    names = _names_of_units(project, UNITS)
+    names = names_of_units(project, UNITS)
     began, cpu = time.monotonic(), _cpu(child)
     run = start_run(version=version, scope={"samples": names})
     asked = run.planned
@@ -140,7 +140,7 @@ def _names(project: Any, count: int) -> list[str]:
     return list(project.samples.order_by("id").values_list("external_id", flat=True)[:count])
 
 
-def _names_of_units(project: Any, count: int) -> list[str]:
+def names_of_units(project: Any, count: int) -> list[str]:
     """Of the first samples that have so many claims together."""
     names = []
     for name, claims in project.samples.order_by("id").values_list("external_id", "claims").iterator():
