@@ -35,7 +35,10 @@ class RunEstimate(s.Serializer):
     cost = s.CharField(allow_null=True, help_text="Null when the endpoint's prices aren't known.")
     currency = s.CharField(allow_null=True)
     seconds = s.FloatField(allow_null=True, help_text="Null when nothing is known yet about how fast it is.")
-    kept = s.IntegerField(help_text="How many need no request; 0 when that isn't cheap to know.")
+    samples = s.IntegerField(help_text="In the scope.")
+    unfit = s.IntegerField(
+        help_text="Samples that the judge has nothing to score in: no unit of its kind, or not what its prompt needs."
+    )
 
 
 class Progress(s.Serializer):

@@ -40,7 +40,8 @@ class RunEstimate:
     """About what a run would take.
 
     cost: in `currency`; None when the endpoint's prices aren't known. seconds: None when nothing is known yet about how
-    fast the endpoint, or the judge, is. kept: how many asks need no request; 0 when that isn't cheap to know.
+    fast the endpoint, or the judge, is. samples: in the scope. unfit: how many of these the judge has nothing to score
+    in: no unit of its kind, or not all that its prompt needs.
     """
 
     asks: int
@@ -50,7 +51,8 @@ class RunEstimate:
     cost: Decimal | None
     currency: str | None
     seconds: float | None
-    kept: int = 0
+    samples: int
+    unfit: int
 
 
 def estimate_run(
@@ -68,7 +70,7 @@ def estimate_run(
     ids = list(samples_in(version.judge.project, run.scope).values_list("pk", flat=True))
     step = max(1, -(-len(ids) // _MEASURED))
     measured = ids[::step]
-    asks = requests = tokens_in = tokens_out = 0
+    asks = requests = tokens_in = tokens_out = unfit = 0
     samples = {sample.pk: sample for sample in samples_in(version.judge.project, {"all": True}).filter(pk__in=measured)}
     if samples:
         wanted = asked.to_ask(list(samples.values()))
@@ -77,8 +79,13 @@ def estimate_run(
         requests = sum(sizes[sample].requests for sample, _unit, _repeat in wanted)
         tokens_in = sum(sizes[sample].tokens_in for sample, _unit, _repeat in wanted)
         tokens_out = sum(sizes[sample].tokens_out for sample, _unit, _repeat in wanted)
+        if asked.brings_scores:
+            kind = kind_named(version.judge.kind)
+            unfit = sum(not kind.units(version.config, sample) for sample in samples.values())
     share = len(ids) / len(measured) if measured else 1.0
-    asks, requests, tokens_in, tokens_out = (round(count * share) for count in (asks, requests, tokens_in, tokens_out))
+    asks, requests, tokens_in, tokens_out, unfit = (
+        round(count * share) for count in (asks, requests, tokens_in, tokens_out, unfit)
+    )
     endpoint = version.endpoint
     cost = None
     if endpoint is not None and endpoint.price_in is not None and endpoint.price_out is not None:
@@ -91,6 +98,8 @@ def estimate_run(
         cost=cost,
         currency=None if endpoint is None else endpoint.currency,
         seconds=_seconds(version, asks, requests),
+        samples=len(ids),
+        unfit=unfit,
     )
 
 
@@ -213,7 +222,7 @@ def _planned(
 
 def _check_not_dropped(version: JudgeVersion) -> None:
     if version.state == VersionState.DROPPED:
-        raise Conflict("dropped", _("Version %(n)s of this judge was dropped.") % {"n": version.number})
+        raise Conflict("dropped", _("Version %(n)s of this judge is out of use. Take it into use first.") % {"n": version.number})
 
 
 def _next_repeat(version: JudgeVersion) -> int:

@@ -119,8 +119,8 @@ def test_a_dropped_version_is_neither_started_nor_resumed(world: World, server: 
     version = plain_judge(world, endpoint_at(world, server))
     run = pause_run(run=start_run(version=version, scope={"all": True}))
     JudgeVersion.objects.filter(pk=version.pk).update(state="dropped")
-    with pytest.raises(Conflict, match="was dropped"):
+    with pytest.raises(Conflict, match="out of use"):
         start_run(version=version, scope={"all": True})
-    with pytest.raises(Conflict, match="was dropped"):
+    with pytest.raises(Conflict, match="out of use"):
         resume_run(run=run)
     assert (Run.objects.get().state, server.requests) == ("paused", [])

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from annotate.models import Sample
 from judges.models import JudgeVersion, Reply, Run, Score
 from judges.selectors.runs import progress_of
-from judges.services.runs import start_run
+from judges.services.runs import estimate_run, start_run
 from judges.services.versions import add_version, create_judge
 from tests.annotate.factories import World, make_samples, make_world
 from tests.judges.running.building import endpoint_at, worked
@@ -89,3 +90,11 @@ def test_all_claims_of_an_answer_at_once(world: World, openai_server: OpenAIServ
     second = run(version, fresh=True)
     assert (second.planned, len(openai_server.requests) - asked) == (1, 1)
     assert set(Score.objects.filter(version=version).values_list("status", "label")) == {("ok", "yes")}
+
+
+def test_samples_that_lack_what_the_prompt_needs_are_counted_before_a_run(world: World) -> None:
+    Sample.objects.filter(project=world.project, external_id__in=["s0", "s1", "s2"]).update(reference="Ten days.")
+    Sample.objects.filter(project=world.project, external_id="s0").update(claims=[])
+    version = make(world, prompt="By the reference:\n{{options}}\n{{reference}}\n{{claim}}", unit="claim")
+    found = estimate_run(version=version, scope={"all": True})
+    assert (found.asks, found.samples, found.unfit) == (4, 4, 2)
