@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.models.project import UnitKind
+from frontend.views.judge_values import choice_words
 from judges.models import JudgeVersion
 from judges.selectors.judges_page import Measured
 from judges.selectors.versions import Difference, Line
@@ -41,6 +42,8 @@ _FIELDS = {
     "seed": gettext_lazy("Seed"),
     "structured": gettext_lazy("Sends a JSON schema"),
     "ragas_version": gettext_lazy("RAGAS version"),
+    "pooling": gettext_lazy("A text’s vector is"),
+    "mode": gettext_lazy("Noise from"),
     "normalised": gettext_lazy("Divided by the sum of the weights"),
     "prompt": gettext_lazy("Prompt"),
     "options": gettext_lazy("Options"),
@@ -118,6 +121,8 @@ def _field_words(name: str, value: Any, *, with_examples: bool) -> str:
             "units": value["units"],
             "samples": value["samples"],
         }
+    if (chosen := choice_words(name, value)) is not None:
+        return chosen
     if name in _LINES:
         return "\n".join(_LINES[name](one) for one in value)
     if isinstance(value, Mapping | list) and not all(isinstance(one, str | int | float) for one in value):
@@ -176,7 +181,8 @@ def difference_rows(older: JudgeVersion, newer: JudgeVersion, differences: Itera
             rows[top] = DifferenceRow(field_name(top), was, now)
             continue
         before, after = (
-            None if value is None else value_words(value) for value in (difference.older, difference.newer)
+            None if value is None else choice_words(path, value) or value_words(value)
+            for value in (difference.older, difference.newer)
         )
         is_long = any("\n" in text or len(text) > LONG for text in (before, after) if text)
         rows[path] = DifferenceRow(field_name(path), before, after, difference.lines if is_long else ())

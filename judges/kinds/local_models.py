@@ -110,7 +110,7 @@ def folder_fields(fields: Fields) -> tuple[dict[str, str], Path]:
 
 
 def needs_models() -> str:
-    return _("Models from a folder need what `make run WITH=models` installs.")
+    return _("Models from a folder need what “make run WITH=models” installs.")
 
 
 def changed(name: str) -> str:

@@ -222,7 +222,10 @@ def _planned(
 
 def _check_not_dropped(version: JudgeVersion) -> None:
     if version.state == VersionState.DROPPED:
-        raise Conflict("dropped", _("Version %(n)s of this judge is out of use. Take it into use first.") % {"n": version.number})
+        raise Conflict(
+            "dropped",
+            _("Version %(n)s of this judge is out of use. Take it into use first.") % {"n": version.number},
+        )
 
 
 def _next_repeat(version: JudgeVersion) -> int:

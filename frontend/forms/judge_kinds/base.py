@@ -13,6 +13,15 @@ from annotate.models.project import UnitKind
 from annotate.selectors.projects import current_criteria
 from judges.models import Endpoint
 
+USUAL = ("", _("the usual"))
+AGAINST = [
+    USUAL,
+    ("contexts", _("the contexts")),
+    ("question", _("the question")),
+    ("answer", _("the answer")),
+    ("reference", _("the reference answer")),
+]
+
 
 class ConfigForm(forms.Form):
     """A configuration as fields. What it must be is the kind's to say: the form hands on what was typed, and shows at

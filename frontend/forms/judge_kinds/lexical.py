@@ -9,9 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotate.models import Project
-from frontend.forms.judge_kinds.base import TargetForm, given, target_initial
+from frontend.forms.judge_kinds.base import AGAINST, USUAL, TargetForm, given, target_initial
 
-USUAL = ("", _("the usual"))
 OPTIONS = ("against", "share", "contexts", "k1", "b", "similar", "unspaced")
 
 
@@ -24,13 +23,7 @@ class LexicalForm(TargetForm):
     against = forms.ChoiceField(
         label=_("Held against"),
         required=False,
-        choices=[
-            USUAL,
-            ("contexts", _("the contexts")),
-            ("question", _("the question")),
-            ("answer", _("the answer")),
-            ("reference", _("the reference answer")),
-        ],
+        choices=AGAINST,
     )
     share = forms.ChoiceField(
         label=_("Which share"),

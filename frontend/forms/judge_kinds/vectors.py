@@ -10,16 +10,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
-from frontend.forms.judge_kinds.base import TargetForm, endpoint_field, given, target_initial
-
-USUAL = ("", _("the usual"))
-AGAINST = [
-    USUAL,
-    ("contexts", _("the contexts")),
-    ("question", _("the question")),
-    ("answer", _("the answer")),
-    ("reference", _("the reference answer")),
-]
+from frontend.forms.judge_kinds.base import AGAINST, USUAL, TargetForm, endpoint_field, given, target_initial
 
 
 def folder_field() -> forms.ChoiceField:
