@@ -30,6 +30,7 @@ World = tuple[Staff, Project, Judge]
 STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
 ADMIN = {**STAFF, "reviewer": 403}
 OVERLAP = {"measure": "token_overlap", "criterion": "support"}
+ALL, BEST = "all of them together", "the one that fits best"
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +147,7 @@ def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVer
     assert second.content_hash[:8] in text
     assert f'href="/p/help/judges/{judge.pk}/diff/?from=1&amp;to=2"' in text
     other = as_user(alice).get(f"/p/help/judges/{judge.pk}/?version=2")
-    assert {fact.name: fact.value for fact in other.context["facts"]}["Several contexts"] == "best"
+    assert {fact.name: fact.value for fact in other.context["facts"]}["Several contexts"] == BEST
     assert as_user(alice).get(f"/p/help/judges/{judge.pk}/?version=3").status_code == 404
 
 
@@ -162,9 +163,9 @@ def test_an_imported_judge_is_shown_as_such(alice: User, project: Project, as_us
 def test_what_changed(alice: User, judge: Judge, second: JudgeVersion, as_user: AsUser) -> None:
     client = as_user(alice)
     rows = client.get(f"/p/help/judges/{judge.pk}/diff/").context["rows"]
-    assert [(row.name, row.before, row.after) for row in rows] == [("Several contexts", "all", "best")]
+    assert [(row.name, row.before, row.after) for row in rows] == [("Several contexts", ALL, BEST)]
     back = client.get(f"/p/help/judges/{judge.pk}/diff/?from=2&to=1").context["rows"]
-    assert [(row.before, row.after) for row in back] == [("best", "all")]
+    assert [(row.before, row.after) for row in back] == [(BEST, ALL)]
     assert "these two say the same" in client.get(f"/p/help/judges/{judge.pk}/diff/?from=1&to=1").content.decode()
     for query in ("from=1&to=9", "from=x&to=1"):
         assert client.get(f"/p/help/judges/{judge.pk}/diff/?{query}").status_code == 404
