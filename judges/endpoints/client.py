@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
@@ -17,9 +16,8 @@ from judges.endpoints.addresses import AddressRefused, read_url
 from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, StopRun, key_of
 from judges.endpoints.door import Door, door_of
 from judges.endpoints.keys import key_of_endpoint
-from judges.endpoints.pinned import Deadline
 from judges.endpoints.reading import Body, read_chat, read_embeddings, read_models
-from judges.endpoints.transport import BadRequest, EndpointTransport
+from judges.endpoints.transport import SECONDS, BadRequest, EndpointTransport
 from judges.models import ScoreStatus
 from judges.models.endpoint import Endpoint
 
@@ -35,13 +33,9 @@ class Client:
     """A Model (judges.endpoints.calls): raises TryLater, CallFailed and StopRun, and is safe to use from several
     threads. Use `open_client`."""
 
-    def __init__(
-        self, endpoint: Endpoint, library: openai.OpenAI, deadline: Deadline, *, door: Door, seconds: float
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, library: openai.OpenAI) -> None:
         self.base_url = endpoint.base_url
         self._endpoint = endpoint
-        self._door, self._seconds = door, seconds
-        self._deadline = deadline
         self._library = library
 
     def __repr__(self) -> str:
@@ -106,13 +100,12 @@ class Client:
 
     def _send(self, send: Callable[[], httpx2.Response]) -> tuple[bytes, float]:
         """The body, and how many seconds it took."""
-        with self._door.passed(), self._deadline.within(self._seconds):
-            began = time.perf_counter()
-            try:
-                return send().content, time.perf_counter() - began
-            except openai.OpenAIError:
-                # Whatever the library finds wrong by itself; its words may quote what was sent or what came.
-                raise CallFailed(ScoreStatus.ERROR, _("The request could not be sent.")) from None
+        try:
+            response = send()
+        except openai.OpenAIError:
+            # Whatever the library finds wrong by itself; its words may quote what was sent or what came.
+            raise CallFailed(ScoreStatus.ERROR, _("The request could not be sent.")) from None
+        return response.content, response.extensions[SECONDS]
 
 
 def _not_known(options: set[str]) -> str:
@@ -131,9 +124,11 @@ def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float 
         target = read_url(endpoint.base_url)
     except AddressRefused as refusal:
         raise StopRun(refusal.code, refusal.message) from None
-    deadline = Deadline()
     transport = EndpointTransport(
-        target, key_of_endpoint(endpoint), connections=endpoint.concurrency, deadline=deadline
+        target,
+        key_of_endpoint(endpoint),
+        door=door or door_of(endpoint),
+        seconds=endpoint.timeout_seconds if at_most is None else min(at_most, endpoint.timeout_seconds),
     )
     with httpx2.Client(transport=transport, trust_env=False, follow_redirects=False, timeout=None) as http:
         # The key is the transport's to add. All that the library would else read from the environment is given.
@@ -146,8 +141,7 @@ def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float 
             max_retries=0,
             http_client=http,
         )
-        seconds = endpoint.timeout_seconds if at_most is None else min(at_most, endpoint.timeout_seconds)
-        yield Client(endpoint, library, deadline, door=door or door_of(endpoint), seconds=seconds)
+        yield Client(endpoint, library)
 
 
 def cost_of(

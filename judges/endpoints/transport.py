@@ -9,6 +9,9 @@ from __future__ import annotations
 import email.utils
 import time
 import zlib
+from collections import deque
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from http import HTTPStatus
 
 import httpcore2
@@ -17,6 +20,7 @@ from django.utils.translation import gettext as _
 
 from judges.endpoints.addresses import AddressRefused, Target
 from judges.endpoints.calls import CallFailed, StopRun, TryLater
+from judges.endpoints.door import Door
 from judges.endpoints.keys import Secret
 from judges.endpoints.pinned import Deadline, PinnedBackend
 from judges.models import ScoreStatus
@@ -28,6 +32,7 @@ _LARGEST_UNREAD = 16 * 1024
 SHORTEST_HIDDEN = 8
 LONGEST_WAIT = 600.0
 KEEP_IDLE_SECONDS = 30.0
+SECONDS = "seconds"
 
 
 class BadRequest(CallFailed):
@@ -37,22 +42,27 @@ class BadRequest(CallFailed):
 class EndpointTransport(httpx2.BaseTransport):
     """Sends to `target` alone, whatever address it is handed. Safe to use from several threads.
 
+    A request waits at the door for its turn; from then on it may take so many seconds, and its response says under
+    SECONDS, among its extensions, how many it took. Building and reading one need no place inside.
+
     Raises TryLater, CallFailed and StopRun, which pass through the `openai` client as they are.
     """
 
-    def __init__(self, target: Target, key: Secret | None, *, connections: int, deadline: Deadline) -> None:
+    def __init__(self, target: Target, key: Secret | None, *, door: Door, seconds: float) -> None:
         self._target, self._key = target, key
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=httpcore2.default_ssl_context() if target.scheme == "https" else None,
-            max_connections=connections,
-            max_keepalive_connections=connections,
-            keepalive_expiry=KEEP_IDLE_SECONDS,
-            network_backend=PinnedBackend(deadline),
-        )
+        self._door, self._seconds = door, seconds
+        self._deadline = Deadline()
+        self._ssl = httpcore2.default_ssl_context() if target.scheme == "https" else None
+        self._backend = PinnedBackend(self._deadline)
+        # One connection each. A pool of all of them looks at every one, behind a lock, before and after each request.
+        self._free: deque[httpcore2.ConnectionPool] = deque()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            status, headers, body = self._exchange(request)
+            with self._door.passed(), self._deadline.within(self._seconds):
+                began = time.perf_counter()
+                status, headers, body = self._exchange(request)
+                seconds = time.perf_counter() - began
         except AddressRefused as refusal:
             if refusal.code == "unknown_host":
                 raise TryLater(ScoreStatus.ERROR, refusal.message) from None
@@ -67,7 +77,12 @@ class EndpointTransport(httpx2.BaseTransport):
             raise TryLater(ScoreStatus.ERROR, _("The connection to the endpoint broke, or it spoke no HTTP.")) from None
         if not 200 <= status < 300:
             raise _trouble(status, headers)
-        return httpx2.Response(status, headers={"Content-Type": "application/json"}, content=self._without_key(body))
+        return httpx2.Response(
+            status,
+            headers={"Content-Type": "application/json"},
+            content=self._without_key(body),
+            extensions={SECONDS: seconds},
+        )
 
     def _exchange(self, request: httpx2.Request) -> tuple[int, dict[str, str], bytes]:
         sent = httpcore2.Request(
@@ -81,15 +96,29 @@ class EndpointTransport(httpx2.BaseTransport):
             headers=self._headers(request),
             content=request.content,
         )
-        response = self._pool.handle_request(sent)
-        try:
+        with self._connection() as connection, closing(connection.handle_request(sent)) as response:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
             if 200 <= response.status < 300:
                 return response.status, headers, _whole(response, headers)
             _drop(response)
             return response.status, headers, b""
+
+    @contextmanager
+    def _connection(self) -> Iterator[httpcore2.ConnectionPool]:
+        """The one that was used last, or a new one; so there are as many as were ever under way at once."""
+        try:
+            connection = self._free.pop()
+        except IndexError:
+            connection = httpcore2.ConnectionPool(
+                ssl_context=self._ssl,
+                max_connections=1,
+                keepalive_expiry=KEEP_IDLE_SECONDS,
+                network_backend=self._backend,
+            )
+        try:
+            yield connection
         finally:
-            response.close()
+            self._free.append(connection)
 
     def _headers(self, request: httpx2.Request) -> list[tuple[bytes, bytes]]:
         """No others: the library would add what it finds in the environment and what it knows of this machine."""
@@ -112,7 +141,9 @@ class EndpointTransport(httpx2.BaseTransport):
         return body.replace(key, b"[key]") if len(key) >= SHORTEST_HIDDEN else body
 
     def close(self) -> None:
-        self._pool.close()
+        """Those that nobody is using."""
+        while self._free:
+            self._free.pop().close()
 
 
 def _whole(response: httpcore2.Response, headers: dict[str, str]) -> bytes:

@@ -99,7 +99,7 @@ def failed(todo: Todo, status: ScoreStatus, detail: str, replies: list[Answered]
 
 
 class Slots(Protocol):
-    """How much may be under way: sent, or come and not yet written, so that no more than that is ever asked twice."""
+    """How much may be sent, or come and not yet written, so that no more than that is ever asked twice."""
 
     def take(self) -> None:
         """Raises NotNow when nothing that came could be kept."""

@@ -22,7 +22,9 @@ from judges.running.stopping import stop_run
 from judges.running.together import died_with_it
 
 # How often it looks whether runs were started, paused or cancelled.
-_LOOK_SECONDS = 0.25
+_LOOK_SECONDS = 0.5
+# So many asks for each thread lie ready: to take them one by one would take longer than to ask them.
+_READY = 2
 # Between two things that are asked alone, everything else has this long.
 _OTHERS_SECONDS = 0.1
 # What isn't due for longer than this is left to whoever is woken then.
@@ -106,7 +108,7 @@ class EndpointWork:
         if now < self._looked + _LOOK_SECONDS:
             return True
         self._looked = now
-        under_way = {run.pk: run for run in self._place.under_way()}
+        under_way = self._place.ids_under_way()
         for run_id, one in list(self._runs.items()):
             # One that was resumed meanwhile is opened anew once nothing of it is in hand: its budget may be another.
             if run_id not in under_way or not one.opened.is_open:
@@ -114,8 +116,8 @@ class EndpointWork:
                 self._crew.take_back(one.opened)
                 if not one.opened.in_hand:
                     self._drop(run_id)
-        for run_id, run in under_way.items():
-            if run_id not in self._runs:
+        if new := under_way - self._runs.keys():
+            for run in self._place.under_way().filter(pk__in=new):
                 self._open(run)
         return Endpoint.objects.filter(pk=self._endpoint.pk, revision=self._endpoint.revision).exists()
 
@@ -161,9 +163,8 @@ class EndpointWork:
             if not self._crew.in_hand and self._hand_out(runs, 1):
                 self._pace.probe()
             return
-        room = self._crew.size - self._crew.queued
-        if room >= self._crew.size // 2:
-            self._hand_out(runs, room)
+        if self._crew.queued <= self._crew.size // 2:
+            self._hand_out(runs, _READY * self._crew.size - self._crew.queued)
         for one in runs:
             if not one.is_laid and (self._crew.queued >= self._crew.size // 2 or one.is_idle):
                 one.is_laid = not lay_chunk(one.opened.id)

@@ -20,6 +20,8 @@ from judges.running.storing import Paid
 from judges.running.writing import Writer
 
 _PER_REQUEST = 1.5
+# While replies are written others are asked, as long as those are no more than this part of what may be under way.
+_WRITTEN_SHARE = 8
 
 
 class Crew:
@@ -34,7 +36,7 @@ class Crew:
         self.stirred = Event()
         self.memory = Memory()
         self.writer = Writer(self._written, self._paid)
-        self._slots = BoundedSemaphore(requests)
+        self._slots = BoundedSemaphore(requests + requests // _WRITTEN_SHARE)
         self._model = model
         self._base_url = base_url
         self._pace = pace

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Condition, Lock
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 
 from judges.endpoints.calls import Answered
+
+
+@dataclass(slots=True, eq=False)
+class _Wish:
+    """Of one thread: a reply by its question, or why nobody could look."""
+
+    project: int
+    key: str
+    row: Sequence[Any] | None = None
+    error: Error | None = None
+    is_done: bool = False
 
 
 class Memory:
@@ -21,6 +33,7 @@ class Memory:
         self._connection = connections[DEFAULT_DB_ALIAS].copy()
         self._connection.inc_thread_sharing()
         self._lock = Lock()
+        self._wishes: deque[_Wish] = deque()
         self._recent: dict[tuple[int, str], Answered] = {}
         self._asked: set[tuple[int, str]] = set()
         self._answered = Condition()
@@ -39,27 +52,42 @@ class Memory:
                 self._answered.notify_all()
 
     def find(self, project: int, key: str) -> Answered | None:
-        """Raises what the database raises."""
+        """Raises what the database raises.
+
+        Of those who look at the same time one looks for all, or they would stand in a row.
+        """
         recent = self._recent.get((project, key))
         if recent is not None:
             return replace(recent, is_kept=True)
+        wish = _Wish(project, key)
+        self._wishes.append(wish)
         with self._lock:
-            try:
-                row = self._look_up(project, key)
-            except Error:
-                self._connection.close()  # it may be gone; the next one to look has a new one
-                raise
-        return None if row is None else _answered(key, row)
+            if not wish.is_done:
+                self._look_up()
+        if wish.error is not None:
+            raise wish.error
+        return None if wish.row is None else _answered(key, wish.row)
 
-    def _look_up(self, project: int, key: str) -> tuple[Any, ...] | None:
-        with self._connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT body, model, tokens_in, tokens_out, latency FROM judges_reply"
-                " WHERE project_id = %s::bigint AND key = %s::text",
-                [project, key],
-            )
-            found: tuple[Any, ...] | None = cursor.fetchone()
-        return found
+    def _look_up(self) -> None:
+        """For everybody who has a wish by now."""
+        wishes = [self._wishes.popleft() for _ in range(len(self._wishes))]
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT project_id, key, body, model, tokens_in, tokens_out, latency FROM judges_reply"
+                    " JOIN unnest(%s::bigint[], %s::text[]) AS t (project, key) USING (key) WHERE project_id = project",
+                    [[wish.project for wish in wishes], [wish.key for wish in wishes]],
+                )
+                found = {(project, key): row for project, key, *row in cursor.fetchall()}
+        except Error as error:
+            self._connection.close()  # it may be gone; the next one to look has a new one
+            for wish in wishes:
+                wish.error = error
+        else:
+            for wish in wishes:
+                wish.row = found.get((wish.project, wish.key))
+        for wish in wishes:
+            wish.is_done = True
 
     def note(self, project: int, answered: Answered) -> None:
         self._recent[project, answered.key] = answered
@@ -77,7 +105,7 @@ def salted(key: str, run_id: int) -> str:
     return hashlib.sha256(f"{key} of run {run_id}".encode()).hexdigest()
 
 
-def _answered(key: str, row: tuple[Any, ...]) -> Answered:
+def _answered(key: str, row: Sequence[Any]) -> Answered:
     import json
 
     body, model, tokens_in, tokens_out, latency = row

@@ -38,6 +38,10 @@ class Place:
             return runs.filter(version__endpoint_id=self.pk)
         return runs.filter(pk=self.pk, version__endpoint__isnull=True)
 
+    def ids_under_way(self) -> set[int]:
+        """Of the runs that are to go on. Asked often: without all that is needed to open them."""
+        return set(self.runs().filter(state=RunState.RUNNING).order_by().values_list("pk", flat=True))
+
     def under_way(self) -> QuerySet[Run]:
         """Those that are to go on, with what is needed to open them."""
         return (

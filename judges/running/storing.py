@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -34,42 +34,52 @@ class Paid:
     answered: Answered
 
 
-def store(paid: Sequence[Paid], group: Sequence[Came], known: Rows, *, waits_for_disk: bool = True) -> Rows:
-    """All or nothing. known: rows of replies that were stored before. Returns those of the replies that are stored now.
+# One statement, since as many requests as it takes time for are not under way: only what is new is counted.
+_REPLIES = """
+WITH came AS (
+    SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::jsonb[], %s::text[], %s::int[], %s::int[],
+        %s::numeric[], %s::float8[])
+      AS t (run, project, key, body, model, tokens_in, tokens_out, cost, latency)
+), stored AS (
+    INSERT INTO judges_reply (project_id, key, body, model, tokens_in, tokens_out, cost, latency, created_at)
+    SELECT project, key, body, model, tokens_in, tokens_out, cost, latency, now() FROM came
+    ON CONFLICT (project_id, key) DO NOTHING RETURNING project_id, key, id
+), paid AS (
+    SELECT run, coalesce(sum(cost), 0) AS cost, count(*) FILTER (WHERE cost IS NULL) AS unpriced,
+        coalesce(sum(tokens_in), 0) AS tokens_in, coalesce(sum(tokens_out), 0) AS tokens_out
+    FROM came JOIN stored ON stored.project_id = came.project AND stored.key = came.key GROUP BY run
+), counted AS (
+    UPDATE judges_run SET cost = judges_run.cost + paid.cost, unpriced = judges_run.unpriced + paid.unpriced,
+        tokens_in = judges_run.tokens_in + paid.tokens_in, tokens_out = judges_run.tokens_out + paid.tokens_out
+    FROM paid WHERE judges_run.id = paid.run
+)
+SELECT project_id, key, id FROM stored
+"""
 
-    Of an ask that is no longer ours nothing is written; replies were paid, and are kept whosever they are.
-    """
+
+def store_replies(paid: Sequence[Paid]) -> Rows:
+    """All or nothing, whosever the asks are by now, since they were paid; each run counts what it paid for. Returns the
+    rows of those that are new: of the others somebody else wrote the same at the same time."""
+    by_key = {(each.run.project_id, each.answered.key): each for each in paid}
+    if not by_key:
+        return {}
+    rows = [(each.run.id, project, *_row(each.answered)) for (project, _key), each in sorted(by_key.items())]
+    with connection.cursor() as cursor:
+        cursor.execute(_REPLIES, [list(column) for column in zip(*rows, strict=True)])
+        return {(project, key): pk for project, key, pk in cursor.fetchall()}
+
+
+def store_outcomes(group: Sequence[Came], known: Rows, *, waits_for_disk: bool = True) -> None:
+    """All or nothing, after the replies that they rest on. known: rows of some of these. Of an ask that is no longer
+    ours nothing is written."""
     with transaction.atomic(), connection.cursor() as cursor:
         if not waits_for_disk:
             # What this machine works out by itself costs nothing to work out again after a power cut.
             cursor.execute("SET LOCAL synchronous_commit = off")
-        stored, new = _write_replies(cursor, paid)
-        ours: set[int] = set()
-        if group:
-            ours = _write_asks(cursor, group, _rows_of(cursor, group, {**known, **stored}))
-            _write_scores(cursor, [came for came in group if came.end is End.DONE and came.todo.taken.id in ours])
-        _count(cursor, [came for came in group if came.end is End.DONE and came.todo.taken.id in ours], new)
-    return stored
-
-
-_REPLIES = """
-INSERT INTO judges_reply (project_id, key, body, model, tokens_in, tokens_out, cost, latency, created_at)
-SELECT project, key, body, model, tokens_in, tokens_out, cost, latency, now()
-FROM unnest(%s::bigint[], %s::text[], %s::jsonb[], %s::text[], %s::int[], %s::int[], %s::numeric[], %s::float8[])
-  AS t (project, key, body, model, tokens_in, tokens_out, cost, latency)
-ON CONFLICT (project_id, key) DO NOTHING RETURNING project_id, key, id
-"""
-
-
-def _write_replies(cursor: Any, paid: Sequence[Paid]) -> tuple[Rows, list[Paid]]:
-    """The rows of all of them, and those that are new: of the others somebody else wrote the same at the same time."""
-    by_key = {(each.run.project_id, each.answered.key): each for each in paid}
-    if not by_key:
-        return {}, []
-    rows = [(project, *_row(by_key[project, key].answered)) for project, key in sorted(by_key)]
-    cursor.execute(_REPLIES, [list(column) for column in zip(*rows, strict=True)])
-    stored: Rows = {(project, key): pk for project, key, pk in cursor.fetchall()}
-    return stored, [by_key[key] for key in stored]
+        ours = _write_asks(cursor, group, _rows_of(cursor, group, known))
+        done = [came for came in group if came.end is End.DONE and came.todo.taken.id in ours]
+        _write_scores(cursor, done)
+    _note_rates(done)
 
 
 def _rows_of(cursor: Any, group: Sequence[Came], known: Rows) -> Rows:
@@ -214,24 +224,12 @@ def _write_scores(cursor: Any, group: Sequence[Came]) -> None:
     cursor.execute(_SCORES, [_json(found)])
 
 
-def _count(cursor: Any, group: Sequence[Came], paid: Sequence[Paid]) -> None:
-    """What each run paid for, once per reply that is kept, and how fast it goes."""
+def _note_rates(group: Sequence[Came]) -> None:
+    """How fast each run goes. Not within the transaction: whoever counts replies would have to wait for it."""
     done = Counter(came.todo.run for came in group)
-    replies: dict[OpenRun, list[Answered]] = defaultdict(list)
-    for each in paid:
-        replies[each.run].append(each.answered)
-    for run in sorted(done.keys() | replies.keys(), key=lambda run: run.id):
-        costs = [_cost(answered) for answered in replies[run]]
-        cursor.execute(
-            "UPDATE judges_run SET cost = cost + %s::numeric, unpriced = unpriced + %s::int,"
-            " tokens_in = tokens_in + %s::bigint, tokens_out = tokens_out + %s::bigint,"
-            " per_second = %s::float8, worked_at = now() WHERE id = %s::bigint",
-            [
-                sum((cost for cost in costs if cost is not None), Decimal(0)),
-                costs.count(None),
-                sum(_count_of(answered.tokens_in) or 0 for answered in replies[run]),
-                sum(_count_of(answered.tokens_out) or 0 for answered in replies[run]),
-                run.rate(done[run]),
-                run.id,
-            ],
-        )
+    for run, count in done.items():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE judges_run SET per_second = %s::float8, worked_at = now() WHERE id = %s::bigint",
+                [run.rate(count), run.id],
+            )

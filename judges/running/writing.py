@@ -1,34 +1,30 @@
-"""The thread that writes what came, beside those who ask: replies at once, outcomes many at a time."""
+"""Writing what came, beside those who ask: replies at once, outcomes many at a time, each in a thread."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from queue import Empty, SimpleQueue
-from threading import Thread
 from time import monotonic, sleep
-from typing import TypeVar
 
 from django.db import DataError, Error, IntegrityError, connection
 
 from judges.models import ScoreStatus
 from judges.running.asking import Came, failed
 from judges.running.faults import note_fault
-from judges.running.storing import Paid, Rows, store
+from judges.running.gathering import Gathering
+from judges.running.storing import Paid, Rows, store_outcomes, store_replies
 
 # A reply that came waits this long for others; until it is written, nothing more is asked in its place.
-_REPLY_SECONDS = 0.004
-# An outcome waits this long for others: it can be worked out again from what is written.
-_OUTCOME_SECONDS = 0.03
-_MOST_TOGETHER = 1_000
+_REPLY_SECONDS = 0.002
+# An outcome waits this long for others, since nobody waits for it: it can be worked out again from what is written.
+_OUTCOME_SECONDS = 0.1
 # A database that is away for longer than this has whoever comes next do the work again.
 _PATIENCE_SECONDS = 60.0
 _UNSTORABLE = (DataError, IntegrityError, ValueError, TypeError)
 
-_Each = TypeVar("_Each", Paid, Came)
-
 
 class Writer:
-    """With a connection of its own. on_paid, on_written: called with what is no longer to be written, in its thread.
+    """on_paid, on_written: called with what is no longer to be written, in the thread that wrote it. Without on_paid no
+    replies come.
 
     is_lost: nothing more can be written, so what came is given up; whoever comes next asks again.
     """
@@ -44,54 +40,42 @@ class Writer:
         self._on_written = on_written
         self._on_paid = on_paid
         self._waits_for_disk = waits_for_disk
-        self._came: SimpleQueue[Came | Paid | None] = SimpleQueue()
         self._known: Rows = {}
-        self._thread = Thread(target=self._work, name="writing", daemon=True)
-        self._thread.start()
+        self._outcomes = Gathering[Came]("outcomes", _OUTCOME_SECONDS, self._write_outcomes)
+        self._replies = None if on_paid is None else Gathering[Came | Paid]("replies", _REPLY_SECONDS, self._write_paid)
 
     def put(self, came: Came | Paid) -> None:
-        self._came.put(came)
+        """An outcome goes the way of the replies, so that those it rests on are written when its turn comes."""
+        if self._replies is not None:
+            self._replies.put(came)
+        elif isinstance(came, Came):
+            self._outcomes.put(came)
 
     def close(self) -> None:
         """Waits until everything is written."""
-        self._came.put(None)
-        self._thread.join()
+        if self._replies is not None:
+            self._replies.close()
+        self._outcomes.close()
 
-    def _work(self) -> None:
-        try:
-            while self._one_round():
-                pass
-        finally:
-            connection.close()
+    def _write_paid(self, came: list[Came | Paid]) -> None:
+        paid = [each for each in came if isinstance(each, Paid)]
+        self._write_caught(paid, [])
+        if self._on_paid is not None:
+            self._on_paid(paid)
+        for each in came:
+            if isinstance(each, Came):
+                self._outcomes.put(each)
 
-    def _one_round(self) -> bool:
-        """Waits for something, gathers what comes shortly after, writes it. False: that was the last."""
-        paid: list[Paid] = []
-        group: list[Came] = []
-        first = self._came.get()
-        until = monotonic() + (_REPLY_SECONDS if isinstance(first, Paid) else _OUTCOME_SECONDS)
-        each: Came | Paid | None = first
-        while each is not None:
-            if isinstance(each, Paid):
-                paid.append(each)
-                until = min(until, monotonic() + _REPLY_SECONDS)
-            else:
-                group.append(each)
-            if len(group) >= _MOST_TOGETHER:
-                break
-            try:
-                each = self._came.get(timeout=max(0.0, until - monotonic()))
-            except Empty:
-                break
+    def _write_outcomes(self, group: list[Came]) -> None:
+        self._write_caught([], group)
+        self._on_written(group)
+
+    def _write_caught(self, paid: list[Paid], group: list[Came]) -> None:
         try:
             self._write(paid, group)
         except Exception as error:  # noqa: BLE001 - whoever waits for this thread would wait for ever
             self.is_lost = True
             note_fault(error, "Nothing of what judges say can be written any more")
-        if self._on_paid is not None:
-            self._on_paid(paid)
-        self._on_written(group)
-        return each is not None
 
     def _write(self, paid: list[Paid], group: list[Came]) -> None:
         if self.is_lost or not (paid or group):
@@ -119,10 +103,14 @@ class Writer:
                 sleep(0.5)
 
     def _store(self, paid: Sequence[Paid], group: Sequence[Came]) -> None:
-        self._known.update(store(paid, group, self._known, waits_for_disk=self._waits_for_disk))
-        for came in group:
-            for answered in came.replies:
-                self._known.pop((came.todo.run.project_id, answered.key), None)
+        if paid:
+            self._known.update(store_replies(paid))
+        if group:
+            keys = {(came.todo.run.project_id, answered.key) for came in group for answered in came.replies}
+            known = {key: row for key in keys if (row := self._known.get(key)) is not None}
+            store_outcomes(group, known, waits_for_disk=self._waits_for_disk)
+            for key in keys:
+                self._known.pop(key, None)
 
     def _write_without(self, error: Exception, group: list[Came]) -> None:
         """What can't be stored as it is: its outcome is a failure, and a reply isn't kept."""

@@ -96,7 +96,7 @@ def test_a_fault_while_writing_ends_the_stay_and_loses_nothing(
     make_samples(world.project, 20)
     openai_server.answers(lambda request: "0.5")
     run = start_run(version=plain_judge(world, endpoint_at(world, openai_server)), scope={"all": True})
-    stores = writing.store
+    stores = writing.store_outcomes
     faults = [RuntimeError("nobody expects this")]
 
     def store(*args: Any, **options: Any) -> Any:
@@ -104,7 +104,7 @@ def test_a_fault_while_writing_ends_the_stay_and_loses_nothing(
             raise faults.pop()
         return stores(*args, **options)
 
-    monkeypatch.setattr(writing, "store", store)
+    monkeypatch.setattr(writing, "store_outcomes", store)
 
     def work_here() -> None:
         worked(run)

@@ -30,7 +30,8 @@ def test_kills_of_the_worker(world: World, plain_worker: Worker, openai_server: 
     assert Ask.objects.filter(run=run, state=AskState.DONE, status="ok").count() == 600
     assert Score.objects.filter(run=run, status="ok").count() == 600
     assert Reply.objects.count() == 600
-    assert len(openai_server.requests) <= 600 + KILLS * AT_ONCE
+    # Of eight at once, one more may have come and not be written.
+    assert len(openai_server.requests) <= 600 + KILLS * (AT_ONCE + 1)
 
 
 def test_an_ask_that_kills_is_given_up_and_nothing_else(

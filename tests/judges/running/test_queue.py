@@ -15,7 +15,7 @@ from judges.running import queue, waking, working
 from judges.running.asking import Came, End, Todo
 from judges.running.opened import open_run
 from judges.running.places import Place, held, is_held, place_of
-from judges.running.storing import Paid, store
+from judges.running.storing import Paid, store_outcomes, store_replies
 from judges.running.working import work
 from judges.selectors.runs import progress_of
 from judges.services.runs import start_run
@@ -50,13 +50,14 @@ def test_whoever_comes_late_writes_nothing(world: World, server: OpenAIServer) -
     (now,) = queue.take(run.pk, 1)
     assert (now.id, now.fence, now.lost) == (late.id, late.fence + 1, 1)
     came = _came(run, late, 0.1)
-    store([Paid(came.todo.run, Answered(key="k" * 64, text="0.1", tokens_in=3))], [came], {})
+    store_replies([Paid(came.todo.run, Answered(key="k" * 64, text="0.1", tokens_in=3))])
+    store_outcomes([came], {})
     assert (Score.objects.count(), Ask.objects.get(pk=late.id).state) == (0, AskState.LEASED)
     assert Reply.objects.get().key == "k" * 64  # which was paid
 
-    store([], [_came(run, now, 0.2)], {})
+    store_outcomes([_came(run, now, 0.2)], {})
     assert Score.objects.get().number == 0.2
-    store([], [_came(run, now, 0.3)], {})
+    store_outcomes([_came(run, now, 0.3)], {})
     assert Score.objects.get().number == 0.2
     run.refresh_from_db()
     assert (run.tokens_in, run.unpriced) == (3, 1)
