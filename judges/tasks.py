@@ -30,7 +30,8 @@ def work_on_runs(self: Any, kind: str, pk: int) -> None:
     from judges.running.places import Place
     from judges.running.working import work
 
-    # Whoever had this message before is dead; the database may need a moment to see that, and to let the place go.
+    # Whoever had this message before is dead, as a rule; the database may need a moment to see that, and to let the
+    # place go.
     patience = _PATIENCE_SECONDS if self.request.delivery_info.get("redelivered") else 0.0
     work(Place(kind, pk), rng=Random(), patience=patience)
 

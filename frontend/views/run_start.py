@@ -58,6 +58,7 @@ def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
         "time": duration(found.seconds) if found else "",
         "cost": money(found.cost, found.currency) if found else "",
         "over_budget": _over_budget(form, found),
+        "brings_scores": True,
     }
     return page.render("frontend/partials/run_estimate.html", context)
 

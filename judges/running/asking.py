@@ -149,14 +149,19 @@ class AskedModel:
             if not self._run.is_open:
                 raise NotNow
             answered = replace(send(request), key=key)
-        except BaseException:
+        except BaseException as failure:
             self._slots.leave()
+            if isinstance(failure, CallFailed) and not isinstance(failure, TryLater):
+                self._run.refused(request.model, failure.detail)
             raise
+        if answered.cost is None and answered.raw is not None and self._run.purse.budget is not None:
+            # Nonsense says nothing of what it cost, and nothing of the endpoint's other replies.
+            answered = replace(answered, cost=self._run.purse.most(request))
         # It was paid: whatever becomes of the ask, from here on it is kept.
         self._memory.note(self._run.project_id, answered)
         self._slots.paid(self._run, answered)
         self._pace.came()
-        self._run.came()
+        self._run.came(request.model)
         priced.append(answered)
         return answered
 
@@ -173,7 +178,6 @@ def ask(todo: Todo, model: AskedModel, pace: Pace) -> Came:
         return _once_more(todo, later, model, pace)
     except CallFailed as call:
         pace.came()
-        run.refused(call.detail)
         return failed(todo, call.status, call.detail, model.replies)
     except (DatabaseError, NotNow) as error:
         if isinstance(error, DatabaseError):

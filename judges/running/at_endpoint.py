@@ -69,6 +69,12 @@ class EndpointWork:
                 self._crew = Crew(client, client.base_url, useful_threads(self._endpoint), self._pace)
                 try:
                     self._go_on(has_to_leave)
+                except Exception:
+                    # What is under way was paid; it is kept as soon as the database is back.
+                    for one in self._runs.values():
+                        one.opened.close()
+                    self._crew.close()
+                    raise
                 except BaseException:
                     self._crew.close(waits=False)
                     raise

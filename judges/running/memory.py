@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from threading import Condition, Lock
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, Error, connections
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from judges.endpoints.calls import Answered
 
@@ -22,7 +22,7 @@ class _Wish:
     project: int
     key: str
     row: Sequence[Any] | None = None
-    error: Error | None = None
+    error: Exception | None = None
     is_done: bool = False
 
 
@@ -79,7 +79,7 @@ class Memory:
                     [[wish.project for wish in wishes], [wish.key for wish in wishes]],
                 )
                 found = {(project, key): row for project, key, *row in cursor.fetchall()}
-        except Error as error:
+        except Exception as error:  # noqa: BLE001 - whoever waits has to know
             self._connection.close()  # it may be gone; the next one to look has a new one
             for wish in wishes:
                 wish.error = error

@@ -50,7 +50,7 @@ class OpenRun:
         self._lock = Lock()
         self._opened = time.monotonic()
         self._done: deque[tuple[float, int]] = deque()
-        self._refused = ("", 0)
+        self._refused: dict[str, tuple[str, int]] = {}
 
     def stop(self, code: str, message: str) -> None:
         with self._lock:
@@ -58,21 +58,22 @@ class OpenRun:
                 self.stopped = (code, message)
         self.close()
 
-    def came(self) -> None:
-        """A reply came."""
+    def came(self, model: str) -> None:
+        """A reply of that model came."""
         with self._lock:
-            self._refused = ("", 0)
+            self._refused.pop(model, None)
 
-    def refused(self, detail: str) -> None:
-        """An endpoint that knows no such model says so a hundred thousand times."""
+    def refused(self, model: str, detail: str) -> None:
+        """A request brought no reply, and trying again would bring none: an endpoint that knows no such model says so a
+        hundred thousand times. By model, since a judge that asks two may get on with one of them."""
         with self._lock:
-            before, row = self._refused
+            before, row = self._refused.get(model, ("", 0))
             row = row + 1 if detail == before else 1
-            self._refused = (detail, row)
+            self._refused[model] = (detail, row)
         if row >= MANY_REFUSED:
             self.stop(
                 "refused",
-                _("The endpoint refused %(n)s requests in a row: %(detail)s") % {"n": MANY_REFUSED, "detail": detail},
+                _("%(n)s requests in a row brought no reply: %(detail)s") % {"n": MANY_REFUSED, "detail": detail},
             )
 
     def close(self) -> None:

@@ -27,8 +27,8 @@ class Purse:
     """Of one run in one process; all threads share it. Without a budget everything may go out.
 
     Each call is reserved at what it may cost at most before it is made. When there is no room beside those under way,
-    it waits for what they really cost; when nothing is under way and there is some money left, one call may go out, so
-    that a run overshoots its budget by one call at the very most.
+    it waits for what they really cost; when nothing is under way and there is some money left, one call may go out.
+    Calls that are dearer than their requests said can overshoot the budget, by what is under way at the most.
     """
 
     def __init__(self, budget: Decimal | None, spent: Decimal, endpoint: Endpoint | None) -> None:
@@ -48,14 +48,13 @@ class Purse:
         if self.budget is None:
             yield []
             return
-        number = self._reserve(self._most(request))
+        number = self._reserve(self.most(request))
         came: list[Answered] = []
         try:
             yield came
         finally:
             self._settle(number, came)
-        # One that was nonsense says nothing of the endpoint's others; it counts at what it was reserved at.
-        if any(answered.cost is None and answered.raw is None for answered in came):
+        if any(answered.cost is None for answered in came):
             raise StopRun(
                 "unpriced", _("The endpoint doesn't say how many tokens its replies took; a budget can't be kept.")
             )
@@ -66,7 +65,8 @@ class Purse:
             self._is_open = False
             self._changed.notify_all()
 
-    def _most(self, request: ChatRequest | EmbedRequest) -> Decimal:
+    def most(self, request: ChatRequest | EmbedRequest) -> Decimal:
+        """What it may cost at most."""
         if isinstance(request, ChatRequest):
             characters = sum(len(message["content"]) for message in request.messages)
             out = request.max_tokens or _USUAL_REPLY

@@ -50,7 +50,8 @@ WITH came AS (
     FROM came JOIN stored ON stored.project_id = came.project AND stored.key = came.key GROUP BY run
 ), counted AS (
     UPDATE judges_run SET cost = judges_run.cost + paid.cost, unpriced = judges_run.unpriced + paid.unpriced,
-        tokens_in = judges_run.tokens_in + paid.tokens_in, tokens_out = judges_run.tokens_out + paid.tokens_out
+        tokens_in = judges_run.tokens_in + paid.tokens_in, tokens_out = judges_run.tokens_out + paid.tokens_out,
+        worked_at = now()
     FROM paid WHERE judges_run.id = paid.run
 )
 SELECT project_id, key, id FROM stored

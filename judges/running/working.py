@@ -49,6 +49,7 @@ def work(place: Place, *, rng: Random, in_worker: bool = True, patience: float =
         with held(place, patience=patience) as is_ours:
             if not is_ours:
                 return
+            patience = 0.0
             slice_ = Slice(others_wait)
             queue.free(queue.in_hand(place))
             _work_held(place, slice_, rng)

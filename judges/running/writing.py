@@ -13,7 +13,7 @@ from judges.running.faults import note_fault
 from judges.running.gathering import Gathering
 from judges.running.storing import Paid, Rows, store_outcomes, store_replies
 
-# A reply that came waits this long for others; until it is written, nothing more is asked in its place.
+# A reply that came waits this long for others; until it is written, it has one of the crew's slots.
 _REPLY_SECONDS = 0.002
 # An outcome waits this long for others, since nobody waits for it: it can be worked out again from what is written.
 _OUTCOME_SECONDS = 0.1

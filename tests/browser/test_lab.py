@@ -39,7 +39,7 @@ def test_edit_try_look_keep(new_page: Callable[..., Page]) -> None:
     page.get_by_text("decide all 18 units alike").wait_for()
     page.get_by_role("img", name="Kappa of both versions, and their difference").wait_for()
     page.get_by_text("What was changed in the judge").click()
-    page.locator(".lab-changes").get_by_text("characters").wait_for()
+    page.locator(".lab-changes").get_by_text("single characters").wait_for()
     page.get_by_role("button", name="Keep").press("Enter")
     page.get_by_text("Version 2 is in use now").wait_for()
     assert JudgeVersion.objects.get(judge=judge, number=2).state == VersionState.KEPT

@@ -180,6 +180,7 @@ def processes(
     )
     command = ["celery", "--app", "config", "worker", "--concurrency", "1", "--loglevel", "DEBUG"]
     worker = Worker([*command, "--without-gossip", "--without-mingle"], _environment(), logs[1])
+    forget_messages()
     try:
         web.start()
         yield web, worker, logs

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from judges.models import Ask, AskState, Run, RunState, Score
@@ -21,7 +22,7 @@ from judges.selectors.runs import progress_of
 from judges.services import runs as runs_service
 from judges.services.runs import resume_run, start_run
 from tests.annotate.factories import World, make_samples
-from tests.judges.running.building import endpoint_at, plain_judge, worked
+from tests.judges.running.building import endpoint_at, plain_judge, wait_for, worked
 from tests.openai_server import OpenAIServer, Reply, chat, error
 
 
@@ -131,6 +132,32 @@ def test_a_lost_connection_is_replaced(transactional_db: None) -> None:
         assert memory.find(1, "k") is None
     finally:
         memory.close()
+
+
+def test_all_who_look_at_the_same_time_find_their_own_in_one_query(world: World) -> None:
+    names = [f"k{n}" for n in range(30)]
+    for name in names[::2]:
+        Kept.objects.create(project=world.project, key=name, body={"text": name}, model="m", latency=0.1)
+    memory = Memory()
+    found: dict[str, str | None] = {}
+
+    def look(name: str) -> None:
+        answered = memory.find(world.project.pk, name)
+        found[name] = None if answered is None else answered.text
+
+    threads = [Thread(target=look, args=(name,)) for name in names]
+    try:
+        with CaptureQueriesContext(memory._connection) as queries:
+            with memory._lock:
+                for thread in threads:
+                    thread.start()
+                wait_for(lambda: len(memory._wishes) == len(names))
+            for thread in threads:
+                thread.join()
+    finally:
+        memory.close()
+    assert len(queries) == 1
+    assert found == {name: name if name in names[::2] else None for name in names}
 
 
 def test_many_repeats_are_laid_bit_by_bit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from random import Random
+from threading import Event, Thread
 
 import pytest
 from django.db import connection
@@ -61,6 +62,32 @@ def test_whoever_comes_late_writes_nothing(world: World, server: OpenAIServer) -
     assert Score.objects.get().number == 0.2
     run.refresh_from_db()
     assert (run.tokens_in, run.unpriced) == (3, 1)
+
+
+def test_whoever_is_patient_gets_the_place_of_one_who_goes(world: World, server: OpenAIServer) -> None:
+    place = place_of(_started(world, server))
+    is_held, has_to_go = Event(), Event()
+
+    def hold() -> None:
+        with held(place):
+            is_held.set()
+            has_to_go.wait(60)
+        connection.close()
+
+    holder = Thread(target=hold)
+    holder.start()
+    try:
+        assert is_held.wait(60)
+        with held(place, patience=0.05) as is_ours:
+            assert not is_ours
+        has_to_go.set()
+        with held(place, patience=60) as is_ours:
+            assert is_ours
+    finally:
+        has_to_go.set()
+        holder.join()
+    with held(place) as is_ours:
+        assert is_ours  # it was let go of
 
 
 def test_one_process_works_at_a_place_at_a_time(world: World, server: OpenAIServer) -> None:

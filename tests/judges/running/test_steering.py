@@ -11,6 +11,7 @@ import pytest
 from annotate.errors import Conflict, Invalid
 from annotate.models import AuditEntry
 from judges.models import Ask, AskState, JudgeVersion, Run, Score
+from judges.models import Reply as Kept
 from judges.selectors.runs import progress_of
 from judges.services.runs import cancel_run, pause_run, resume_run, start_run
 from tests.annotate.factories import World, make_samples
@@ -111,7 +112,11 @@ def test_a_reply_that_is_nonsense_is_reserved_for_and_no_reason_to_stop(world: W
     server.answers(lambda request: nonsense if "s1 claim:0" in request.prompt else chat("0.5"))
     priced = plain_judge(world, endpoint_at(world, server, price_in=1, price_out=1))
     run = worked(start_run(version=priced, scope={"all": True}, budget=Decimal(1)))
-    assert (run.state, run.unpriced) == ("done", 1)
+    assert (run.state, run.unpriced) == ("done", 0)
+    costs = list(Kept.objects.values_list("cost", flat=True))
+    assert (run.cost, len(costs)) == (sum(costs), 6)
+    # Five at what they were, one at what it might have cost.
+    assert [costs.count(cost) for cost in sorted(set(costs))] == [5, 1]
 
 
 def test_a_dropped_version_is_neither_started_nor_resumed(world: World, server: OpenAIServer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
+from contextlib import ExitStack
 from datetime import timedelta
 from random import Random
 
@@ -12,13 +13,13 @@ from django.utils import timezone
 
 from judges.models import Ask, AskState, Score
 from judges.running import pace
-from judges.running.opened import MANY_REFUSED
+from judges.running.opened import MANY_REFUSED, open_run
 from judges.running.pace import Pace
 from judges.selectors.runs import failures, progress_of
 from judges.services.runs import resume_run, start_run
 from tests.annotate.factories import World, make_samples
 from tests.judges.running.building import asked_of, endpoint_at, plain_judge, worked
-from tests.openai_server import OpenAIServer, error
+from tests.openai_server import OpenAIServer, chat, error
 
 
 @pytest.fixture(autouse=True)
@@ -162,3 +163,27 @@ def test_refusals_between_replies_stop_nothing(world: World, server: OpenAIServe
     server.answers(lambda request: "0.5" if asked_of(request).endswith("9 claim:0") else error(400, "no"))
     run = worked(start_run(version=plain_judge(world, endpoint_at(world, server)), scope={"all": True}))
     assert (run.state, progress_of(run).by_status) == ("done", {"ok": 10, "error": 190})
+
+
+def test_replies_that_are_kept_are_no_refusals(world: World, server: OpenAIServer) -> None:
+    """Nor are those that come and say nothing: the endpoint answers."""
+    make_samples(world.project, 40)
+    server.answers(lambda request: chat("0.5", finish_reason="length"))
+    first = plain_judge(world, endpoint_at(world, server))
+    assert worked(start_run(version=first, scope={"all": True})).state == "done"
+    second = plain_judge(world, first.endpoint, name="again")
+    assert worked(start_run(version=second, scope={"all": True})).state == "done"
+
+
+def test_a_judge_of_two_models_stops_when_one_is_unknown(world: World, server: OpenAIServer) -> None:
+    make_samples(world.project, 1)
+    run = start_run(version=plain_judge(world, endpoint_at(world, server)), scope={"all": True})
+    with ExitStack() as stack:
+        opened = open_run(run, stack)
+        assert opened is not None
+        for _ in range(MANY_REFUSED):
+            assert opened.is_open
+            opened.came("chats")
+            opened.refused("embeds", "The endpoint knows no such model.")
+        assert opened.stopped is not None
+        assert opened.stopped[0] == "refused"
