@@ -6,11 +6,14 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotate.services.batches import MAX_SEED
+from frontend.forms.budget import BudgetForm
 from judges.services.canaries import DEFAULT_SAMPLES, MOST_SAMPLES
 
 
-class CanaryForm(forms.Form):
+class CanaryForm(BudgetForm):
     """How many samples a judge is checked on, and for how much."""
+
+    budget_help = _("The check stops before it would cost more. Empty: no limit.")
 
     samples = forms.IntegerField(
         label=_("How many samples"),
@@ -25,28 +28,7 @@ class CanaryForm(forms.Form):
         max_value=MAX_SEED,
         help_text=_("The same seed draws the same samples, so that two versions can be held side by side."),
     )
-    budget = forms.DecimalField(
-        label=_("Budget"),
-        required=False,
-        min_value=0,
-        max_digits=14,
-        decimal_places=6,
-        widget=forms.NumberInput({"step": "any"}),
-        help_text=_("The check stops before it would cost more. Empty: no limit."),
-    )
-
-    def __init__(self, *args: Any, currency: str | None, **kwargs: Any) -> None:
-        """currency: of the endpoint that is paid."""
-        super().__init__(*args, **kwargs)
-        if currency is None:
-            del self.fields["budget"]
-        else:
-            self.fields["budget"].label = _("Budget in %(currency)s") % {"currency": currency}
 
     def wanted(self) -> dict[str, Any]:
         """What an estimate and the check itself are asked with."""
         return {"samples": self.cleaned_data["samples"], "seed": self.cleaned_data["seed"]}
-
-    def terms(self) -> dict[str, Any]:
-        """What only the check itself is asked with."""
-        return {"budget": self.cleaned_data.get("budget")}

@@ -6,13 +6,16 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
+from frontend.forms.budget import BudgetForm, budget_field
 
 ALL, BATCH, PIPELINE = "all", "batch", "pipeline"
 MAX_REPEATS = 20
 
 
-class RunForm(forms.Form):
+class RunForm(BudgetForm):
     """Over which samples a judge runs, how often it is asked, and for how much."""
+
+    budget_help = _("The run stops before it would cost more. Empty: no limit.")
 
     scope = forms.ChoiceField(
         label=_("Samples"),
@@ -43,19 +46,9 @@ class RunForm(forms.Form):
         required=False,
         help_text=_("A question that was asked before, word for word, is sent and paid once more."),
     )
-    budget = forms.DecimalField(
-        label=_("Budget"),
-        required=False,
-        min_value=0,
-        max_digits=14,
-        decimal_places=6,
-        widget=forms.NumberInput({"step": "any"}),
-        help_text=_("The run stops before it would cost more. Empty: no limit."),
-    )
 
     def __init__(self, project: Project, *args: Any, currency: str | None, **kwargs: Any) -> None:
-        """currency: of the endpoint that is paid; None for a judge that costs nothing, which has no budget."""
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, currency=currency, **kwargs)
         batches = [(batch.number, f"{batch.number} · {batch.name}") for batch in project.batches.order_by("-number")]
         pipelines = project.samples.exclude(pipeline_version="").order_by("pipeline_version")
         versions = [(name, name) for name in pipelines.values_list("pipeline_version", flat=True).distinct()]
@@ -67,9 +60,7 @@ class RunForm(forms.Form):
             else:
                 del self.fields[name]
         if currency is None:
-            del self.fields["budget"], self.fields["fresh"]
-        else:
-            self.fields["budget"].label = _("Budget in %(currency)s") % {"currency": currency}
+            del self.fields["fresh"]
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
@@ -89,17 +80,13 @@ class RunForm(forms.Form):
         return {"scope": self.scope_wanted(), "repeats": given["repeats"], "again": given["again"]}
 
     def terms(self) -> dict[str, Any]:
-        """What only the run itself is asked with."""
-        given = self.cleaned_data
-        return {"fresh": given.get("fresh", False), "budget": given.get("budget")}
+        return {**super().terms(), "fresh": self.cleaned_data.get("fresh", False)}
 
 
 class ResumeForm(forms.Form):
     """How much a run that goes on may cost in all."""
 
-    budget = forms.DecimalField(
-        required=False, min_value=0, max_digits=14, decimal_places=6, widget=forms.NumberInput({"step": "any"})
-    )
+    budget = budget_field()
 
     def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -13,6 +13,7 @@ from annotate.services.selection import new_seed
 from frontend.forms.canaries import CanaryForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.canary_words import basis_said, coverage_said, outcome_said, rate_rows, variant_rows
+from frontend.views.run_estimate import estimate_page
 from frontend.views.run_words import TONES, duration, run_said
 from judges.canaries.variants import VARIANTS
 from judges.models import Judge, JudgeVersion, Run, RunState
@@ -77,22 +78,7 @@ def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
     if version is None:
         raise Http404
     form = _form(page, version)
-    found, problem = None, ""
-    if form.is_valid():
-        try:
-            found = estimate_canaries(version=version, **form.wanted())
-        except Refusal as refusal:
-            problem = refusal.message
-    budget = form.cleaned_data.get("budget") if form.is_valid() else None
-    context = {
-        "estimate": found,
-        "problem": problem,
-        "asks_model": True,
-        "time": duration(found.seconds) if found else "",
-        "cost": money(found.cost, found.currency) if found else "",
-        "over_budget": bool(found and budget is not None and found.cost is not None and found.cost > budget),
-    }
-    return page.render("frontend/partials/run_estimate.html", context)
+    return estimate_page(page, form, lambda: estimate_canaries(version=version, **form.wanted()))
 
 
 @project_view("judges", get="judges.read")

@@ -14,7 +14,8 @@ from annotate.errors import Refusal
 from annotate.selectors.projects import one_sample
 from frontend.forms.proposals import ALL, ProposalForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
-from frontend.views.run_words import TONES, duration, run_said
+from frontend.views.run_estimate import estimate_page
+from frontend.views.run_words import TONES, run_said
 from frontend.views.runs import run_row
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.selectors.judges import one_judge
@@ -31,7 +32,6 @@ from judges.selectors.proposals import (
     shown_proposals,
 )
 from judges.selectors.runs import progress_of
-from judges.selectors.shown import money
 from judges.selectors.versions import current_version
 from judges.services.proposals import (
     can_propose,
@@ -77,22 +77,7 @@ def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
     """What the form, as far as it is filled in, would ask for. Stores nothing."""
     _judge, version = _with_model(page, judge_id)
     form = _form(page, version)
-    found, problem, budget = None, "", None
-    if form.is_valid():
-        budget = form.cleaned_data.get("budget")
-        try:
-            found = estimate_proposals(version=version, **form.wanted())
-        except Refusal as refusal:
-            problem = refusal.message
-    context = {
-        "estimate": found,
-        "problem": problem,
-        "asks_model": True,
-        "time": duration(found.seconds) if found else "",
-        "cost": money(found.cost, found.currency) if found else "",
-        "over_budget": bool(found and budget is not None and found.cost is not None and found.cost > budget),
-    }
-    return page.render("frontend/partials/run_estimate.html", context)
+    return estimate_page(page, form, lambda: estimate_proposals(version=version, **form.wanted()))
 
 
 @project_view("judges", get="claims.change", post="claims.change")

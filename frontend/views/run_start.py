@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
@@ -11,11 +9,10 @@ from django.utils.translation import gettext as _
 from annotate.errors import Refusal
 from frontend.forms.runs import RunForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
-from frontend.views.run_words import duration
+from frontend.views.run_estimate import estimate_page
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.selectors.judges import one_judge
-from judges.selectors.shown import money
 from judges.selectors.versions import current_version
 from judges.services.runs import estimate_run, start_run
 
@@ -45,22 +42,13 @@ def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
     """What the form, as far as it is filled in, would ask for. Stores nothing; the form shows what is wrong itself."""
     _judge, version = _runnable(page, judge_id)
     form = _form(page, version)
-    found, problem = None, ""
-    if form.is_valid():
-        try:
-            found = estimate_run(version=version, **form.wanted())
-        except Refusal as refusal:
-            problem = refusal.message
-    context = {
-        "estimate": found,
-        "problem": problem,
-        "asks_model": asks_model(version),
-        "time": duration(found.seconds) if found else "",
-        "cost": money(found.cost, found.currency) if found else "",
-        "over_budget": _over_budget(form, found),
-        "brings_scores": True,
-    }
-    return page.render("frontend/partials/run_estimate.html", context)
+    return estimate_page(
+        page,
+        form,
+        lambda: estimate_run(version=version, **form.wanted()),
+        asks_model=asks_model(version),
+        brings_scores=True,
+    )
 
 
 @project_view("judges", post="judges.run")
@@ -114,8 +102,3 @@ def _runnable(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
 def _form(page: ProjectPage, version: JudgeVersion) -> RunForm:
     endpoint = version.endpoint
     return RunForm(page.project, page.data, currency=endpoint.currency if endpoint else None)
-
-
-def _over_budget(form: RunForm, found: Any) -> bool:
-    budget = form.cleaned_data.get("budget") if form.is_valid() else None
-    return bool(found and budget is not None and found.cost is not None and found.cost > budget)
