@@ -4,9 +4,11 @@ import os
 from typing import Any
 
 from celery import Celery, bootsteps
-from celery.signals import celeryd_init
+from celery.signals import celeryd_init, worker_before_create_process
 from django.conf import settings
 from kombu.exceptions import OperationalError
+
+from config import collector
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -23,6 +25,12 @@ def hold_services(**_: Any) -> None:
 
     ensure_services()
     broker.use()
+
+
+@worker_before_create_process.connect
+def spare_the_collector(**_: Any) -> None:
+    collector.freeze()
+    collector.ask_less_often()
 
 
 class LookForRuns(bootsteps.StartStopStep):

@@ -1,9 +1,8 @@
 """How gunicorn serves us: `gunicorn --config python:config.gunicorn_conf config.wsgi`."""
 
-import gc
 from typing import Any
 
-from config import env
+from config import collector, env
 
 bind = f"{env.text('HOST', '127.0.0.1')}:{env.number('PORT', 8000, low=1, high=65_535)}"
 worker_class = "gthread"
@@ -23,15 +22,12 @@ control_socket_disable = True
 
 
 def when_ready(server: Any) -> None:
-    """All code is loaded before the workers are forked, and what is loaded stays: it is taken from the garbage
-    collector, which would go through it again and again, and by that copy the memory that the workers share."""
+    """All code is loaded before the workers are forked."""
     from django.urls import get_resolver
 
     _ = get_resolver().url_patterns
-    gc.collect()
-    gc.freeze()
+    collector.freeze()
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """A request makes some thousands of objects, and nearly all of them go without the collector: ask it less often."""
-    gc.set_threshold(10_000, 10, 10)
+    collector.ask_less_often()

@@ -94,9 +94,11 @@ def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, An
         "project": page.project,
         "run": found,
         "progress": progress,
-        "percent": 100 * progress.done // progress.planned if progress.planned else 0,
+        "percent": 100 * progress.done // progress.expected if progress.expected else 0,
         "scored": progress.by_status.get("ok", 0),
-        "left": progress.waiting + progress.under_way,
+        # An estimate: more digits would only flicker.
+        "about": int(float(f"{progress.expected:.2g}")),
+        "left": progress.left,
         "goes_on": found.state == RunState.RUNNING,
         "rate": rate(progress.per_second) if found.state == RunState.RUNNING else "",
         "eta": duration(progress.eta_seconds) if found.state == RunState.RUNNING else "",

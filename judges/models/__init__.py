@@ -5,7 +5,8 @@ from judges.models.judge import Judge, JudgeKind, JudgeVersion, VersionState
 from judges.models.look import Certificate, Look, SplitMember
 from judges.models.report import AlignmentReport
 from judges.models.run import WITHOUT_SCORES, Ask, AskState, Reply, Run, RunPurpose, RunState
-from judges.models.score import LARGEST_SCORE, Score, ScoreStatus
+from judges.models.score import LARGEST_SCORE, Score
+from judges.models.status import ScoreStatus
 from judges.models.trial import Trial
 
 __all__ = [

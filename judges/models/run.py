@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.units import UNIT_PATTERN
 from judges.models.judge import JudgeVersion
+from judges.models.status import ScoreStatus
 
 
 class RunPurpose(models.TextChoices):
@@ -41,6 +42,8 @@ class Run(models.Model):
     currency; None: no limit. cost, tokens_in, tokens_out: of the replies that this run paid for; unpriced: of how many
     of them the price isn't known.
     is_laid: whether all of its asks are there; laid_to: until then, up to which sample (by its id) they are.
+    in_hand_to: up to which one somebody works at samples whose asks are laid when they are done
+    (judges.running.stretches); None: nobody does.
     stop_code, stop_message: why it stopped by itself; never anything that the endpoint sent.
     per_second: asks that became done, as the worker counted them over its last minute, at `worked_at`.
     """
@@ -55,6 +58,7 @@ class Run(models.Model):
     terms = models.JSONField(default=dict, db_default={})
     is_laid = models.BooleanField(default=True, db_default=True)
     laid_to = models.BigIntegerField(default=0, db_default=0)
+    in_hand_to = models.BigIntegerField(null=True, blank=True)
     first_repeat = models.PositiveSmallIntegerField(default=0)
     repeats = models.PositiveSmallIntegerField(default=1)
     is_fresh = models.BooleanField(default=False)
@@ -110,8 +114,10 @@ class Ask(models.Model):
     outcome: of a run that brings no scores, what came instead, as its purpose writes it down; None until then.
     """
 
-    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="asks")
-    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="+")
+    # Of a run, by the index of `ask_once_per_run`; nothing looks for the asks about a sample. Every index less is one
+    # less to keep when an ask is laid and when it is done.
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="asks", db_index=False)
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="+", db_index=False)
     unit = models.CharField(max_length=20)
     repeat = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=10, choices=AskState, default=AskState.WAITING)
@@ -140,10 +146,14 @@ class Ask(models.Model):
         indexes = [
             # Read by the worker that takes the next ones, in the order in which they were laid.
             models.Index(fields=["run", "id"], condition=Q(state=AskState.WAITING), name="ask_waiting"),
-            # Read by the reconciler.
-            models.Index(fields=["leased_until"], condition=Q(state=AskState.LEASED), name="ask_leased"),
-            # Read by a run's page.
-            models.Index(fields=["run", "state", "status"], name="ask_of_run"),
+            # Read by whoever frees what a process had in hand that is gone.
+            models.Index(fields=["run"], condition=Q(state=AskState.LEASED), name="ask_leased"),
+            # Read by a run's page: few, as a rule.
+            models.Index(
+                fields=["run", "id"],
+                condition=Q(state=AskState.DONE) & ~Q(status=ScoreStatus.OK),
+                name="ask_failed",
+            ),
         ]
 
     def __str__(self) -> str:

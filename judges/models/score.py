@@ -2,21 +2,11 @@
 
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotate.units import UNIT_PATTERN
 from judges.models.judge import JudgeVersion
 from judges.models.run import Run
-
-
-class ScoreStatus(models.TextChoices):
-    OK = "ok", _("OK")
-    REFUSED = "refused", _("Refused")
-    PARSE_ERROR = "parse_error", _("Reply not understood")
-    TRUNCATED = "truncated", _("Cut off")
-    TIMEOUT = "timeout", _("Timed out")
-    ERROR = "error", _("Failed")
-
+from judges.models.status import ScoreStatus
 
 # Of a score, either way: squares and products of larger ones have no floating-point number.
 LARGEST_SCORE = 1e100
@@ -29,7 +19,8 @@ class Score(models.Model):
     A score that is not `ok` has neither number nor label: it is missing, never a value.
     """
 
-    version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="scores")
+    # By the index of `score_once_per_unit_and_repeat`, which begins with it.
+    version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="scores", db_index=False)
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="scores")
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="scores")
     unit = models.CharField(max_length=20)

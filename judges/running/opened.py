@@ -21,6 +21,7 @@ from judges.running.purse import Purse
 from judges.running.stopping import stop_run
 
 _RATE_SECONDS = 60.0
+_TELL_SECONDS = 0.5
 # So many requests in a row refused in the same words, and not one reply: so would the others be.
 MANY_REFUSED = 50
 
@@ -50,6 +51,7 @@ class OpenRun:
         self._lock = Lock()
         self._opened = time.monotonic()
         self._done: deque[tuple[float, int]] = deque()
+        self._told = -_TELL_SECONDS
         self._refused: dict[str, tuple[str, int]] = {}
 
     def stop(self, code: str, message: str) -> None:
@@ -80,12 +82,16 @@ class OpenRun:
         self.is_open = False
         self.purse.close()
 
-    def rate(self, count: int) -> float:
-        """Asks per second over the last minute, with those that have just become done."""
+    def rate(self, count: int) -> float | None:
+        """Asks per second over the last minute, with those that have just become done. None when it was told a moment
+        ago: who writes it waits for whoever else changes the run."""
         now = time.monotonic()
         self._done.append((now, count))
         while self._done[0][0] < now - _RATE_SECONDS:
             self._done.popleft()
+        if now < self._told + _TELL_SECONDS:
+            return None
+        self._told = now
         return sum(each for _, each in self._done) / max(min(_RATE_SECONDS, now - self._opened), 0.001)
 
 

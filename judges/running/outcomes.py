@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from annotate.errors import Invalid
 from annotate.models import Criterion, Project, Sample
@@ -23,6 +24,8 @@ _STATUSES = frozenset(ScoreStatus.values)
 def storable(text: str) -> str:
     """The text as PostgreSQL can keep it: what it can't hold is marked as lost, never silently dropped."""
     text = text[:_MOST_TEXT].replace("\x00", "\ufffd")
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -90,9 +93,15 @@ def _is_address(scored: Scored, sample: Sample) -> bool:
     if not isinstance(scored.dimension, str) or not 0 < len(scored.dimension) <= _MOST_DIMENSION:
         return False
     try:
-        return has_unit(sample, scored.unit) and storable(scored.dimension) == scored.dimension
+        return _is_storable(scored.dimension) and has_unit(sample, scored.unit)
     except ValueError:
         return False
+
+
+# Of one name for each thing that a judge measures.
+@lru_cache(maxsize=256)
+def _is_storable(dimension: str) -> bool:
+    return storable(dimension) == dimension
 
 
 def _text(text: object) -> str:

@@ -20,9 +20,12 @@ LEASE_SECONDS = 180
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """An ask that is ours as long as its fence is the latest."""
+    """An ask that is ours as long as its fence is the latest.
 
-    id: int
+    id: None when it is laid no sooner than it is done (judges.running.stretches): ours as long as nobody else lays it.
+    """
+
+    id: int | None
     run: int
     sample: int
     unit: str
@@ -58,7 +61,7 @@ def take_suspect(run_id: int) -> Taken | None:
 def _take(run_id: int, count: int, least: int, most: int) -> list[Taken]:
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, [LEASE_SECONDS, run_id, least, most, count])
-        return sorted((Taken(*row) for row in cursor.fetchall()), key=lambda taken: taken.id)
+        return [Taken(*row) for row in sorted(cursor.fetchall())]
 
 
 _FREE = """
@@ -92,28 +95,34 @@ class Left:
     due_in: float | None
 
 
+_LEFT = """
+SELECT count(*), (SELECT count(*) FROM judges_ask WHERE run_id = %s::bigint AND state = 'leased'),
+    extract(epoch FROM min(coalesce(due_at, now())) - now())
+FROM judges_ask WHERE run_id = %s::bigint AND state = 'waiting'
+"""
+
+
 def left(run_id: int) -> Left:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state = 'leased'),"
-            " extract(epoch FROM min(coalesce(due_at, now())) FILTER (WHERE state = 'waiting') - now())"
-            " FROM judges_ask WHERE run_id = %s::bigint AND state IN ('waiting', 'leased')",
-            [run_id],
-        )
+        cursor.execute(_LEFT, [run_id, run_id])
         waiting, leased, due_in = cursor.fetchone()
     return Left(waiting, leased, None if due_in is None else max(0.0, float(due_in)))
+
+
+# One state at a time: each has an index of its own.
+_FINISH = """
+UPDATE judges_run SET state = 'done', finished_at = now(), stop_code = '', stop_message = ''
+WHERE id = %s::bigint AND is_laid AND state = ANY(%s::text[])
+  AND NOT EXISTS (SELECT 1 FROM judges_ask WHERE run_id = %s::bigint AND state = 'waiting')
+  AND NOT EXISTS (SELECT 1 FROM judges_ask WHERE run_id = %s::bigint AND state = 'leased')
+"""
 
 
 def finish(run_id: int) -> bool:
     """Whether nothing was left to do, so that the run is done now."""
     open_states = (RunState.RUNNING, RunState.PAUSED, RunState.STOPPED)
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE judges_run SET state = 'done', finished_at = now(), stop_code = '', stop_message = ''"
-            " WHERE id = %s::bigint AND is_laid AND state = ANY(%s::text[]) AND NOT EXISTS"
-            " (SELECT 1 FROM judges_ask WHERE run_id = %s::bigint AND state IN ('waiting', 'leased'))",
-            [run_id, [str(state) for state in open_states], run_id],
-        )
+        cursor.execute(_FINISH, [run_id, [str(state) for state in open_states], run_id, run_id])
         return bool(cursor.rowcount)
 
 

@@ -60,9 +60,14 @@ class Scoring:
     def _said(self, samples: Sequence[Sample]) -> dict[int, Said]:
         """The good scores that the version has for these samples."""
         run = self._run
-        scores = of_samples(
-            Score.objects.filter(version_id=run.version_id, status=ScoreStatus.OK), [sample.pk for sample in samples]
-        ).filter(repeat__gte=run.first_repeat, repeat__lt=run.first_repeat + run.repeats)
+        good = Score.objects.filter(
+            version_id=run.version_id,
+            dimension__in={dimension for _kind, dimension in self._dimensions},
+            repeat__gte=run.first_repeat,
+            repeat__lt=run.first_repeat + run.repeats,
+            status=ScoreStatus.OK,
+        )
+        scores = of_samples(good, [sample.pk for sample in samples])
         said: dict[int, Said] = defaultdict(set)
         for sample, dimension, unit, repeat in scores.values_list("sample_id", "dimension", "unit", "repeat"):
             said[sample].add((dimension, unit, repeat))

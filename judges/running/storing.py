@@ -77,8 +77,9 @@ def store_outcomes(group: Sequence[Came], known: Rows, *, waits_for_disk: bool =
         if not waits_for_disk:
             # What this machine works out by itself costs nothing to work out again after a power cut.
             cursor.execute("SET LOCAL synchronous_commit = off")
-        ours = _write_asks(cursor, group, _rows_of(cursor, group, known))
-        done = [came for came in group if came.end is End.DONE and came.todo.taken.id in ours]
+        laid = [came for came in group if came.todo.taken.id is not None]
+        new = [came for came in group if came.todo.taken.id is None]
+        done = _write_laid(cursor, laid, _rows_of(cursor, laid, known)) + _write_new(cursor, new)
         _write_scores(cursor, done)
     _note_rates(done)
 
@@ -147,8 +148,10 @@ RETURNING judges_ask.id
 """
 
 
-def _write_asks(cursor: Any, group: Sequence[Came], stored: Rows) -> set[int]:
-    """Those that were still ours."""
+def _write_laid(cursor: Any, group: Sequence[Came], stored: Rows) -> list[Came]:
+    """Those that are done, as far as they were still ours."""
+    if not group:
+        return []
     rows = []
     for came in group:
         taken, run = came.todo.taken, came.todo.run
@@ -170,7 +173,45 @@ def _write_asks(cursor: Any, group: Sequence[Came], stored: Rows) -> set[int]:
             }
         )
     cursor.execute(_ASKS, [_json(rows)])
-    return {pk for (pk,) in cursor.fetchall()}
+    ours = {pk for (pk,) in cursor.fetchall()}
+    return [came for came in group if came.end is End.DONE and came.todo.taken.id in ours]
+
+
+_NEW_ASKS = """
+INSERT INTO judges_ask
+    (run_id, sample_id, unit, repeat, state, fence, lost, tries, status, detail, is_cached, replies, outcome)
+SELECT run, sample, unit, repeat, 'done', 1, 0, 0, status, detail, false, '{}', outcome
+FROM jsonb_to_recordset(%s::jsonb) AS t (run bigint, sample bigint, unit text, repeat smallint, status text,
+    detail text, outcome jsonb)
+ON CONFLICT (run_id, sample_id, unit, repeat) DO NOTHING
+RETURNING run_id, sample_id, unit, repeat
+"""
+
+
+def _write_new(cursor: Any, group: Sequence[Came]) -> list[Came]:
+    """Those that nobody else has laid meanwhile."""
+    by_address = {
+        (taken.run, taken.sample, taken.unit, taken.repeat): came
+        for came in group
+        for taken in (came.todo.taken,)
+        if came.end is End.DONE
+    }
+    if not by_address:
+        return []
+    rows = [
+        {
+            "run": run,
+            "sample": sample,
+            "unit": unit,
+            "repeat": repeat,
+            "status": came.status,
+            "detail": storable(came.detail),
+            "outcome": _outcome(came),
+        }
+        for (run, sample, unit, repeat), came in by_address.items()
+    ]
+    cursor.execute(_NEW_ASKS, [_json(rows)])
+    return [by_address[row] for row in cursor.fetchall()]
 
 
 def _outcome(came: Came) -> Any:
@@ -229,8 +270,10 @@ def _note_rates(group: Sequence[Came]) -> None:
     """How fast each run goes. Not within the transaction: whoever counts replies would have to wait for it."""
     done = Counter(came.todo.run for came in group)
     for run, count in done.items():
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE judges_run SET per_second = %s::float8, worked_at = now() WHERE id = %s::bigint",
-                [run.rate(count), run.id],
-            )
+        if (rate := run.rate(count)) is not None:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SET LOCAL synchronous_commit = off")
+                cursor.execute(
+                    "UPDATE judges_run SET per_second = %s::float8, worked_at = now() WHERE id = %s::bigint",
+                    [rate, run.id],
+                )

@@ -17,11 +17,14 @@ from judges.running.asking import Came, End, Todo, came_of, failed
 from judges.running.faults import note_fault
 from judges.running.opened import OpenRun
 from judges.running.samples import load
+from judges.running.stretches import Stretches
 from judges.running.writing import Writer
 
 # A batch takes about this long, whatever the judge: pause and progress are as prompt as that.
 _BATCH_SECONDS = 0.5
 _FIRST, _MOST = 64, 1_000
+# A batch comes to be written in one go.
+_TOGETHER_SECONDS = 0.01
 
 
 def died_with_it(todo: Todo) -> Came:
@@ -33,20 +36,40 @@ class TogetherWork:
         self._run = run
         self._in_hand = 0
         self._written_some = Condition()
-        self._writer = Writer(self._written, waits_for_disk=False)
+        self._writer = Writer(self._written, outcomes_wait=_TOGETHER_SECONDS, waits_for_disk=False)
         self._batch = _FIRST
+        self._stretches = Stretches(run)
+        # Ours, and not begun.
+        self._ready: list[Todo] = []
+        # What waits was there before: nobody else has any of this run's meanwhile.
+        self._waits = True
 
     def work(self, has_to_leave: Callable[[], bool]) -> None:
         """Until nothing is left, the run is not to go on, or somebody else needs this process more."""
         try:
             while not has_to_leave() and self._goes_on():
-                if taken := queue.take(self._run.id, self._batch):
-                    self._do(load(self._run, taken))
+                if batch := self._next_batch():
+                    self._do(batch)
                 elif not self._do_suspect():
-                    return
+                    break
                 self._wait_until_at_most(_MOST)
+            self._write([Came(todo, End.UNASKED) for todo in self._ready])
         finally:
             self._writer.close()
+        if not self._writer.is_lost:
+            self._stretches.close()
+
+    def _next_batch(self) -> list[Todo]:
+        """What waits, then what is not laid yet."""
+        room = self._batch - len(self._ready)
+        if self._waits and room > 0:
+            taken = queue.take(self._run.id, room)
+            self._waits = len(taken) == room
+            self._ready += load(self._run, taken)
+        while len(self._ready) < self._batch and (more := self._stretches.next(self._batch)):
+            self._ready += more
+        batch, self._ready = self._ready[: self._batch], self._ready[self._batch :]
+        return batch
 
     def _goes_on(self) -> bool:
         if self._writer.is_lost or self._run.stopped:
@@ -95,12 +118,16 @@ class TogetherWork:
         return outcomes
 
     def _write(self, came: list[Came]) -> None:
+        # Of what was not asked and isn't laid there is nothing to write.
+        came = [each for each in came if each.end is not End.UNASKED or each.todo.taken.id is not None]
         with self._written_some:
             self._in_hand += len(came)
         for each in came:
             self._writer.put(each)
 
     def _written(self, group: Sequence[Came]) -> None:
+        if not self._writer.is_lost:
+            self._stretches.written(group)
         with self._written_some:
             self._in_hand -= len(group)
             self._written_some.notify_all()

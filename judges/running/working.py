@@ -10,10 +10,10 @@ from random import Random
 from judges.models import Run
 from judges.running import queue, waking
 from judges.running.at_endpoint import EndpointWork
-from judges.running.laying import lay_chunk
 from judges.running.opened import open_run
 from judges.running.places import Place, held
 from judges.running.stopping import stop_run
+from judges.running.stretches import lay_lost
 from judges.running.together import TogetherWork
 
 # After so long it makes room if others wait: an import must not wait for a run of an hour.
@@ -70,9 +70,7 @@ def _work_held(place: Place, has_to_leave: Slice, rng: Random) -> None:
 
 
 def _work_together(run: Run, has_to_leave: Slice) -> None:
-    while lay_chunk(run.pk):
-        if has_to_leave():
-            return
+    lay_lost(run.pk)
     with ExitStack() as stack:
         opened = open_run(run, stack)
         if opened is None:

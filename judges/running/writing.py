@@ -34,6 +34,7 @@ class Writer:
         on_written: Callable[[Sequence[Came]], None],
         on_paid: Callable[[Sequence[Paid]], None] | None = None,
         *,
+        outcomes_wait: float = _OUTCOME_SECONDS,
         waits_for_disk: bool = True,
     ) -> None:
         self.is_lost = False
@@ -41,7 +42,7 @@ class Writer:
         self._on_paid = on_paid
         self._waits_for_disk = waits_for_disk
         self._known: Rows = {}
-        self._outcomes = Gathering[Came]("outcomes", _OUTCOME_SECONDS, self._write_outcomes)
+        self._outcomes = Gathering[Came]("outcomes", outcomes_wait, self._write_outcomes)
         self._replies = None if on_paid is None else Gathering[Came | Paid]("replies", _REPLY_SECONDS, self._write_paid)
 
     def put(self, came: Came | Paid) -> None:

@@ -19,6 +19,7 @@ from annotate.models import Project, User
 from annotate.selectors.blindness import samples_still_to_label
 from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
 from judges.running.places import is_held, place_of
+from judges.running.scopes import samples_in
 
 # Of a rate that was counted longer ago than this nobody knows whether it still holds.
 _RATE_HOLDS = timedelta(seconds=30)
@@ -36,15 +37,17 @@ _SAID = Coalesce(
 class RunProgress:
     """How far a run has come.
 
-    planned: how many asks it has; as long as `is_laid` is false there will be more. by_status: of those that are done,
-    by what came of them. kept: how many needed no request, since every reply was there already. cost, tokens: of the
-    replies that it paid for; unpriced: of how many of these the price isn't known. eta_seconds: None when it isn't
-    known. is_waiting_for_worker: it could go on, and nobody is at it.
+    planned: how many asks it has; as long as `is_laid` is false there will be more. to_come: about how many; None when
+    that can't be told yet. by_status: of those that are done, by what came of them. kept: how many needed no request,
+    since every reply was there already. cost, tokens: of the replies that it paid for; unpriced: of how many of these
+    the price isn't known. eta_seconds: None when it isn't known. is_waiting_for_worker: it could go on, and nobody is
+    at it.
     """
 
     state: str
     planned: int
     is_laid: bool
+    to_come: int | None
     waiting: int
     under_way: int
     done: int
@@ -62,8 +65,18 @@ class RunProgress:
 
     @property
     def share(self) -> float:
-        """Of all that is planned, 0 to 1."""
-        return (self.done + self.cancelled) / self.planned if self.planned else float(self.state == RunState.DONE)
+        """Of all that it is to ask, as far as that is known, 0 to 1."""
+        return (self.done + self.cancelled) / self.expected if self.expected else float(self.state == RunState.DONE)
+
+    @property
+    def expected(self) -> int:
+        """How many asks it will have in the end, as far as that is known."""
+        return self.planned + (self.to_come or 0)
+
+    @property
+    def left(self) -> int:
+        """How many are still to be done, as far as that is known."""
+        return self.waiting + self.under_way + (self.to_come or 0)
 
     @property
     def failed(self) -> int:
@@ -113,14 +126,17 @@ def progress_of(run: Run) -> RunProgress:
             by_status[status] += count
             kept += count if is_cached else 0
     endpoint = run.version.endpoint
-    left = by_state[AskState.WAITING] + by_state[AskState.LEASED]
+    to_come = _to_come(run)
+    left = by_state[AskState.WAITING] + by_state[AskState.LEASED] + (to_come or 0)
     goes_on = run.state == RunState.RUNNING
     holds = run.worked_at is not None and timezone.now() - run.worked_at < _RATE_HOLDS
     per_second = run.per_second if goes_on and holds and run.per_second else None
     return RunProgress(
         state=run.state,
-        planned=run.planned,
+        # What is laid when it is done is counted at the run a moment later.
+        planned=max(run.planned, by_state.total()),
         is_laid=run.is_laid,
+        to_come=to_come,
         waiting=by_state[AskState.WAITING],
         under_way=by_state[AskState.LEASED],
         done=by_state[AskState.DONE],
@@ -133,9 +149,18 @@ def progress_of(run: Run) -> RunProgress:
         tokens_in=run.tokens_in,
         tokens_out=run.tokens_out,
         per_second=per_second,
-        eta_seconds=left / per_second if per_second is not None and run.is_laid else None,
+        eta_seconds=left / per_second if per_second is not None and to_come is not None else None,
         is_waiting_for_worker=goes_on and not is_held(place_of(run)),
     )
+
+
+def _to_come(run: Run) -> int | None:
+    """As many of each sample that is not laid as of those that are."""
+    if run.is_laid or run.state == RunState.CANCELLED:
+        return 0
+    samples = samples_in(run.version.judge.project, run.scope)
+    laid = samples.filter(id__lte=run.laid_to).count()
+    return round(run.planned * (samples.count() - laid) / laid) if laid else None
 
 
 def failed_asks(run: Run) -> QuerySet[Ask]:

@@ -84,12 +84,12 @@ class TokenOverlap(_Compared):
         own = dict.fromkeys(reading.unit(unit))
         sources = [reading.pooled(against)] if options["contexts"] == "all" else reading.distinct(against)
         scored = [
-            (_share(len(own.keys() & source), len(own), len(source), options["share"]), source)
+            (_share(shared, len(own), len(source), options["share"]), shared, source)
             for source in sources
             if source
+            for shared in (len(own.keys() & source),)
         ]
-        number, source = max(scored, key=lambda one: one[0])
-        shared = len(own.keys() & source)
+        number, shared, source = max(scored, key=lambda one: one[0])
         if options["share"] == "recall":
             return number, f"{shared} of {len(source)} words of {SOURCES[against]}."
         return number, f"{shared} of {len(own)} words are in {SOURCES[against]}.{_missing(own, source)}"

@@ -64,7 +64,7 @@ class Reading:
         """All words of what a unit is held against."""
         key = f"all {name}"
         if key not in self._sets:
-            self._sets[key] = [frozenset().union(*self.distinct(name))]
+            self._sets[key] = [frozenset().union(*self.source(name))]
         return self._sets[key][0]
 
     def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:

@@ -52,7 +52,8 @@ class Command(OneLineCommand):
             run = _started(options)
         except Refusal as error:
             raise CommandError(error.message, returncode=NOT_STARTED) from error
-        self.stdout.write(f"Run {run.pk} of “{options['judge']}”: {run.planned:,} to ask.")
+        to_ask = f"{run.planned:,} to ask" if run.is_laid else "the worker looks what there is to ask"
+        self.stdout.write(f"Run {run.pk} of “{options['judge']}”: {to_ask}.")
         if options["wait"]:
             self._wait(run)
 
@@ -112,7 +113,7 @@ def _amount(text: str | None) -> Decimal | None:
 
 
 def _line(progress: RunProgress) -> str:
-    parts = [f"{progress.done:,} of {progress.planned:,} done"]
+    parts = [f"{progress.done:,} of {'about ' if progress.to_come else ''}{progress.expected:,} done"]
     if progress.failed:
         parts.append(f"{progress.failed:,} failed")
     if progress.cost:
