@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 UNIT_PATTERN = r"^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$"
 _UNIT = re.compile(UNIT_PATTERN)
+_LONGEST = len("context:999999")
 
 # Kind of unit -> the field of Sample that lists its members.
 LISTED_KINDS = {"claim": "claims", "context": "contexts", "fact": "key_facts", "entity": "entities"}
@@ -31,7 +32,7 @@ def parse_unit(unit: str) -> tuple[str, int | None]:
 
     Raises ValueError with a sentence when it is no address.
     """
-    parsed = _parsed(unit) if isinstance(unit, str) else None
+    parsed = _parsed(unit) if isinstance(unit, str) and len(unit) <= _LONGEST else None
     if parsed is None:
         raise ValueError(f"{str(unit)[:80]!r} is no unit; write answer, sample, claim:0, context:0, fact:0 or entity:0")
     return parsed

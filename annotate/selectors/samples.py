@@ -23,7 +23,7 @@ def samples_keyed(keys: Collection[int]) -> QuerySet[Sample]:
 
 
 def of_samples(rows: QuerySet[Row], keys: Collection[int]) -> QuerySet[Row]:
-    """The rows that belong to samples with these primary keys.
+    """The rows that belong to samples with these primary keys. rows: not within another query.
 
     Named by their own column: over a table that is just being filled, and whose statistics are old, PostgreSQL would
     join the samples with all of its rows.

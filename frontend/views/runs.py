@@ -96,8 +96,7 @@ def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, An
         "progress": progress,
         "percent": 100 * progress.done // progress.expected if progress.expected else 0,
         "scored": progress.by_status.get("ok", 0),
-        # An estimate: more digits would only flicker.
-        "about": int(float(f"{progress.expected:.2g}")),
+        "about": _about(progress.expected),
         "left": progress.left,
         "goes_on": found.state == RunState.RUNNING,
         "rate": rate(progress.per_second) if found.state == RunState.RUNNING else "",
@@ -107,6 +106,12 @@ def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, An
     }
     body = render_to_string("frontend/partials/run_board.html", shown)
     return {**shown, "said": said, "said_mark": _mark(said), "body": body, "seen": _mark(body)}
+
+
+def _about(count: int) -> int:
+    """Rounded up to two digits: it is an estimate, and nothing that is counted is above it."""
+    step = 10 ** max(0, len(str(count)) - 2)
+    return -(-count // step) * step
 
 
 def _mark(text: str) -> str:
@@ -124,7 +129,9 @@ def step(page: ProjectPage, run_id: int, step: str) -> HttpResponse:
     if step == "cancel" and page.request.method != "POST":
         if found.state in ENDED:
             return page.redirect("run", found.pk)
-        return page.render("frontend/run_cancel.html", {"run": found, "progress": progress_of(found)})
+        progress = progress_of(found)
+        about = _about(progress.waiting + (progress.to_come or 0))
+        return page.render("frontend/run_cancel.html", {"run": found, "progress": progress, "about": about})
     if step not in ("pause", "resume", "cancel"):
         raise Http404
     if page.request.method != "POST":

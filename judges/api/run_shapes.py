@@ -43,9 +43,12 @@ class RunEstimate(s.Serializer):
 
 class Progress(s.Serializer):
     state = s.CharField(help_text="running, paused, stopped (by itself), cancelled or done")
-    planned = s.IntegerField(help_text="How many units are to be asked about.")
-    is_laid = s.BooleanField(help_text="False: there will be more.")
-    to_come = s.IntegerField(allow_null=True, help_text="About how many more; null when that can't be told yet.")
+    planned = s.IntegerField(help_text="How many units are to be asked about, as far as they are counted.")
+    is_laid = s.BooleanField(help_text="Whether all of them are.")
+    to_come = s.IntegerField(
+        allow_null=True,
+        help_text="About how many are not counted yet; a cancelled run never asks about them. Null when nobody knows.",
+    )
     waiting = s.IntegerField()
     under_way = s.IntegerField()
     done = s.IntegerField()

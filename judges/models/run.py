@@ -38,7 +38,8 @@ class Run(models.Model):
     scope: which samples, as judges.running.scopes reads it: {"all": true}, {"batch": 3}, {"samples": ["kb-1", …]},
     {"pipeline": "v7"}. repeats: how often each unit is asked about in this run, from repeat `first_repeat` on.
     terms: what its purpose has beside (judges.running.purposes).
-    is_fresh: replies that are kept from earlier are not used. planned: how many asks it has. budget: in the endpoint's
+    is_fresh: replies that are kept from earlier are not used. planned: how many asks it has, as far as they are laid;
+    expected: about how many it will have, when it was too large to be laid as it was started. budget: in the endpoint's
     currency; None: no limit. cost, tokens_in, tokens_out: of the replies that this run paid for; unpriced: of how many
     of them the price isn't known.
     is_laid: whether all of its asks are there; laid_to: until then, up to which sample (by its id) they are.
@@ -58,6 +59,7 @@ class Run(models.Model):
     terms = models.JSONField(default=dict, db_default={})
     is_laid = models.BooleanField(default=True, db_default=True)
     laid_to = models.BigIntegerField(default=0, db_default=0)
+    expected = models.PositiveIntegerField(null=True, blank=True)
     in_hand_to = models.BigIntegerField(null=True, blank=True)
     first_repeat = models.PositiveSmallIntegerField(default=0)
     repeats = models.PositiveSmallIntegerField(default=1)
@@ -108,9 +110,10 @@ class Ask(models.Model):
     """One thing that a run has to ask: about one unit of a sample, once. The queue of record.
 
     unit: what is asked about; a judge that is asked about all claims at once has `answer` here, and scores of claims.
-    fence: counts the leases; only who holds the latest one may write what came of it. lost: how often a worker died
-    with it. tries: how often it was asked without an answer. due_at: not before. status, detail: what came of it, in
-    the words of a score's status and, when it failed, why. is_cached: nothing was asked, everything was kept already.
+    fence: counts the leases (one that was laid as done has had one); only who holds the latest one may write what came
+    of it. lost: how often a worker died with it. tries: how often it was asked without an answer. due_at: not before.
+    status, detail: what came of it, in the words of a score's status and, when it failed, why. is_cached: nothing was
+    asked, everything was kept already.
     outcome: of a run that brings no scores, what came instead, as its purpose writes it down; None until then.
     """
 

@@ -32,7 +32,8 @@ def lay_lost(run_id: int) -> None:
     """Lays what somebody had in hand who is gone. Only for whoever holds the lock of the run's place."""
     with transaction.atomic():
         run = locked_run(run_id)
-        if run.in_hand_to is None:
+        # Of one that was cancelled or paused meanwhile nothing is laid; if it goes on, it is when it does.
+        if run.in_hand_to is None or run.state != RunState.RUNNING:
             return
         project = run.version.judge.project
         samples = samples_in(project, run.scope).filter(id__gt=run.laid_to, id__lte=run.in_hand_to)
@@ -49,8 +50,8 @@ class Stretches:
         self._run = run
         self._samples = _FIRST_SAMPLES
         self._in_hand_to: int | None = None
-        # Nothing comes any more; and that is because there is nothing.
-        self._is_over = self._is_all = False
+        # Whether nothing comes any more; and whether that is because there is nothing.
+        self.is_over = self._is_all = False
         self._lock = Lock()
         # Sample -> how many of its asks are not written yet, in the order of the samples.
         self._left: dict[int, int] = {}
@@ -58,12 +59,25 @@ class Stretches:
         self._written = self._counted = 0
 
     def next(self, count: int) -> list[Todo]:
-        """About so many, since they are in hand from now on; none when there are no more, the run is not to go on, or
-        somebody else has taken it over."""
-        todos: list[Todo] = []
-        while not todos and not self._is_over:
-            todos = self._take(count)
-        return todos
+        """About so many, since they are in hand from now on.
+
+        None when the next samples have all their scores, or when it is over: there are no more, the run is not to go
+        on, or somebody else has taken it over.
+        """
+        with transaction.atomic():
+            run = locked_run(self._run.id)
+            if run.is_laid or run.state != RunState.RUNNING or run.in_hand_to != self._in_hand_to:
+                self.is_over = True
+                return []
+            most = max(1, min(self._samples, CHUNK // run.repeats))
+            after = run.laid_to if run.in_hand_to is None else run.in_hand_to
+            samples = list(samples_in(self._run.project, run.scope).filter(id__gt=after)[:most])
+            self.is_over = self._is_all = len(samples) < most
+            if not samples:
+                return []
+            self._note(run, samples[-1].pk)
+        self._in_hand_to = run.in_hand_to
+        return self._todos(samples, count)
 
     def written(self, group: Sequence[Came]) -> None:
         """What came of these is there to stay."""
@@ -91,22 +105,6 @@ class Stretches:
             in_hand_to=None,
             is_laid=is_laid,
         )
-
-    def _take(self, count: int) -> list[Todo]:
-        with transaction.atomic():
-            run = locked_run(self._run.id)
-            if run.is_laid or run.state != RunState.RUNNING or run.in_hand_to != self._in_hand_to:
-                self._is_over = True
-                return []
-            most = max(1, min(self._samples, CHUNK // run.repeats))
-            after = run.laid_to if run.in_hand_to is None else run.in_hand_to
-            samples = list(samples_in(self._run.project, run.scope).filter(id__gt=after)[:most])
-            self._is_over = self._is_all = len(samples) < most
-            if not samples:
-                return []
-            self._note(run, samples[-1].pk)
-        self._in_hand_to = run.in_hand_to
-        return self._todos(samples, count)
 
     def _note(self, run: Run, in_hand_to: int) -> None:
         with self._lock:

@@ -48,9 +48,9 @@ class TogetherWork:
         """Until nothing is left, the run is not to go on, or somebody else needs this process more."""
         try:
             while not has_to_leave() and self._goes_on():
-                if batch := self._next_batch():
+                if batch := self._next_batch(has_to_leave):
                     self._do(batch)
-                elif not self._do_suspect():
+                elif has_to_leave() or not self._do_suspect():
                     break
                 self._wait_until_at_most(_MOST)
             self._write([Came(todo, End.UNASKED) for todo in self._ready])
@@ -59,15 +59,15 @@ class TogetherWork:
         if not self._writer.is_lost:
             self._stretches.close()
 
-    def _next_batch(self) -> list[Todo]:
+    def _next_batch(self, has_to_leave: Callable[[], bool]) -> list[Todo]:
         """What waits, then what is not laid yet."""
         room = self._batch - len(self._ready)
         if self._waits and room > 0:
             taken = queue.take(self._run.id, room)
             self._waits = len(taken) == room
             self._ready += load(self._run, taken)
-        while len(self._ready) < self._batch and (more := self._stretches.next(self._batch)):
-            self._ready += more
+        while len(self._ready) < self._batch and not self._stretches.is_over and not has_to_leave():
+            self._ready += self._stretches.next(self._batch)
         batch, self._ready = self._ready[: self._batch], self._ready[self._batch :]
         return batch
 

@@ -78,4 +78,5 @@ def _work_together(run: Run, has_to_leave: Slice) -> None:
         TogetherWork(opened).work(has_to_leave)
         if opened.stopped is not None:
             stop_run(run.pk, *opened.stopped)
+    queue.sweep_cancelled(run.pk)
     queue.finish(run.pk)

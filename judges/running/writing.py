@@ -120,5 +120,7 @@ class Writer:
             try:
                 self._store([], [failed(came.todo, ScoreStatus.ERROR, "What the judge said can't be stored.")])
             except _UNSTORABLE as again:
-                # It stays in hand; it is freed as lost, and after a few times given up.
-                note_fault(again, f"Ask {came.todo.taken.id} can't be written")
+                # Laid, it stays in hand, is freed as lost, and after a few times given up.
+                note_fault(
+                    again, f"What came of {came.todo.taken.unit} of sample {came.todo.sample.pk} can't be written"
+                )

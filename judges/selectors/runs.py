@@ -19,7 +19,6 @@ from annotate.models import Project, User
 from annotate.selectors.blindness import samples_still_to_label
 from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
 from judges.running.places import is_held, place_of
-from judges.running.scopes import samples_in
 
 # Of a rate that was counted longer ago than this nobody knows whether it still holds.
 _RATE_HOLDS = timedelta(seconds=30)
@@ -37,11 +36,11 @@ _SAID = Coalesce(
 class RunProgress:
     """How far a run has come.
 
-    planned: how many asks it has; as long as `is_laid` is false there will be more. to_come: about how many; None when
-    that can't be told yet. by_status: of those that are done, by what came of them. kept: how many needed no request,
-    since every reply was there already. cost, tokens: of the replies that it paid for; unpriced: of how many of these
-    the price isn't known. eta_seconds: None when it isn't known. is_waiting_for_worker: it could go on, and nobody is
-    at it.
+    planned: how many asks it has; as long as `is_laid` is false there may be more. to_come: about how many, which a
+    cancelled run will never have; None when nobody knows. by_status: of those that are done, by what came of them.
+    kept: how many needed no request, since every reply was there already. cost, tokens: of the replies that it paid
+    for; unpriced: of how many of these the price isn't known. eta_seconds: None when it isn't known.
+    is_waiting_for_worker: it could go on, and nobody is at it.
     """
 
     state: str
@@ -66,7 +65,7 @@ class RunProgress:
     @property
     def share(self) -> float:
         """Of all that it is to ask, as far as that is known, 0 to 1."""
-        return (self.done + self.cancelled) / self.expected if self.expected else float(self.state == RunState.DONE)
+        return (self.done + self.never) / self.expected if self.expected else float(self.state == RunState.DONE)
 
     @property
     def expected(self) -> int:
@@ -76,7 +75,12 @@ class RunProgress:
     @property
     def left(self) -> int:
         """How many are still to be done, as far as that is known."""
-        return self.waiting + self.under_way + (self.to_come or 0)
+        return self.waiting + self.under_way + (0 if self.state == RunState.CANCELLED else self.to_come or 0)
+
+    @property
+    def never(self) -> int:
+        """How many of a cancelled run are not asked about, as far as that is known."""
+        return self.cancelled + (self.to_come or 0 if self.state == RunState.CANCELLED else 0)
 
     @property
     def failed(self) -> int:
@@ -126,15 +130,16 @@ def progress_of(run: Run) -> RunProgress:
             by_status[status] += count
             kept += count if is_cached else 0
     endpoint = run.version.endpoint
-    to_come = _to_come(run)
+    # What is laid when it is done is counted at the run a moment later.
+    planned = max(run.planned, by_state.total())
+    to_come = 0 if run.is_laid else None if run.expected is None else max(0, run.expected - planned)
     left = by_state[AskState.WAITING] + by_state[AskState.LEASED] + (to_come or 0)
     goes_on = run.state == RunState.RUNNING
     holds = run.worked_at is not None and timezone.now() - run.worked_at < _RATE_HOLDS
     per_second = run.per_second if goes_on and holds and run.per_second else None
     return RunProgress(
         state=run.state,
-        # What is laid when it is done is counted at the run a moment later.
-        planned=max(run.planned, by_state.total()),
+        planned=planned,
         is_laid=run.is_laid,
         to_come=to_come,
         waiting=by_state[AskState.WAITING],
@@ -152,15 +157,6 @@ def progress_of(run: Run) -> RunProgress:
         eta_seconds=left / per_second if per_second is not None and to_come is not None else None,
         is_waiting_for_worker=goes_on and not is_held(place_of(run)),
     )
-
-
-def _to_come(run: Run) -> int | None:
-    """As many of each sample that is not laid as of those that are."""
-    if run.is_laid or run.state == RunState.CANCELLED:
-        return 0
-    samples = samples_in(run.version.judge.project, run.scope)
-    laid = samples.filter(id__lte=run.laid_to).count()
-    return round(run.planned * (samples.count() - laid) / laid) if laid else None
 
 
 def failed_asks(run: Run) -> QuerySet[Ask]:

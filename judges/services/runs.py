@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
-from annotate.models import User
+from annotate.models import Sample, User
 from annotate.services.audit import note
 from judges.kinds.registry import kind_named
 from judges.models import WITHOUT_SCORES, Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState, VersionState
@@ -26,7 +26,8 @@ from judges.running.scopes import check_scope, samples_in
 
 MOST_REPEATS = 100
 _LAST_REPEAT = 32_767
-# Up to so many samples, each counted once per repeat, the run is laid before the call returns; above, by the worker.
+# Up to so many samples, each counted once per repeat, the run is laid before the call returns. Above, the worker does
+# it, and how much there is to ask is estimated.
 _LAID_AT_ONCE = 2 * CHUNK
 # From so many samples the estimate goes by a part of them.
 _MEASURED = 500
@@ -67,24 +68,22 @@ def estimate_run(
     """Of many samples some are measured, evenly spread, and stand for all. Raises Invalid as `start_run` does."""
     run = _planned(version, scope, repeats, again, purpose, terms)
     asked = purpose_of(run)
-    ids = list(samples_in(version.judge.project, run.scope).values_list("pk", flat=True))
-    step = max(1, -(-len(ids) // _MEASURED))
-    measured = ids[::step]
-    asks = requests = tokens_in = tokens_out = unfit = 0
-    samples = {sample.pk: sample for sample in samples_in(version.judge.project, {"all": True}).filter(pk__in=measured)}
-    if samples:
-        wanted = asked.to_ask(list(samples.values()))
-        sizes = {pk: asked.size(samples[pk]) for pk in {sample for sample, _unit, _repeat in wanted}}
-        asks = len(wanted)
-        requests = sum(sizes[sample].requests for sample, _unit, _repeat in wanted)
-        tokens_in = sum(sizes[sample].tokens_in for sample, _unit, _repeat in wanted)
-        tokens_out = sum(sizes[sample].tokens_out for sample, _unit, _repeat in wanted)
-        if asked.brings_scores:
-            kind = kind_named(version.judge.kind)
-            unfit = sum(not kind.units(version.config, sample) for sample in samples.values())
-    share = len(ids) / len(measured) if measured else 1.0
+    samples, count = _spread(run)
+    wanted = asked.to_ask(list(samples.values())) if samples else []
+    sizes = {pk: asked.size(samples[pk]) for pk in {sample for sample, _unit, _repeat in wanted}}
+    unfit = 0
+    if asked.brings_scores:
+        kind = kind_named(version.judge.kind)
+        unfit = sum(not kind.units(version.config, sample) for sample in samples.values())
     asks, requests, tokens_in, tokens_out, unfit = (
-        round(count * share) for count in (asks, requests, tokens_in, tokens_out, unfit)
+        _of_all(n, samples, count)
+        for n in (
+            len(wanted),
+            sum(sizes[sample].requests for sample, _unit, _repeat in wanted),
+            sum(sizes[sample].tokens_in for sample, _unit, _repeat in wanted),
+            sum(sizes[sample].tokens_out for sample, _unit, _repeat in wanted),
+            unfit,
+        )
     )
     endpoint = version.endpoint
     cost = None
@@ -98,9 +97,22 @@ def estimate_run(
         cost=cost,
         currency=None if endpoint is None else endpoint.currency,
         seconds=_seconds(version, asks, requests),
-        samples=len(ids),
+        samples=count,
         unfit=unfit,
     )
+
+
+def _spread(run: Run) -> tuple[dict[int, Sample], int]:
+    """Some of the run's samples, evenly spread over all of them, by key; and how many there are."""
+    project = run.version.judge.project
+    ids = list(samples_in(project, run.scope).values_list("pk", flat=True))
+    some = ids[:: max(1, -(-len(ids) // _MEASURED))]
+    samples = samples_in(project, {"all": True}).filter(pk__in=some)
+    return {sample.pk: sample for sample in samples}, len(ids)
+
+
+def _of_all(n: int, some: Mapping[int, Sample], count: int) -> int:
+    return round(n * count / len(some)) if some else 0
 
 
 def start_run(
@@ -152,6 +164,10 @@ def start_run(
         if samples_in(version.judge.project, run.scope)[: most + 1].count() <= most:
             lay_all(run.pk)
             finish(run.pk)
+        else:
+            samples, count = _spread(run)
+            run.expected = _of_all(len(purpose_of(run).to_ask(list(samples.values()))), samples, count)
+            run.save(update_fields=["expected"])
         run.refresh_from_db()
         if run.state == RunState.RUNNING:
             transaction.on_commit(lambda: _wake(run))

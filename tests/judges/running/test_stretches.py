@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from random import Random
 
 import pytest
 
+from judges.endpoints.calls import StopRun
 from judges.kinds.base import Item, Outcome, Scored
 from judges.models import Ask, AskState, JudgeVersion, Run, RunState, Score
+from judges.running import waking, working
 from judges.running.asking import Came, End, Todo
 from judges.running.opened import open_run
+from judges.running.places import place_of
 from judges.running.queue import DEADLY
 from judges.running.storing import store_outcomes
 from judges.running.stretches import Stretches, lay_lost
+from judges.running.working import work
 from judges.selectors.runs import progress_of
 from judges.services import runs as runs_service
 from judges.services.runs import cancel_run, pause_run, resume_run, start_run
@@ -86,8 +91,40 @@ def test_what_was_not_begun_in_a_cancelled_run_is_never_asked(version: JudgeVers
     counts = scored(lambda: cancel_run(run=run))
     run = worked(run)
     progress = progress_of(run)
-    assert (progress.state, progress.expected, progress.left) == ("cancelled", len(counts), 0)
+    assert (progress.state, progress.planned, progress.left) == ("cancelled", len(counts), 0)
+    assert (progress.expected, progress.never) == (UNITS, UNITS - len(counts))
     assert Score.objects.count() == len(counts) < UNITS
+
+
+def test_a_judge_that_can_not_go_on_stops_its_run(version: JudgeVersion, scored: Meanwhile) -> None:
+    def stop() -> None:
+        raise StopRun("no_memory", "There is no room.")
+
+    run = start_run(version=version, scope={"all": True})
+    scored(stop)
+    run = worked(run)
+    assert (run.state, run.stop_code, run.in_hand_to, run.planned) == (RunState.STOPPED, "no_memory", None, 0)
+    assert Ask.objects.count() == 0
+    run = worked(resume_run(run=run))
+    assert (run.state, run.planned, Score.objects.count()) == (RunState.STOPPED, 0, 0)
+
+
+def test_others_get_their_turn(version: JudgeVersion, scored: Meanwhile, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = start_run(version=version, scope={"all": True})
+    counts = scored(lambda: None)
+    monkeypatch.setattr(working, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(working, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(waking, "wake", lambda place: True)
+    turns = []
+    while Run.objects.get(pk=run.pk).state == RunState.RUNNING and len(turns) < 9:
+        before = len(counts)
+        monkeypatch.setattr(waking, "others_wait", lambda: len(counts) > before)  # noqa: B023 - until the next turn
+        work(place_of(run), rng=Random(1))
+        turns.append(len(counts) - before)
+        assert Run.objects.get(pk=run.pk).in_hand_to is None
+        assert Score.objects.count() == len(counts)
+    assert len(turns) > 1
+    assert (len(counts), set(counts.values())) == (UNITS, {1})
 
 
 def test_what_has_a_score_is_not_asked_again(world: World, version: JudgeVersion) -> None:
@@ -128,10 +165,13 @@ def test_whoever_comes_late_writes_nothing(version: JudgeVersion) -> None:
     late.written([first, *others])
     assert Score.objects.get().number == 0.1
     assert late.next(8) == []
+    assert late.is_over
+    heir, _todos = _in_hand(run)
+    in_hand_to = Run.objects.get(pk=run.pk).in_hand_to
     late.close()
-    lay_lost(run.pk)  # nothing more
     run.refresh_from_db()
-    assert (run.is_laid, run.planned) == (False, len(todos))
+    assert run.in_hand_to == in_hand_to is not None
+    heir.close()
     run = worked(run)
     assert (run.state, run.planned, Score.objects.count(), Ask.objects.count()) == ("done", UNITS, UNITS, UNITS)
 
