@@ -74,6 +74,19 @@ def _said_without_scores(run: Run, progress: RunProgress) -> str:
     return _("Done: every question has its answer.")
 
 
+def about(count: int) -> int:
+    """Rounded up to two digits: it is an estimate, and nothing that is counted is above it."""
+    step = 10 ** max(0, len(str(count)) - 2)
+    return -(-count // step) * step
+
+
+def amount(count: int, progress: RunProgress) -> str:
+    """As people read it; "about …" as long as what is still to come is estimated."""
+    if not (count and progress.to_come):
+        return str(intcomma(count))
+    return _("about %(n)s") % {"n": intcomma(about(count))}
+
+
 def duration(seconds: float | None) -> str:
     """About how long, in one unit; "" when nobody knows."""
     if seconds is None or not math.isfinite(seconds):

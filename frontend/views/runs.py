@@ -15,7 +15,7 @@ from frontend.forms.runs import ResumeForm
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.run_failures import failure_groups
 from frontend.views.run_reports import reports_after
-from frontend.views.run_words import TONES, duration, rate, run_said, scope_words
+from frontend.views.run_words import TONES, about, amount, duration, rate, run_said, scope_words
 from judges.models import WITHOUT_SCORES, Run, RunState
 from judges.selectors.runs import RunProgress, one_run, progress_of, runs_of
 from judges.selectors.shown import money
@@ -96,8 +96,9 @@ def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, An
         "progress": progress,
         "percent": 100 * progress.done // progress.expected if progress.expected else 0,
         "scored": progress.by_status.get("ok", 0),
-        "about": _about(progress.expected),
-        "left": progress.left,
+        "about": about(progress.expected),
+        "left": amount(progress.left, progress),
+        "never": amount(progress.never, progress),
         "goes_on": found.state == RunState.RUNNING,
         "rate": rate(progress.per_second) if found.state == RunState.RUNNING else "",
         "eta": duration(progress.eta_seconds) if found.state == RunState.RUNNING else "",
@@ -106,12 +107,6 @@ def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, An
     }
     body = render_to_string("frontend/partials/run_board.html", shown)
     return {**shown, "said": said, "said_mark": _mark(said), "body": body, "seen": _mark(body)}
-
-
-def _about(count: int) -> int:
-    """Rounded up to two digits: it is an estimate, and nothing that is counted is above it."""
-    step = 10 ** max(0, len(str(count)) - 2)
-    return -(-count // step) * step
 
 
 def _mark(text: str) -> str:
@@ -130,8 +125,8 @@ def step(page: ProjectPage, run_id: int, step: str) -> HttpResponse:
         if found.state in ENDED:
             return page.redirect("run", found.pk)
         progress = progress_of(found)
-        about = _about(progress.waiting + (progress.to_come or 0))
-        return page.render("frontend/run_cancel.html", {"run": found, "progress": progress, "about": about})
+        left = about(progress.waiting + (progress.to_come or 0))
+        return page.render("frontend/run_cancel.html", {"run": found, "progress": progress, "about": left})
     if step not in ("pause", "resume", "cancel"):
         raise Http404
     if page.request.method != "POST":

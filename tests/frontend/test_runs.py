@@ -148,7 +148,7 @@ def test_one_click_asks_for_what_has_no_score(alice: User, judge: Judge, as_user
 def test_a_run_that_goes_on(alice: User, run: Run, as_user: AsUser) -> None:
     reply = as_user(alice).get(f"/p/help/runs/{run.pk}/")
     text = reply.content.decode()
-    assert (reply.context["percent"], reply.context["left"]) == (33, 4)
+    assert (reply.context["percent"], reply.context["left"]) == (33, "4")
     for said in ("2 of 6 asked", "Waiting for the worker", "Pause", "Cancel the run", "hx-get="):
         assert said in text
     assert "&lt;b&gt;five&lt;/b&gt; of course" in text
@@ -190,6 +190,24 @@ def test_paused_resumed_and_cancelled(alice: User, run: Run, as_user: AsUser) ->
     assert "cancelled" in client.post(f"{at}resume/", follow=True).content.decode()
     assert client.get(f"{at}pause/").status_code == 405
     assert client.post(f"{at}burn/").status_code == 404
+
+
+def test_what_is_still_to_be_counted_is_told_as_an_estimate(alice: User, run: Run, as_user: AsUser) -> None:
+    Run.objects.filter(pk=run.pk).update(is_laid=False, expected=1_234)
+    here = f"/p/help/runs/{run.pk}/"
+    client = as_user(alice)
+    shown = client.get(here).content.decode()
+    assert "2 of about 1,300 asked" in shown
+    assert "<dd>about 1,300" in shown
+    assert "more to come" not in shown
+    assert "About 1,300 units are not asked about any more." in client.get(f"{here}cancel/").content.decode()
+    client.post(f"{here}cancel/")
+    shown = client.get(here).content.decode()
+    assert "<dd>0<" in shown
+    assert "about 1,300 never asked" in shown
+    # More than was expected.
+    Run.objects.filter(pk=run.pk).update(expected=4, state=RunState.PAUSED)
+    assert "2 of 6 asked, and more to come" in client.get(here).content.decode()
 
 
 def test_a_cost_that_nobody_knows_is_not_zero(alice: User, paid: Run, as_user: AsUser) -> None:
