@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import Any, Protocol
 
@@ -48,15 +48,15 @@ class EmbedRequest:
 class Answered:
     """A reply, as it came.
 
-    key: of the question (`key_of`). text: None when there is none. refusal: the model's own words, from the field that
-    servers have for it. finish_reason: "stop", "length", "content_filter" … vectors: of an EmbedRequest, shape (texts,
-    dimensions). model: who answered, by its own word. tokens: None when the server doesn't say. cost: in the
-    endpoint's currency; None when prices or tokens aren't known. latency: seconds. is_kept: from what was kept; nothing
-    was sent, nothing paid. raw: the beginning of what came with a success that holds no text, refusal or vectors: it
-    could not be understood, which is a parse_error; None otherwise.
+    key: of the question (`key_of`); "" as long as nobody keeps it. text: None when there is none. refusal: the model's
+    own words, from the field that servers have for it. finish_reason: "stop", "length", "content_filter" … vectors: of
+    an EmbedRequest, shape (texts, dimensions). model: who answered, by its own word. tokens: None when the server
+    doesn't say. cost: in the endpoint's currency; None when prices or tokens aren't known. latency: seconds. is_kept:
+    from what was kept; nothing was sent, nothing paid. raw: the beginning of what came with a success that holds no
+    text, refusal or vectors: it could not be understood, which is a parse_error; None otherwise.
     """
 
-    key: str
+    key: str = ""
     text: str | None = None
     refusal: str | None = None
     finish_reason: str | None = None
@@ -109,5 +109,7 @@ class Model(Protocol):
 
 def key_of(base_url: str, request: ChatRequest | EmbedRequest) -> str:
     """SHA-256 of the question and of where it is sent to: the same key, the same question."""
-    what = {"to": base_url, "as": type(request).__name__, **asdict(request)}
+    # Not `asdict`: a copy of every message takes longer than the rest.
+    asked = {field.name: getattr(request, field.name) for field in fields(request)}
+    what = {"to": base_url, "as": type(request).__name__, **asked}
     return hashlib.sha256(json.dumps(what, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

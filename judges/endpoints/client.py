@@ -13,7 +13,7 @@ import openai
 from django.utils.translation import gettext as _
 
 from judges.endpoints.addresses import AddressRefused, read_url
-from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, StopRun, key_of
+from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, StopRun
 from judges.endpoints.door import Door, door_of
 from judges.endpoints.keys import key_of_endpoint
 from judges.endpoints.reading import Body, read_chat, read_embeddings, read_models
@@ -85,7 +85,6 @@ class Client:
             raise CallFailed(failure.status, f"{failure.detail} {_not_known(options)}") from None
         body = read(reply)
         return Answered(
-            key=key_of(self.base_url, request),
             text=body.text,
             refusal=body.refusal,
             finish_reason=body.finish_reason,

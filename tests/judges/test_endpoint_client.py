@@ -66,12 +66,21 @@ def test_what_is_sent(openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPat
     assert asked.headers["host"] == f"127.0.0.1:{openai_server.port}"
 
 
+def test_the_key_of_a_question_stays_what_it_is() -> None:
+    """Of another one, every reply that is kept would be paid again."""
+    messages = [{"role": "user", "content": "Ist das wahr? – ja"}]
+    asked = ChatRequest(model="m", messages=messages, schema={"type": "object"}, seed=7, draw=2)
+    at = "https://models.example/v1"
+    assert key_of(at, asked) == "337bbd3cd08a6bddb9acb2a500806d1b03bdbc3b64c077e999aab3e755179f27"
+    embedded = EmbedRequest(model="m", texts=("a", "ü"))
+    assert key_of(at, embedded) == "4f474f9c2d6c8d187da9b86ba8cfbb3e3afa3f78006824822d6bf21706a5f6e9"
+
+
 def test_a_reply(openai_server: OpenAIServer) -> None:
     prices = {"price_in": Decimal("2.5"), "price_out": Decimal(10)}
     found = ask(openai_server, chat("yes", model="m-2026", tokens_in=1000, tokens_out=20), **prices)
     assert (found.text, found.finish_reason, found.model, found.raw) == ("yes", "stop", "m-2026", None)
     assert (found.tokens_in, found.tokens_out, found.cost) == (1000, 20, Decimal("0.0027"))
-    assert found.key == key_of(openai_server.url, ASK)
     assert found.latency > 0
     assert not found.is_kept
     assert ask(openai_server, chat("yes", tokens_in=None), **prices).cost is None, "what isn't known is not free"
