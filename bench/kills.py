@@ -47,8 +47,7 @@ def _killed(project: object, version: object, server: OpenAIServer) -> None:
     figure("scored twice", f"{scores.count() - units}", "0")
     figure("without a score", f"{asked - units}", "0")
     figure("replies kept", f"{Reply.objects.count():,}")
-    in_flight = AT_ONCE + 1  # one more may have come and not be written
-    figure("asked again", f"{len(server.requests) - asked}", f"<= {KILLS * in_flight} ({in_flight} in flight at each)")
+    figure("asked again", f"{len(server.requests) - asked}", f"<= {KILLS * AT_ONCE} ({AT_ONCE} in flight at each)")
     figure("in all", f"{seconds:.0f} s, {seconds / (KILLS + 1):.1f} s for each start of the worker")
 
 

@@ -1,12 +1,11 @@
 """The indexes that the trail is read by, made while everybody goes on labelling: the log of labels is the largest table.
 
-A build that was cut off leaves an index that nobody uses, so each is first dropped if it is there: this migration may be
-run again, and over one that made these indexes while nobody could write.
+It may be run again, also over one that made these indexes while nobody could write.
 """
 
-from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
-from django.db.migrations.operations.base import Operation
+
+from annotate.migration_steps import index_made
 
 _INDEXES = {
     "labelevent": models.Index(fields=["-created_at", "-id"], name="label_event_by_time"),
@@ -15,17 +14,12 @@ _INDEXES = {
 }
 
 
-def _made(model: str, index: models.Index) -> list[Operation]:
-    gone = f"DROP INDEX CONCURRENTLY IF EXISTS {index.name}"
-    return [migrations.RunSQL(gone, migrations.RunSQL.noop), AddIndexConcurrently(model, index)]
-
-
 class Migration(migrations.Migration):
     atomic = False
     dependencies = [("annotate", "0061_events_of_old_verdicts")]
 
     operations = [
-        *[step for model, index in _INDEXES.items() for step in _made(model, index)],
+        *[step for model, index in _INDEXES.items() for step in index_made(model, index)],
         # What it was read by before; of a database that went through an earlier form of 0060 it is gone already.
         migrations.SeparateDatabaseAndState(
             state_operations=[migrations.RemoveIndex("auditentry", "audit_by_project")],

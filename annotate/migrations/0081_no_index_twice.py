@@ -1,23 +1,13 @@
 """Indexes of foreign keys that another index begins with, or that nobody reads by: the labelling loop wrote each of them
-at every choice, and a task's twice.
-
-Only the index goes. Django's own AlterField would make the foreign key again as well, and check all rows for it.
-"""
+at every choice, and a task's twice."""
 
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
-from django.db.migrations.operations.base import Operation
+
+from annotate.migration_steps import index_of_key_gone
 
 _KEEP = django.db.models.deletion.PROTECT
-
-
-def _without_index(model: str, name: str, index: str, field: models.Field) -> Operation:
-    again = f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {index} ON annotate_{model} ({name}_id)"
-    return migrations.SeparateDatabaseAndState(
-        state_operations=[migrations.AlterField(model, name, field)],
-        database_operations=[migrations.RunSQL(f"DROP INDEX CONCURRENTLY IF EXISTS {index}", again)],
-    )
 
 
 class Migration(migrations.Migration):
@@ -28,40 +18,40 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        _without_index(
-            "label",
+        index_of_key_gone(
+            "annotate_label",
             "task",
             "annotate_label_task_id_09cb8f55",
             models.ForeignKey(
                 "annotate.task", on_delete=_KEEP, related_name="labels", null=True, blank=True, db_index=False
             ),
         ),
-        _without_index(
-            "label",
+        index_of_key_gone(
+            "annotate_label",
             "criterion",
             "annotate_label_criterion_id_d6dbaed9",
             models.ForeignKey("annotate.criterion", on_delete=_KEEP, related_name="labels", db_index=False),
         ),
-        _without_index(
-            "labelevent",
+        index_of_key_gone(
+            "annotate_labelevent",
             "label",
             "annotate_labelevent_label_id_b081deed",
             models.ForeignKey("annotate.label", on_delete=_KEEP, related_name="events", db_index=False),
         ),
-        _without_index(
-            "verdict",
+        index_of_key_gone(
+            "annotate_verdict",
             "sample",
             "annotate_verdict_sample_id_2619c184",
             models.ForeignKey("annotate.sample", on_delete=_KEEP, related_name="verdicts", db_index=False),
         ),
-        _without_index(
-            "verdictevent",
+        index_of_key_gone(
+            "annotate_verdictevent",
             "verdict",
             "annotate_verdictevent_verdict_id_ffc32e12",
             models.ForeignKey("annotate.verdict", on_delete=_KEEP, related_name="events", db_index=False),
         ),
-        _without_index(
-            "task",
+        index_of_key_gone(
+            "annotate_task",
             "returned_by",
             "annotate_task_returned_by_id_5787224b",
             models.ForeignKey(

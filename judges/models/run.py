@@ -150,7 +150,7 @@ class Ask(models.Model):
             # Read by the worker that takes the next ones, in the order in which they were laid.
             models.Index(fields=["run", "id"], condition=Q(state=AskState.WAITING), name="ask_waiting"),
             # Read by whoever frees what a process had in hand that is gone.
-            models.Index(fields=["run"], condition=Q(state=AskState.LEASED), name="ask_leased"),
+            models.Index(fields=["run"], condition=Q(state=AskState.LEASED), name="ask_in_hand"),
             # Read by a run's page: few, as a rule.
             models.Index(
                 fields=["run", "id"],

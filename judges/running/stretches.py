@@ -61,7 +61,7 @@ class Stretches:
     def next(self, count: int) -> list[Todo]:
         """About so many, since they are in hand from now on.
 
-        None when the next samples have all their scores, or when it is over: there are no more, the run is not to go
+        Empty when the next samples have all their scores, or when it is over: there are no more, the run is not to go
         on, or somebody else has taken it over.
         """
         with transaction.atomic():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -133,11 +133,10 @@ def progress_of(run: Run) -> RunProgress:
     # What is laid when it is done is counted at the run a moment later.
     planned = max(run.planned, by_state.total())
     to_come = 0 if run.is_laid else None if run.expected is None else max(0, run.expected - planned)
-    left = by_state[AskState.WAITING] + by_state[AskState.LEASED] + (to_come or 0)
     goes_on = run.state == RunState.RUNNING
     holds = run.worked_at is not None and timezone.now() - run.worked_at < _RATE_HOLDS
     per_second = run.per_second if goes_on and holds and run.per_second else None
-    return RunProgress(
+    progress = RunProgress(
         state=run.state,
         planned=planned,
         is_laid=run.is_laid,
@@ -154,9 +153,12 @@ def progress_of(run: Run) -> RunProgress:
         tokens_in=run.tokens_in,
         tokens_out=run.tokens_out,
         per_second=per_second,
-        eta_seconds=left / per_second if per_second is not None and to_come is not None else None,
+        eta_seconds=None,
         is_waiting_for_worker=goes_on and not is_held(place_of(run)),
     )
+    if per_second is None or to_come is None:
+        return progress
+    return replace(progress, eta_seconds=progress.left / per_second)
 
 
 def failed_asks(run: Run) -> QuerySet[Ask]:

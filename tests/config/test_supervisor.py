@@ -17,7 +17,7 @@ from config.supervisor import take_lock
 from tests.config.conftest import ROOT, Run
 from tests.config.test_embedded import assert_all_gone, kill, processes_on
 
-READY_SECONDS = 300
+READY_SECONDS = 120
 
 
 class Running:

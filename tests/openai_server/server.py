@@ -182,8 +182,7 @@ class OpenAIServer:
         reply = await self._reply_to(request)
         delay = self.latency if reply.delay is None else reply.delay
         if delay:
-            # From when the request was there: what it takes to make up a reply is part of the time that it takes.
-            await asyncio.sleep(request.at + delay - time.monotonic())
+            await asyncio.sleep(delay)
         if reply.hangs:
             await reader.read(1)  # until the other side has had enough
         if reply.hangs or reply.hangs_up:
