@@ -4,55 +4,82 @@ Pure functions on arrays (numpy, scipy); no Django, no pandas. Every statistic r
 sources stand in the functions; randomness arrives as ``rng``.
 """
 
-from alignment.alpha import krippendorff_alpha
-from alignment.altannotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
-from alignment.auc import roc_auc
-from alignment.bland_altman import BlandAltman, bland_altman, on_scale
-from alignment.bootstrap import RESAMPLES
-from alignment.calibration import CrossFit, NotFitted, cross_fit, cross_fit_on, fit_calibrator
-from alignment.calibrators import (
+from alignment.agreement.alpha import krippendorff_alpha
+from alignment.agreement.cohen import cohen_kappa
+from alignment.agreement.icc import intraclass_correlation
+from alignment.agreement.mean_kappa import mean_pairwise_kappa, mean_pairwise_pi, scott_pi
+from alignment.agreement.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
+from alignment.agreement.pairs import Pair, pairwise
+from alignment.agreement.self_consistency import Consistency, SelfConsistency, self_consistency
+from alignment.agreement.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
+from alignment.agreement.with_others import RestAgreement, WithTheRest, agreement_with_rest
+from alignment.base.bootstrap import RESAMPLES
+from alignment.base.caveats import interval_caveat, rarer_samples
+from alignment.base.estimate import Estimate
+from alignment.base.interval import CLUSTERS_FOR_INFLUENCE
+from alignment.base.ratings import Ratings, Scale
+from alignment.base.significance import benjamini_yekutieli, holm
+from alignment.calibration.calibrators import (
     Calibrator,
     CutpointCalibrator,
     IsotonicCalibrator,
     PlattCalibrator,
     ThresholdCalibrator,
 )
-from alignment.caveats import interval_caveat, rarer_samples
-from alignment.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
-from alignment.cohen import cohen_kappa
-from alignment.consensus import Consensus, consensus_labels, rest_label
-from alignment.consistency import Consistency, SelfConsistency, self_consistency
-from alignment.corrected_rate import CorrectedRate, corrected_rate, rogan_gladen
-from alignment.correlation import pearson, spearman
-from alignment.dawid_skene import DawidSkene, fit_dawid_skene
-from alignment.design import Design
-from alignment.drift import DriftWatch, watch_drift
-from alignment.errors import AnnotatorErrors, HumanErrors, annotator_errors
-from alignment.estimate import Estimate
-from alignment.icc import intraclass_correlation
-from alignment.interval import CLUSTERS_FOR_INFLUENCE
-from alignment.labels import LabelResult, judge_label_kappa
-from alignment.looks import kappa_at_look, level_of_look, widening
-from alignment.mean_kappa import mean_pairwise_kappa
-from alignment.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
-from alignment.noise import JudgeUnderNoise, judge_under_noise
-from alignment.paired import Flips, PairedLabels, PairedThresholds, paired_at_thresholds, paired_labels
-from alignment.pairs import Pair, pairwise
-from alignment.planning import (
+from alignment.calibration.fit import CrossFit, NotFitted, cross_fit, cross_fit_on, fit_calibrator
+from alignment.calibration.reliability import (
+    CalibrationFigures,
+    ReliabilityPoint,
+    calibration_figures,
+    evaluate_calibrator,
+)
+from alignment.calibration.split import dev_test_split
+from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene
+from alignment.consensus.majority import Consensus, consensus_labels, rest_label
+from alignment.judging.alternative_annotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
+from alignment.judging.annotator_errors import AnnotatorErrors, HumanErrors, annotator_errors
+from alignment.judging.auc import pr_auc, roc_auc
+from alignment.judging.bland_altman import BlandAltman, bland_altman, on_scale
+from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
+from alignment.judging.correlation import kendall, pearson, spearman
+from alignment.judging.drift import DriftWatch, watch_drift
+from alignment.judging.label_judge import LabelResult, judge_label_kappa
+from alignment.judging.looks import kappa_at_look, level_of_look, widening
+from alignment.judging.noise import JudgeUnderNoise, judge_under_noise
+from alignment.judging.paired import Flips, PairedLabels, PairedThresholds, paired_at_thresholds, paired_labels
+from alignment.judging.prevalence import CorrectedRate, PpiMean, corrected_rate, ppi_mean, rogan_gladen
+from alignment.judging.reference import BinaryReference, MeanReference, mean_value, reference_majority
+from alignment.judging.slices import Slice, slices_at_threshold
+from alignment.judging.threshold import Sweep, ThresholdResult, at_threshold, sweep
+from alignment.judging.triage import (
+    CertifiedRegion,
+    RiskCoverage,
+    certified_region,
+    decisions_needed,
+    distance_steps,
+    risk_coverage,
+    share_inside,
+)
+from alignment.judging.trust import Trust, trust_verdict
+from alignment.judging.weighted import Design, WeightedResult, weighted_at_threshold, weighted_mean
+from alignment.planning.sample_size import (
     Plannable,
     kappa_influence,
     plannable,
     plannable_from_estimate,
     plannable_from_influence,
 )
-from alignment.ppi import PpiMean, ppi_mean
-from alignment.precision_recall import pr_auc
-from alignment.ratings import Ratings, Scale
-from alignment.reference import BinaryReference, MeanReference, mean_value, reference_majority
-from alignment.region import CertifiedRegion, certified_region, decisions_needed, distance_steps, share_inside
-from alignment.reliability import CalibrationFigures, ReliabilityPoint, calibration_figures, evaluate_calibrator
-from alignment.rest import RestAgreement, WithTheRest, agreement_with_rest
-from alignment.sample_metrics import (
+from alignment.planning.selection import (
+    Draw,
+    allocate,
+    draw,
+    expected_spread,
+    guessed_spread,
+    judge_views,
+    strata,
+    worth,
+)
+from alignment.retrieval.sample_metrics import (
     context_entity_recall,
     context_precision,
     context_recall,
@@ -64,17 +91,6 @@ from alignment.sample_metrics import (
     recall_at_k,
     reciprocal_rank,
 )
-from alignment.scott import mean_pairwise_pi, scott_pi
-from alignment.selection import Draw, allocate, draw, expected_spread, guessed_spread, judge_views, strata, worth
-from alignment.significance import benjamini_yekutieli, holm
-from alignment.slices import Slice, slices_at_threshold
-from alignment.split import dev_test_split
-from alignment.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
-from alignment.tau import kendall
-from alignment.threshold import Sweep, ThresholdResult, at_threshold, sweep
-from alignment.triage import RiskCoverage, risk_coverage
-from alignment.trust import Trust, trust_verdict
-from alignment.weighted import WeightedResult, weighted_at_threshold, weighted_mean
 
 __all__ = [
     "CLUSTERS_FOR_INFLUENCE",

@@ -33,8 +33,8 @@ from alignment import (
     sweep,
     watch_drift,
 )
-from alignment.arrays import Bools, Floats, Ints
-from alignment.region import error_bound
+from alignment.base.arrays import Bools, Floats, Ints
+from alignment.judging.triage import error_bound
 
 SEED = 20260601
 

@@ -25,11 +25,11 @@ from alignment import (
     weighted_at_threshold,
     weighted_mean,
 )
-from alignment.alpha import krippendorff_alpha
-from alignment.cohen import cohen_kappa
-from alignment.interval import CLUSTERS_FOR_INFLUENCE, Kind, Plan, proportion
-from alignment.multirater import gwet_ac1
-from alignment.ratings import Ratings
+from alignment.agreement.alpha import krippendorff_alpha
+from alignment.agreement.cohen import cohen_kappa
+from alignment.agreement.multirater import gwet_ac1
+from alignment.base.interval import CLUSTERS_FOR_INFLUENCE, Kind, Plan, proportion
+from alignment.base.ratings import Ratings
 
 SAME = 0.5
 

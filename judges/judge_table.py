@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from alignment.figures.titles import judge_titles
+from alignment.report.judged import judge_titles
 from annotate.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
 
 _HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman"]

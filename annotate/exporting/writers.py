@@ -102,7 +102,7 @@ def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
 def human_faithfulness(exported: ExportedSample) -> float | None:
     """Supported claims / all claims, from verdicts on `support`; None unless every claim has one that is settled."""
     # Here, since the statistics take a second to load, and every start of the web process would wait for them.
-    from alignment.sample_metrics import faithfulness
+    from alignment.retrieval.sample_metrics import faithfulness
 
     values = _settled(exported, SUPPORT, UnitKind.CLAIM)
     claims = units_of(exported.sample, UnitKind.CLAIM)

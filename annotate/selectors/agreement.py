@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignment.figures import agreement_figures
+from alignment.report import agreement_figures
 from annotate.models import Criterion
 from annotate.selectors.evidence import evidence_of
 

@@ -21,7 +21,7 @@ from annotate.selectors.pace import PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.selectors.quality import gold_accuracy
 
 if TYPE_CHECKING:
-    from alignment.estimate import Estimate
+    from alignment.base.estimate import Estimate
 
 PACE_DAYS = 7
 # An agreement, a steadiness or a pace of fewer is no figure yet.
@@ -61,7 +61,7 @@ class PersonBoard:
 def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBoard]:
     """Everybody who has, or had, a task of the batch or may take one from its queue, by user name."""
     # Here and below, not above: the statistics take a second to load, which every start would pay.
-    from alignment.estimate import Estimate
+    from alignment.base.estimate import Estimate
 
     since = (now or timezone.now()) - timedelta(days=PACE_DAYS)
     counts = _counts(batch)
@@ -202,7 +202,7 @@ def _enough(found: Estimate) -> Estimate:
     """No figure where it would rest on next to nothing."""
     if found.n >= FEWEST_UNITS:
         return found
-    from alignment.estimate import Estimate
+    from alignment.base.estimate import Estimate
 
     return Estimate.undefined(f"fewer than {FEWEST_UNITS} units", n=found.n, clusters=found.clusters)
 
@@ -211,7 +211,7 @@ def _estimate(samples: list[tuple[int, int]], batch: Batch, name: str) -> Estima
     """Clustered by sample."""
     import numpy as np
 
-    from alignment.interval import Plan, proportion
+    from alignment.base.interval import Plan, proportion
 
     table: Any = np.array(samples, dtype=float).reshape(-1, 2)
     plan = Plan("auto", np.random.default_rng(batch.seed), 0.95)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from alignment.figures import Before, Chance, Evidence, Option
-from alignment.figures import Criterion as Asked
-from alignment.ratings import Scale
+from alignment.base.ratings import Scale
+from alignment.report import Before, Chance, Evidence, Option
+from alignment.report import Criterion as Asked
 from annotate.models import Criterion
 from annotate.selectors.draws import chances_of
 from annotate.selectors.metadata import metadata_of

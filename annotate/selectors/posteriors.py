@@ -13,7 +13,7 @@ from annotate.selectors.ratings import votes_of
 
 if TYPE_CHECKING:
     from alignment import DawidSkene, Ratings
-    from alignment.ratings import Scale
+    from alignment.base.ratings import Scale
 
 # A sample's key, and the address within it.
 Unit = tuple[int, str]
@@ -41,7 +41,7 @@ def posteriors_of(criterion: Criterion) -> Posteriors:
     """Raises Conflict `not_identified` with a sentence when the labels can't carry the model."""
     # Here, not above: the statistics take a second to load, which every start would pay.
     from alignment import Ratings, fit_dawid_skene
-    from alignment.identified import why_unidentified
+    from alignment.consensus.dawid_skene import why_unidentified
 
     if not criterion.options:
         raise _refused(_("The criterion is a number without options, and the model needs options."))
@@ -64,7 +64,7 @@ def posteriors_of(criterion: Criterion) -> Posteriors:
 
 
 def _units(fitted: DawidSkene) -> dict[Unit, tuple[Any, float]]:
-    from alignment.consensus import TIE
+    from alignment.consensus.majority import TIE
 
     greatest = fitted.posterior.max(axis=1)
     rows = zip(fitted.unit_ids, fitted.label.tolist(), greatest.tolist(), strict=True)

@@ -13,7 +13,7 @@ from annotate.models import Batch, Project, User
 
 if TYPE_CHECKING:
     from alignment import Estimate
-    from alignment.ratings import Scale
+    from alignment.base.ratings import Scale
     from annotate.models import Criterion
 
 
@@ -57,7 +57,7 @@ def gold_accuracy(of: Batch | Project) -> list[GoldAccuracy]:
     # Here, not above: the statistics take a second to load.
     import numpy as np
 
-    from alignment.interval import Plan, proportion
+    from alignment.base.interval import Plan, proportion
 
     scope = "t.batch_id = %s" if isinstance(of, Batch) else "b.project_id = %s"
     rows: dict[int, list[tuple[int, bool | None, bool]]] = defaultdict(list)

@@ -15,7 +15,7 @@ from annotate.selectors.dashboard import PersonBoard, person_boards
 from annotate.selectors.forecast import Forecast, forecast
 
 if TYPE_CHECKING:
-    from alignment.estimate import Estimate
+    from alignment.base.estimate import Estimate
 
 
 @dataclass(frozen=True)

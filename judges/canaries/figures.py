@@ -13,7 +13,7 @@ from judges.canaries.variants import CLEAN, INSTEAD, NUMBERED, Variant
 from judges.models import ScoreStatus
 
 if TYPE_CHECKING:
-    from alignment.estimate import Estimate
+    from alignment.base.estimate import Estimate
 
 _LEVEL = 0.95
 
@@ -52,7 +52,7 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class Rates:
     """flips: of all that could be compared and whose text was kept; towards, away: of those that could become better,
-    or worse. Estimates as dictionaries (alignment.estimate)."""
+    or worse. Estimates as dictionaries (alignment.base.estimate)."""
 
     flips: dict[str, Any]
     towards: dict[str, Any]
@@ -91,8 +91,8 @@ def _rate(pairs: Iterable[Pair], hit: Callable[[Pair], bool | None]) -> dict[str
     # Here, not above: the statistics take a second to load, and most processes never count anything.
     import numpy as np
 
-    from alignment.interval import Plan, proportion
-    from alignment.reasons import NO_UNITS
+    from alignment.base.estimate import NO_UNITS
+    from alignment.base.interval import Plan, proportion
 
     hits: dict[str, int] = defaultdict(int)
     trials: dict[str, int] = defaultdict(int)

@@ -89,7 +89,7 @@ def _named(members: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dict[str, Any]:
-    from alignment.figures import reference_of
+    from alignment.report import reference_of
 
     # Samples get a side here as they do at a report; of what is said of the test half, nothing is used.
     reference = reference_of(evidence_of(criterion))

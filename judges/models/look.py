@@ -30,8 +30,8 @@ class Look(models.Model):
     """One look at the test part of a criterion, with one judge: never changed, never taken back.
 
     number: the how-many-eth look with this judge, of any version, since each may have been made after the one before.
-    level: the confidence that its intervals have left (alignment.looks). fingerprint: of all that it rests on.
-    result: everything that was fitted on dev and measured on test (alignment.figures.looked), as plain JSON.
+    level: the confidence that its intervals have left (alignment.judging.looks). fingerprint: of all that it rests on.
+    result: everything that was fitted on dev and measured on test (alignment.report.looked), as plain JSON.
     samples: {"dev": [their own ids], "test": {id: [tn, fp, fn, tp]}}.
     """
 

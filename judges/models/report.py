@@ -9,7 +9,7 @@ class AlignmentReport(models.Model):
 
     parameters: {"seed", "level", "dev_share", …}; `fingerprint`: hash of every rating and score that went in.
     result: all estimates as plain JSON; plots: {name: SVG text}. evidence: gzipped JSON of everything that went in
-    (alignment.figures.files), from which the figures can be worked out again.
+    (alignment.report.evidence), from which the figures can be worked out again.
     """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="reports")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def reliability_plot(name: str, judge: str, calibration: dict[str, Any]) -> str:
-    """`calibration`: as alignment.figures.calibration, with points of the chosen method."""
+    """`calibration`: as alignment.report.calibration, with points of the chosen method."""
     points = calibration["points"]
     held = sum(point["low"] <= point["predicted"] <= point["high"] for point in points if point["low"] is not None)
     drawn = sum(point["low"] is not None for point in points)

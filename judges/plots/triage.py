@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from alignment.region import RISK
+from alignment.judging.triage import RISK
 from annotate.text_tables import interval
 from judges.plots.colours import BAND, JUDGE
 from judges.plots.svg import draw
@@ -17,7 +17,7 @@ MARGINS = (0.85, 0.2, 0.15, 0.55)
 
 
 def triage_plot(name: str, judge: str, triage: dict[str, Any]) -> str:
-    """`triage`: as alignment.figures.triaged.triage_figures gives it, with a curve."""
+    """`triage`: as alignment.report.triaged.triage_figures gives it, with a curve."""
     sentences = [
         f"Of the surest {row['coverage']:.0%} of decisions {interval(row['error'], 3)} are wrong."
         for row in triage["rows"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignment.figures import compare, reference_figures, reference_of
+from alignment.report import compare, reference_figures, reference_of
 from annotate.models import Criterion
 from judges.services.evidence import full_evidence
 

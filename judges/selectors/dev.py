@@ -15,7 +15,7 @@ from annotate.selectors.samples import samples_named
 from judges.models import SplitMember
 
 if TYPE_CHECKING:
-    from alignment.figures import Evidence
+    from alignment.report import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class OnDev:
     def evidence(self) -> Evidence:
         """For the figures that compare judges on them; every sample is dev."""
         # Here, not above: the statistics take a second to load, and most processes never count anything.
-        from alignment.figures import Evidence
+        from alignment.report import Evidence
         from annotate.selectors.evidence import asked
 
         return Evidence(

@@ -28,7 +28,7 @@ from judges.selectors.scores import among, load_scores
 from judges.selectors.shown import from_to
 
 if TYPE_CHECKING:
-    from alignment.figures import Reference
+    from alignment.report import Reference
 
 # A batch of samples named one by one was chosen by their scores: on what a judge is least sure of it errs most.
 CHOSEN = "list"
@@ -86,7 +86,7 @@ def _drift_of(certificate: Certificate) -> Drift:
     if not arrived:
         return Drift(bound, None, None, len(chosen), None)
     # Here, not above: the statistics take a second to load, and most certificates have no audits yet.
-    from alignment.figures import audited
+    from alignment.report import audited
 
     scores = load_scores(look.criterion, look.version, look.dimension, new.keys())
     found = audited(reference, scores, look.result["threshold"], arrived, bound)
@@ -169,7 +169,7 @@ def _people(
     certificate: Certificate, labels: list[Label], samples: Mapping[int, str]
 ) -> tuple[Reference, dict[UnitKey, datetime]]:
     """People's side on these samples, and when it was known, of the units where that was after the certificate."""
-    from alignment.figures import Evidence, reference_of
+    from alignment.report import Evidence, reference_of
     from annotate.selectors.evidence import asked
 
     criterion = certificate.look.criterion

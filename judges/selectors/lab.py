@@ -22,7 +22,7 @@ from judges.selectors.dev import OnDev, on_dev
 from judges.selectors.scores import load_scores
 
 if TYPE_CHECKING:
-    from alignment.figures import JudgeScores
+    from alignment.report import JudgeScores
 
 # Of the units that flipped, and of those whose answer changed without it: how many are read out.
 MOST_UNITS = 300
@@ -116,7 +116,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """figures: as alignment.figures.two_versions, `first` the base and `second` the version that was tried; spent,
+    """figures: as alignment.report.two_versions, `first` the base and `second` the version that was tried; spent,
     failed (how often, by status, among the units that people settled): of both, in that order. caveat: what to know
     about intervals from so few samples."""
 
@@ -131,8 +131,8 @@ def trial_figures(trial: Trial) -> Found:
     """As far as both have been run. Of the trial's samples those that are dev, and nothing of any other: a report's
     figures at this choice of samples, so their basis is said there (docs/statistics.md)."""
     # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.caveats import interval_caveat, rarer_samples
-    from alignment.figures import reference_of, two_versions
+    from alignment.base.caveats import interval_caveat, rarer_samples
+    from alignment.report import reference_of, two_versions
 
     dev = on_dev(trial.criterion, trial.samples)
     keys = [sample.pk for sample in dev.samples.values()]

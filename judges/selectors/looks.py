@@ -107,7 +107,7 @@ def cost_of(look: int) -> Cost:
     """Kept in the cache: the statistics take a second to load, and this is all that most page views want of them."""
     found: Cost | None = cache.get(key := f"cost-of-look:{FIGURES_VERSION}:{look}")
     if found is None:
-        from alignment.looks import level_of_look, widening
+        from alignment.judging.looks import level_of_look, widening
 
         found = Cost(look, percent_of(level_of_look(look)), f"{widening(look):.1f}")
         cache.set(key, found, timeout=None)

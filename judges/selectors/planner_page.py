@@ -118,8 +118,8 @@ def _row(row: Mapping[str, Any], places: Sequence[int], half_width: float | None
 
 def _wanted(row: Mapping[str, Any], half_width: float) -> str:
     # Here, not above: the statistics take a second to load, and pages are served from what is frozen.
-    from alignment.figures.planned import Growth
-    from alignment.planning import two_digits
+    from alignment.planning.sample_size import two_digits
+    from alignment.report.planned import Growth
 
     more = Growth.from_dict(row).more_for(half_width)
     return UNDEFINED if more is None else _("about %(n)s") % {"n": f"{two_digits(more):,}"} if more else _("reached")

@@ -18,7 +18,7 @@ from judges.models import Judge, JudgeVersion, Score, ScoreStatus
 from judges.selectors.versions import OF_KEPT
 
 if TYPE_CHECKING:
-    from alignment.figures import JudgeScores
+    from alignment.report import JudgeScores
 
 NO_OPTION = "not an option"
 MOST_NAMED = 10_000
@@ -29,7 +29,7 @@ _WHOLE = "answer"
 @dataclass(frozen=True, slots=True)
 class _Metrics:
     """What the labels of a kind of parts add up to: the built-in criterion that asks for it, and of each usual name of
-    a metric the key that it has in alignment.figures."""
+    a metric the key that it has in alignment.report."""
 
     built_in: str
     names: Mapping[str, str]
@@ -198,7 +198,7 @@ def load_scores(
     """What the version said under this name about the criterion's kind of units, or another: of all samples, or, where
     that is fewer, of those named by their primary keys."""
     # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.figures import JudgeScores
+    from alignment.report import JudgeScores
 
     numbers: dict[UnitKey, float] = {}
     labels: dict[UnitKey, Value] = {}

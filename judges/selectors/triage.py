@@ -15,8 +15,8 @@ from annotate.unit_sql import indices_sql
 from annotate.units import LISTED_KINDS
 from judges.models import Look
 
-# Distances closer than this, relatively, are one; as alignment.triage.ROUNDING, which takes a second to load. A test
-# holds the two against each other.
+# Distances closer than this, relatively, are one; as alignment.judging.triage.ROUNDING, which takes a second to load. A
+# test holds the two against each other.
 ROUNDING = 1e-9
 
 

@@ -15,7 +15,7 @@ from judges.models import LARGEST_SCORE, Certificate, Look
 from judges.services.gate import standing
 
 if TYPE_CHECKING:
-    from alignment.figures import Applied
+    from alignment.report import Applied
 
 MAX_SCORES = 100_000
 # So many rows with something wrong are listed.
@@ -74,7 +74,7 @@ def certificate_that_holds(
 def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> AppliedBatch:
     look = certificate.look
     # Here, not above: the statistics take a second to load, and a refusal needs none of them.
-    from alignment.figures import applied, generator
+    from alignment.report import applied, generator
 
     found = applied(
         look.result,

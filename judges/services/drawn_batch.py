@@ -16,7 +16,7 @@ from annotate.models import Batch, Criterion, Project, User
 from annotate.services.batches import create_batch
 
 if TYPE_CHECKING:
-    from alignment.figures import Chance
+    from alignment.report import Chance
 
 
 class Draw(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from alignment.figures import Evidence, reference_of
+from alignment.report import Evidence, reference_of
 from annotate.models import Criterion
 from annotate.selectors.evidence import evidence_of
 from judges.selectors.scores import judge_scores, measured_by, whole_scores

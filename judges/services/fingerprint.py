@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from alignment.figures import Evidence, UnitKey
+from alignment.report import Evidence, UnitKey
 
 
 def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:

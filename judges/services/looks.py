@@ -30,8 +30,8 @@ def look_at_test(
     `expected`: somebody looked in between, and it would cost more than was said.
     """
     # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.figures import Judged, looked, reference_of
-    from alignment.looks import level_of_look
+    from alignment.judging.looks import level_of_look
+    from alignment.report import Judged, looked, reference_of
     from judges.services.evidence import full_evidence
     from judges.services.fingerprint import fingerprint_of
 

@@ -19,7 +19,7 @@ from judges.services.drawn_batch import make_drawn_batch, plan_of
 from judges.services.split import sides_of
 
 if TYPE_CHECKING:
-    from alignment.figures import Chance, JudgeScores, Proposal
+    from alignment.report import Chance, JudgeScores, Proposal
 
 DEFAULT_COUNT = 40
 FEWEST_SAMPLES = 2
@@ -57,7 +57,7 @@ def next_samples(
     A seed is drawn when none is given. Raises Invalid for a number that can't be drawn and for a judge without scores.
     """
     # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.figures import propose, reference_of
+    from alignment.report import propose, reference_of
     from annotate.selectors.evidence import evidence_of
 
     names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))

@@ -21,7 +21,7 @@ from judges.services.drawn_batch import make_drawn_batch, plan_of
 from judges.services.next_samples import MOST_SAMPLES, About
 
 if TYPE_CHECKING:
-    from alignment.figures import Chance, JudgeScores, OutcomeDraw
+    from alignment.report import Chance, JudgeScores, OutcomeDraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def outcome_queue(
     answers with labels. Raises Invalid for a judge without scores, a missing threshold, shares, and an empty draw.
     """
     # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.figures import draw_by_outcome, outcomes_of
+    from alignment.report import draw_by_outcome, outcomes_of
 
     _check(shares)
     said = _said(criterion, about)

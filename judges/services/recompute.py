@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from alignment.figures import differences, evidence_from_dict, report_figures
+from alignment.report import differences, evidence_from_dict, report_figures
 
 HERE = Path(__file__).resolve().parent
 

@@ -13,7 +13,7 @@ from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Max
 
-from alignment.figures import Evidence, report_figures
+from alignment.report import Evidence, report_figures
 from annotate.models import Criterion, Project, User
 from annotate.services.audit import note
 from judges.models import AlignmentReport

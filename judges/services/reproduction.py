@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from django.utils.translation import gettext as _
 
-from alignment.figures import Evidence, differences, evidence_as_dict, evidence_from_dict, report_figures
+from alignment.report import Evidence, differences, evidence_as_dict, evidence_from_dict, report_figures
 from annotate.errors import Conflict
 from judges.models import AlignmentReport
 from judges.selectors.reports import is_shown, report_as_dict

@@ -24,7 +24,7 @@ from alignment import (
     spearman,
     sweep,
 )
-from alignment.interval import wilson
+from alignment.base.interval import wilson
 
 SEEDS = range(6)
 

@@ -8,16 +8,17 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, confusion_matrix, log_loss
 
 from alignment import IsotonicCalibrator, NotFitted, PlattCalibrator
-from alignment.figures import Criterion, Evidence, Judged, JudgeScores, Option, reference_of, report_figures
-from alignment.figures.calibrated import (
+from alignment.report import Criterion, Evidence, Judged, JudgeScores, Option, reference_of, report_figures
+from alignment.report.calibration import (
     ANSWERS_LABELS,
     chosen_calibrator,
     cutpoint_calibrator,
     fitted_on_dev,
+    grade_figures,
     passing_columns,
+    probability_figures,
 )
-from alignment.figures.calibration import grade_figures, probability_figures
-from alignment.figures.histogram import score_histogram
+from alignment.report.comparison import score_histogram
 
 SAMPLES = 240
 

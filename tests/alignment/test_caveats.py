@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from alignment import interval_caveat, rarer_samples
-from alignment.caveats import FEW_OF_THE_RARER, FEW_SAMPLES, VERY_FEW_OF_THE_RARER
+from alignment.base.caveats import FEW_OF_THE_RARER, FEW_SAMPLES, VERY_FEW_OF_THE_RARER
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 

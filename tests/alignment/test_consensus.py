@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alignment import Ratings, consensus_labels, reference_majority, rest_label
-from alignment.consensus import TIE
+from alignment.consensus.majority import TIE
 
 DIMENSIONS = ("naturalness", "appropriateness", "completeness", "faithfulness")
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alignment import percent_agreement, self_consistency
-from alignment.interval import wilson
+from alignment.base.interval import wilson
 
 NONE = {"interval": "none"}
 

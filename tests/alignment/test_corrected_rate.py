@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from alignment import at_threshold, corrected_rate, rogan_gladen
-from alignment.bootstrap import resampled_kinds
+from alignment.base.bootstrap import resampled_kinds
 
 NONE = {"interval": "none"}
 INFLUENCE = {"interval": "influence"}

@@ -9,7 +9,7 @@ import alignment
 
 def test_examples():
     run = 0
-    for module in pkgutil.iter_modules(alignment.__path__, "alignment."):
+    for module in pkgutil.walk_packages(alignment.__path__, "alignment."):
         result = doctest.testmod(importlib.import_module(module.name))
         assert result.failed == 0, module.name
         run += result.attempted

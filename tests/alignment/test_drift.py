@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import betaln
 
 from alignment import watch_drift
-from alignment.drift import ODDS
+from alignment.judging.drift import ODDS
 
 
 def singles(wrong, certified=0.05, **how):

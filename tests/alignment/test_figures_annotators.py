@@ -11,12 +11,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from alignment import Ratings, agreement_with_rest, annotator_errors, fit_dawid_skene
-from alignment.figures import Before, Criterion, Evidence, Option, reference_of
-from alignment.figures.annotators import LABELS_READ, LEAST_ROUNDS, annotator_figures
-from alignment.figures.habits import MAX_WEEKS
-from alignment.figures.listed import MAX_ANNOTATORS
-from alignment.interval import Plan, proportion, wilson
-from alignment.shares import shares
+from alignment.base.interval import Plan, proportion, wilson
+from alignment.report import Before, Criterion, Evidence, Option, reference_of
+from alignment.report.annotators import LABELS_READ, LEAST_ROUNDS, MAX_ANNOTATORS, MAX_WEEKS, annotator_figures, shares
 
 PEOPLE = ("ann", "ben", "chen", "dora", "eve")
 RIGHT = {"ann": 0.95, "ben": 0.9, "chen": 0.8, "dora": 0.6, "eve": 0.85}

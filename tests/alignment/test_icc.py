@@ -9,7 +9,7 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from alignment import Ratings, intraclass_correlation, krippendorff_alpha
-from alignment.icc import complete_table
+from alignment.agreement.icc import complete_table
 
 NONE = {"interval": "none"}
 FORMS = ("one-way", "agreement", "consistency")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from alignment import Ratings
-from alignment.identified import FEWEST_UNITS, why_unidentified
+from alignment.consensus.dawid_skene import FEWEST_UNITS, why_unidentified
 
 
 def table(rows: Iterable[tuple[int, str, str]], levels: str = "xy") -> Ratings:

@@ -25,8 +25,8 @@ from alignment import (
     scott_pi,
     spearman,
 )
-from alignment.interval import standard_error
-from alignment.totals import Totals
+from alignment.base.interval import standard_error
+from alignment.base.totals import Totals
 
 AGREEMENT = {
     "percent agreement": percent_agreement,
@@ -147,7 +147,7 @@ def test_weighted_resamples_are_the_statistic_of_copied_units(name, rng, monkeyp
         assert resample(weights[None].astype(float))[0] == pytest.approx(seen[0], abs=1e-10)
         return np.linspace(0, 1, 2000)
 
-    for module in ("interval", "precision_recall"):
+    for module in ("base.interval", "judging.auc"):
         monkeypatch.setattr(f"alignment.{module}.resampled", spy)
     statistic(*given, interval="bootstrap", rng=rng)
     assert seen
@@ -261,8 +261,8 @@ def test_the_level_widens(with_gaps):
 def test_the_bootstrap_works_in_blocks(monkeypatch):
     score, _, human, cluster = columns(60, 3)
     whole = kendall(score, human, cluster, rng=np.random.default_rng(1))
-    monkeypatch.setattr("alignment.bootstrap.FLOATS_AT_ONCE", 6000)
-    monkeypatch.setattr("alignment.tau.SIGNS_AT_ONCE", 600)
+    monkeypatch.setattr("alignment.base.bootstrap.FLOATS_AT_ONCE", 6000)
+    monkeypatch.setattr("alignment.judging.correlation.SIGNS_AT_ONCE", 600)
     parts = kendall(score, human, cluster, rng=np.random.default_rng(1))
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.02)
 
@@ -270,7 +270,7 @@ def test_the_bootstrap_works_in_blocks(monkeypatch):
 def test_gradients_in_blocks(monkeypatch, with_gaps):
     ratings = with_gaps(3)
     whole = krippendorff_alpha(ratings, "ordinal", interval="influence")
-    monkeypatch.setattr("alignment.totals.CELLS_AT_ONCE", 40)
+    monkeypatch.setattr("alignment.base.totals.CELLS_AT_ONCE", 40)
     parts = krippendorff_alpha(ratings, "ordinal", interval="influence")
     assert parts.low == pytest.approx(whole.low, abs=1e-14)
 

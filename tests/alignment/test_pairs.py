@@ -6,13 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alignment import Ratings, cohen_kappa, mean_pairwise_kappa, pairwise, percent_agreement
-from alignment.arrays import ranges, renumbered, run_starts
-from alignment.bootstrap import middle
-from alignment.cohen import kappa_statistic
-from alignment.pair_counts import PairCounts
-from alignment.pair_kappas import influences
-from alignment.totals import Totals
-from alignment.weights import disagreement
+from alignment.agreement.cohen import kappa_statistic
+from alignment.agreement.pairs import PairCounts, influences
+from alignment.base.arrays import ranges, renumbered, run_starts
+from alignment.base.bootstrap import middle
+from alignment.base.tables import disagreement
+from alignment.base.totals import Totals
 
 KAPPAS = {"kappa": None, "linear": "linear", "quadratic": "quadratic"}
 
@@ -91,8 +90,8 @@ def test_pairs_in_blocks(monkeypatch):
     ratings = ratings_of(*MANY["dense"])
     whole = pairwise(ratings, interval="bootstrap", rng=np.random.default_rng(1))
     mean = mean_pairwise_kappa(ratings, interval="bootstrap", rng=np.random.default_rng(1))
-    monkeypatch.setattr("alignment.pair_bootstrap.PAIRS_AT_ONCE", 2)
-    monkeypatch.setattr("alignment.mean_kappa.PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr("alignment.agreement.pairs.PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr("alignment.agreement.mean_kappa.PAIRS_AT_ONCE", 2)
     same(mean_pairwise_kappa(ratings, interval="bootstrap", rng=np.random.default_rng(1)), mean)
     for pair, other in zip(pairwise(ratings, interval="bootstrap", rng=np.random.default_rng(1)), whole, strict=True):
         assert (pair.a, pair.b, pair.kappa.value) == (other.a, other.b, other.kappa.value)

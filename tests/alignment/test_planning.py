@@ -9,16 +9,16 @@ from alignment import (
     Estimate,
     Plannable,
     at_threshold,
-    binary,
     cohen_kappa,
     kappa_influence,
     plannable,
     plannable_from_estimate,
     plannable_from_influence,
 )
-from alignment.cohen import confusion
-from alignment.planning import two_digits
-from alignment.totals import Totals
+from alignment.agreement.cohen import confusion
+from alignment.base import binary
+from alignment.base.totals import Totals
+from alignment.planning.sample_size import two_digits
 
 EVEN = [400, 100, 100, 400]
 RARE = [864, 36, 36, 64]

@@ -23,7 +23,6 @@ from alignment import (
     alternative_annotator_test,
     annotator_errors,
     at_threshold,
-    binary,
     bland_altman,
     brennan_prediger,
     calibration_figures,
@@ -71,8 +70,9 @@ from alignment import (
     weighted_at_threshold,
     weighted_mean,
 )
-from alignment.cohen import kappa_of_margins
-from alignment.weights import disagreement
+from alignment.agreement.cohen import kappa_of_margins
+from alignment.base import binary
+from alignment.base.tables import disagreement
 
 ASKED = {"interval": "influence"}
 NONE = {"interval": "none"}
@@ -315,7 +315,7 @@ def judged(draw):
     return Judged(score, other, human.astype(int), cluster, np.where(cluster % 2, "en", "de"))
 
 
-#: Where tables tie in everything else, the first by its raters' names is taken (see alignment.icc.complete_table).
+#: Where tables tie in everything else, the first by its raters' names is taken (see agreement.icc.complete_table).
 NAMES_BREAK_TIES = {"intraclass_correlation"}
 OTHERWISE = {"ann": "zoe", "bob": "yan", "cat": "xia", "dan": "wim", "judge": "a machine"}
 IN_ORDER = {"ann": "wim", "bob": "xia", "cat": "yan", "dan": "zoe", "judge": "zz, a machine"}

@@ -15,10 +15,9 @@ from alignment import (
     percent_agreement,
     prevalence,
 )
-from alignment.cohen import confusion, kappa_statistic
-from alignment.interval import standard_error
-from alignment.tables import agreement_columns, pairs_within
-from alignment.weights import disagreement
+from alignment.agreement.cohen import confusion, kappa_statistic
+from alignment.base.interval import standard_error
+from alignment.base.tables import agreement_columns, disagreement, pairs_within
 
 COHEN = [[0, 4, 1], [0, 8, 0], [0, 1, 5]]
 COHEN_1968 = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]

@@ -23,7 +23,7 @@ from alignment import (
     spearman,
     sweep,
 )
-from alignment.ratings import Ratings
+from alignment.base.ratings import Ratings
 
 DIMENSIONS = ("naturalness", "appropriateness", "completeness", "faithfulness", "win_rate")
 SCORED = DIMENSIONS[:-1]

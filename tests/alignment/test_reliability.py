@@ -10,8 +10,8 @@ from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
 from alignment import at_threshold, calibration_figures, evaluate_calibrator, fit_calibrator
-from alignment.calibrators import ThresholdCalibrator
-from alignment.reliability import equal_mass_bins
+from alignment.calibration.calibrators import ThresholdCalibrator
+from alignment.calibration.reliability import equal_mass_bins
 
 NONE = {"interval": "none"}
 

@@ -11,7 +11,7 @@ from scipy.special import logit
 from sklearn import metrics
 
 from alignment import bland_altman, on_scale, pr_auc
-from alignment.interval import standard_error
+from alignment.base.interval import standard_error
 
 NONE = {"interval": "none"}
 

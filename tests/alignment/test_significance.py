@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
 from alignment import benjamini_yekutieli, holm
-from alignment.significance import p_mean_below
+from alignment.base.significance import p_mean_below
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from alignment import Estimate, cohen_kappa, level_of_look, roc_auc, trust_verdict
-from alignment.trust import Verdict
+from alignment.judging.trust import Verdict
 
 NO_VARIATION = "nothing varies between clusters: no interval"
 GRADE = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from alignment.figures.reference import METHOD
+from alignment.report.reference import METHOD
 from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.selectors.agreement import agreement
 from judges.judge_table import judge_table

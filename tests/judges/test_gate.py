@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from alignment.looks import level_of_look
+from alignment.judging.looks import level_of_look
 from annotate.errors import Conflict, Invalid
 from annotate.models import Criterion, Label, Project, Sample, User
 from annotate.services.criteria import add_criteria

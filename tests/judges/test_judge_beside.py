@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from alignment.figures import Evidence, JudgeScores, report_figures
-from alignment.figures.evidence import Criterion as Asked
-from alignment.figures.evidence import Option, UnitKey
+from alignment.report import Evidence, JudgeScores, report_figures
+from alignment.report.evidence import Criterion as Asked
+from alignment.report.evidence import Option, UnitKey
 from judges.models import AlignmentReport
 from judges.plots.of_report import report_plots
 from judges.plots.slices import MAX_ROWS, slices_plot

@@ -11,8 +11,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from alignment import paired_at_thresholds, paired_labels
-from alignment.figures import Judged, compare, generator, reference_of
-from alignment.figures.compared import compared_figures
+from alignment.report import Judged, compare, generator, reference_of
+from alignment.report.compared import compared_figures
 from annotate.models import Label, Sample, Verdict
 from annotate.models.verdict import VerdictMethod, VerdictState
 from judges.models import JudgeVersion, Reply, Score, SplitMember, Trial, VersionState

@@ -10,8 +10,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, log_loss, roc_auc_score
 
 from alignment import Estimate, kappa_at_look, level_of_look
-from alignment.calibrators import Calibrator
-from alignment.figures import Judged, looked, reference_of
+from alignment.calibration.calibrators import Calibrator
+from alignment.report import Judged, looked, reference_of
 from annotate.errors import Conflict
 from annotate.models import Criterion, Project
 from judges.models import Look

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from alignment.figures import Before, Chance, report_figures
+from alignment.report import Before, Chance, report_figures
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, BatchSample, Criterion, Sample
 from annotate.selectors.draws import chances_of, draw_progress, finished_draw, unlabelled_samples

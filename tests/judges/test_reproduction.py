@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from alignment.figures import Before, Evidence, differences, evidence_as_dict, evidence_from_dict
+from alignment.report import Before, Evidence, differences, evidence_as_dict, evidence_from_dict
 from annotate.models import Label
 from judges.models import AlignmentReport
 from judges.services.evidence import full_evidence
@@ -142,7 +142,7 @@ def test_what_does_not_fit_together() -> None:
 
 
 def _nothing() -> Evidence:
-    from alignment.figures import Criterion
+    from alignment.report import Criterion
 
     asked = Criterion("grade", 1, "Grade", "answer", "ordinal", "How good?", (), ())
     return Evidence(asked, 1, [], [], [], {})

@@ -7,7 +7,9 @@ from typing import get_args
 
 from django.utils import translation
 
-from alignment import caveats, reasons, trust
+from alignment.base import caveats
+from alignment.base import estimate as reasons
+from alignment.judging import trust
 from judges.selectors.said import CONSEQUENCES, REASONS, VERDICTS, more_samples, said, said_plot
 from judges.selectors.said_patterns import DESCRIPTIONS, SENTENCES, WORDS
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import alignment.triage
+import alignment.judging.triage
 from annotate.models import Criterion, Project, Verdict
 from annotate.units import units_of
 from judges.models import JudgeVersion, Look, Score
@@ -21,7 +21,7 @@ REGION = {"threshold": 0.5, "distance": 0.3}
 
 
 def test_distances_are_rounded_as_in_the_statistics() -> None:
-    assert triage.ROUNDING == alignment.triage.ROUNDING
+    assert triage.ROUNDING == alignment.judging.triage.ROUNDING
 
 
 def look_of(criterion: Criterion, version: JudgeVersion, region: dict[str, Any] | None) -> Look:

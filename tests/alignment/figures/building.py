@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from alignment.figures import Comparison, Criterion, Evidence, JudgeScores, Option, Reference, compare, reference_of
+from alignment.report import Comparison, Criterion, Evidence, JudgeScores, Option, Reference, compare, reference_of
 
 PASS_FAIL = Criterion(
     "ok", 1, "OK", "claim", "binary", "Is it?", (Option("fail", "Fail"), Option("pass", "Pass")), ("pass",)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alignment.figures import Criterion, Evidence, JudgeScores, Option
+from alignment.report import Criterion, Evidence, JudgeScores, Option
 
 PASSING = Criterion("ok", 1, "OK", "answer", "binary", "OK?", (Option(True, "yes"), Option(False, "no")), (True,))
 

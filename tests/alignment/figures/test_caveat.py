@@ -2,9 +2,9 @@
 
 import pytest
 
-from alignment.caveats import FEW_OF_THE_RARER, FEW_SAMPLES, VERY_FEW_OF_THE_RARER
-from alignment.figures import Evidence, Judged, JudgeScores, reference_of
-from alignment.figures.caveat import caveat_of, caveat_of_people
+from alignment.base.caveats import FEW_OF_THE_RARER, FEW_SAMPLES, VERY_FEW_OF_THE_RARER
+from alignment.report import Evidence, Judged, JudgeScores, reference_of
+from alignment.report.trust import caveat_of, caveat_of_people
 from tests.alignment.figures.building import PASS_FAIL
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, recall_score
 
-from alignment.figures import Criterion, Evidence, JudgeScores, Option, compare, reference_of, report_figures
-from alignment.figures.compared import MAX_FLIPPED, compared_figures
-from alignment.figures.titles import judge_titles
+from alignment.report import Criterion, Evidence, JudgeScores, Option, compare, reference_of, report_figures
+from alignment.report.compared import MAX_FLIPPED, compared_figures
+from alignment.report.judged import judge_titles
 
 BINARY = Criterion("ok", 1, "OK", "claim", "binary", "Right?", (Option(True, "Yes"), Option(False, "No")), (True,))
 GRADES = (1, 2, 3, 4)

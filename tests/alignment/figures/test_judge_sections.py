@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from alignment.figures import report_figures
+from alignment.report import report_figures
 from tests.alignment.figures.building import evidence
 
 SECTIONS = ("people", "slices", "weeks", "steadiness", "noise")

@@ -5,17 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from alignment.figures import (
-    Chance,
-    JudgeScores,
-    compare,
-    evidence_as_dict,
-    evidence_from_dict,
-    propose,
-    report_figures,
-)
-from alignment.figures.drawn import drawn_figures
-from alignment.figures.reference import reference_of
+from alignment.report import Chance, JudgeScores, compare, evidence_as_dict, evidence_from_dict, propose, report_figures
+from alignment.report.planned import drawn_figures
+from alignment.report.reference import reference_of
 from tests.alignment.figures.building_planned import answer, evidence, judge, population
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alignment.figures.noise import ALONE, NO_LABELS, judge_behind_noise
+from alignment.report.people import ALONE, NO_LABELS, judge_behind_noise
 from tests.alignment.figures.building import KINDS, compared, evidence
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from alignment.figures import Criterion, JudgeScores, Option
-from alignment.figures.people import ALONE, MAX_PEOPLE, NO_LABELS, beside_people, ceiling_difference
+from alignment.report import Criterion, JudgeScores, Option
+from alignment.report.people import ALONE, MAX_PEOPLE, NO_LABELS, beside_people, ceiling_difference
 from tests.alignment.figures.building import KINDS, compared, evidence
 
 

@@ -8,9 +8,9 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import average_precision_score, ndcg_score
 
 from alignment import context_precision, faithfulness, mean_over_samples, ndcg_at_k, precision_at_k, reciprocal_rank
-from alignment.figures import Criterion, Evidence, JudgeScores, Option, compare, evidence_from_dict, reference_of
-from alignment.figures.files import evidence_as_dict
-from alignment.figures.per_sample import K, per_sample_figures
+from alignment.report import Criterion, Evidence, JudgeScores, Option, compare, evidence_from_dict, reference_of
+from alignment.report.evidence import evidence_as_dict
+from alignment.report.per_sample import K, per_sample_figures
 
 GRADES = (0, 1, 2, 3)
 RELEVANCE = Criterion(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from alignment import Estimate
-from alignment.figures import report_figures
-from alignment.figures.planned import Growth, more_samples, sentence
-from alignment.planning import Plannable
+from alignment.planning.sample_size import Plannable
+from alignment.report import report_figures
+from alignment.report.planned import Growth, more_samples, sentence
 from tests.alignment.figures.building_planned import evidence, judge, population
 
 

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from alignment import ppi_mean
-from alignment.figures import Chance, JudgeScores
-from alignment.figures.judged import NO_REFERENCE, NO_SCORES
-from alignment.figures.population import ALL_LABELLED, population_figures
-from alignment.figures.reference import NO_PASSES
+from alignment.report import Chance, JudgeScores
+from alignment.report.judged import NO_REFERENCE, NO_SCORES
+from alignment.report.planned import ALL_LABELLED, population_figures
+from alignment.report.reference import NO_PASSES
 from tests.alignment.figures.building import KINDS, compared, evidence
 
 PARTS = ("classical", "tuned", "plain")

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from alignment.figures import JudgeScores
-from alignment.figures.slices import MAX_KEYS, MAX_SLICES, NO_KEY, NO_METADATA, judge_slices
+from alignment.report import JudgeScores
+from alignment.report.slices import MAX_KEYS, MAX_SLICES, NO_KEY, NO_METADATA, judge_slices
 from tests.alignment.figures.building import KINDS, compared, evidence
 
 

@@ -7,8 +7,8 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from alignment.figures import JudgeScores
-from alignment.figures.steadiness import NO_THRESHOLD, ONCE, judge_steadiness
+from alignment.report import JudgeScores
+from alignment.report.values import NO_THRESHOLD, ONCE, judge_steadiness
 from tests.alignment.figures.building import KINDS, compared, evidence
 
 

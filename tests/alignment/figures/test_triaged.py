@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from alignment.figures import (
+from alignment.judging.looks import level_of_look
+from alignment.judging.triage import RISK, error_bound
+from alignment.report import (
     Criterion,
     Evidence,
     Judged,
@@ -20,9 +22,7 @@ from alignment.figures import (
     region_on_test,
     report_figures,
 )
-from alignment.figures.triaged import triage_figures
-from alignment.looks import level_of_look
-from alignment.region import RISK, error_bound
+from alignment.report.triaged import triage_figures
 
 ASKED = Criterion("ok", 1, "OK", "claim", "binary", "Right?", (Option(True, "Yes"), Option(False, "No")), (True,))
 

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from alignment.figures import Criterion, JudgeScores
-from alignment.figures.values import (
-    NO_DIRECTION,
-    NO_SCALE,
-    NOTHING_SCORED,
-    TWO_LEVELS,
-    UNKNOWN_SCALE,
-    judge_values,
-)
+from alignment.report import Criterion, JudgeScores
+from alignment.report.values import NO_DIRECTION, NO_SCALE, NOTHING_SCORED, TWO_LEVELS, UNKNOWN_SCALE, judge_values
 from tests.alignment.figures.building import GRADES, KINDS, compared, evidence
 
 OPEN = Criterion("seconds", 1, "Seconds", "claim", "interval", "How long?", (), ())

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from alignment.figures import JudgeScores
-from alignment.figures.weeks import MAX_WEEKS, NO_DATES, judge_weeks, labelled_units
+from alignment.report import JudgeScores
+from alignment.report.slices import MAX_WEEKS, NO_DATES, judge_weeks, labelled_units
 from tests.alignment.figures.building import KINDS, compared, evidence
 
 

@@ -1,0 +1,193 @@
+"""The mean of Cohen's kappa over pairs of raters.
+
+Scott's pi of two raters, and its mean over pairs.
+"""
+
+from functools import cached_property, partial
+
+import numpy as np
+
+from alignment.agreement.cohen import confusion, kappa_name, kappa_of_margins, kappa_statistic, refusal
+from alignment.agreement.pairs import PAIRS_AT_ONCE, PairColumns, PairCounts, influences, kappas
+from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
+from alignment.base.estimate import FEW_COMMON, NO_LEVELS, ONE_CATEGORY, Estimate
+from alignment.base.interval import Kind, Plan, Sampling, with_interval
+from alignment.base.ratings import Ratings
+from alignment.base.tables import Weighting, disagreement, pairs_within
+from alignment.base.totals import estimate, ratio
+
+
+def mean_pairwise_kappa(
+    ratings: Ratings,
+    weights: Weighting | None = None,
+    min_common: int = 10,
+    weighted_by_common_units: bool = False,
+    *,
+    interval: Kind = "auto",
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Mean of Cohen's kappa over the pairs of raters with at least ``min_common`` common units.
+
+    Plain mean, or weighted by the pairs' numbers of common units. Pairs whose kappa is undefined are left out;
+    ``method`` counts both. n counts the units that some counted pair has in common. In the interval a cluster carries
+    its influence on all pairs together, so pairs that share raters or units are not taken for independent; which pairs
+    count is taken as given.
+
+    Undefined: as ``cohen_kappa``; no pair with that many common units; kappa undefined in every pair.
+    """
+    plan = Plan(interval, rng, level)
+    return mean_kappa_of(
+        ratings, PairCounts.of(ratings, min_common), weights, min_common, weighted_by_common_units, plan
+    )
+
+
+def mean_kappa_of(
+    ratings: Ratings,
+    counts: PairCounts,
+    weights: Weighting | None,
+    min_common: int,
+    weighted_by_common_units: bool,
+    plan: Plan,
+    *,
+    name: str | None = None,
+) -> Estimate:
+    """``mean_pairwise_kappa`` of pairs already counted; ``name`` where what is counted makes kappa something else."""
+    name = f"mean {name or kappa_name(weights)}" + (", weighted by common units" if weighted_by_common_units else "")
+    reason = refusal(ratings, weights)
+    if reason is None and not len(counts):
+        reason = f"no pair of raters has {min_common} common units"
+    if reason is not None:
+        return Estimate.undefined(reason, method=name, level=plan.level)
+    apart = disagreement(len(ratings.levels or ()), weights)
+    defined = np.flatnonzero((counts.n > 1) & np.isfinite(kappas(counts, apart)))
+    name += (
+        f" over {defined.size} pairs with at least {min_common} common units, {len(counts) - defined.size} undefined"
+    )
+    if not defined.size:
+        return Estimate.undefined(f"{ONE_CATEGORY} in every pair", method=name, level=plan.level)
+    mean = _Mean(counts if defined.size == len(counts) else counts.select(defined), apart, weighted_by_common_units)
+    return with_interval(
+        mean.value,
+        mean.sampling(),
+        plan,
+        name=name,
+        n=renumbered(mean.counts.unit)[0].size,
+        clusters=mean.present.size,
+        bounds=(-1.0, 1.0),
+    )
+
+
+class _Mean:
+    """Σ_p g_p κ_p / Σ_p g_p as a function of cluster weights; g is 1, or the common units."""
+
+    def __init__(self, counts: PairCounts, weights: Floats, by_units: bool) -> None:
+        self.counts, self.weights, self.by_units = counts, weights, by_units
+        self.kappas = kappas(counts, weights)
+        self.shares = counts.n.astype(np.float64) if by_units else np.ones(len(counts))
+        self.value = float((self.shares * self.kappas).sum() / self.shares.sum())
+        self.present, self.cluster_of_row = renumbered(counts.row_cluster)
+
+    def sampling(self) -> Sampling:
+        """What an interval needs to know of the mean."""
+        width = PAIRS_AT_ONCE * (2 * self.counts.levels + 1)
+        return Sampling(self.present.size, width, self._influence, self._resample)
+
+    def _influence(self) -> Floats:
+        pair = self.counts.pair
+        change = self.shares[pair] * influences(self.counts, self.weights)
+        if self.by_units:
+            change += self.kappas[pair] - self.value
+        by_cluster = sums_by(self.cluster_of_row[self.counts.row], change, self.present.size)
+        return by_cluster / self.shares.sum()
+
+    @cached_property
+    def _parts(self) -> list[tuple[PairColumns, Ints]]:
+        """The columns of a few pairs at a time, with the places of their clusters among all."""
+        parts = []
+        for start in range(0, len(self.counts), PAIRS_AT_ONCE):
+            part = self.counts.select(np.arange(start, min(start + PAIRS_AT_ONCE, len(self.counts))))
+            own, place = renumbered(part.row_cluster)
+            columns = PairColumns.of(part, place[part.row], own.size, [self.weights])
+            parts.append((columns, np.searchsorted(self.present, own)))
+        return parts
+
+    def _resample(self, weights: Floats) -> Floats:
+        sums = np.zeros((2, weights.shape[0]))
+        for columns, clusters in self._parts:
+            sums += columns.totals.resample(partial(self._sums, columns), weights[:, clusters])
+        return ratio(sums[0], sums[1])
+
+    def _sums(self, columns: PairColumns, sums: Array) -> Array:
+        """Σ_p g_p κ_p and Σ_p g_p over the pairs whose kappa is defined, shape (2, resamples)."""
+        first, second, apart = columns.split(sums)
+        kappa = kappa_of_margins(apart[0], first, second, self.weights)
+        share = np.where(np.isfinite(kappa), first.sum(axis=0) if self.by_units else 1.0, 0.0)
+        return np.stack([(share * np.nan_to_num(kappa)).sum(axis=0), share.sum(axis=0)])
+
+
+NAME = "Scott's pi"
+
+
+def scott_pi(
+    ratings: Ratings,
+    a: str,
+    b: str,
+    *,
+    interval: Kind = "auto",
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Scott's pi of raters ``a`` and ``b`` on their common units.
+
+    π = (p - Σ_k π_k²)/(1 - Σ_k π_k²) with p the share of equal ratings and π_k the share of level k among the ratings
+    of both: Cohen's kappa of raters who are taken to have the same habits. It is never above kappa. For more than two
+    raters it is Fleiss' kappa.
+
+    Undefined: no levels; fewer than 2 common units; both raters used only one and the same category. ValueError: an
+    unknown rater, the same rater twice.
+
+    Source: Scott (1955), Public Opin. Q. 19.
+
+    >>> ratings = Ratings.from_columns(
+    ...     [1, 2, 3, 4] * 2, ["ann"] * 4 + ["bob"] * 4, "xxyy" + "xxyx", [1, 2, 3, 4] * 2,
+    ...     scale="nominal", levels="xy",
+    ... )
+    >>> round(scott_pi(ratings, "ann", "bob", interval="none").value, 4)
+    0.4667
+    """
+    plan = Plan(interval, rng, level)
+    if a == b:
+        raise ValueError(f"pi compares two raters, not {a!r} with itself")
+    both = ratings.select_raters([a, b])
+    if ratings.levels is None:
+        return Estimate.undefined(NO_LEVELS, method=NAME, level=level)
+    first, second = pairs_within(both.unit)
+    # Pi is kappa of the table and its mirror image together: then both raters have the habits of both.
+    either, other = np.concatenate([first, second]), np.concatenate([second, first])
+    table = confusion(both.cluster[either], both.value[either], both.value[other], len(ratings.levels))
+    if first.size < 2:
+        return Estimate.undefined(FEW_COMMON, n=first.size, clusters=table.rows, method=NAME, level=level)
+    statistic = kappa_statistic(disagreement(len(ratings.levels), None))
+    return estimate(table, statistic, plan, name=NAME, n=first.size, undefined=ONE_CATEGORY)
+
+
+def mean_pairwise_pi(
+    ratings: Ratings,
+    min_common: int = 10,
+    *,
+    interval: Kind = "auto",
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Mean of Scott's pi over the pairs of raters with at least ``min_common`` (and 2) common units.
+
+    Everything else as ``mean_pairwise_kappa``.
+    """
+    plan, min_common = Plan(interval, rng, level), max(2, min_common)
+    return mean_pi_of(ratings, PairCounts.of(ratings, min_common), min_common, plan)
+
+
+def mean_pi_of(ratings: Ratings, counts: PairCounts, min_common: int, plan: Plan) -> Estimate:
+    """``mean_pairwise_pi`` of pairs already counted."""
+    return mean_kappa_of(ratings, counts.mirrored(), None, min_common, False, plan, name=NAME)

@@ -1,0 +1,153 @@
+"""Self-consistency: the same rater on the same unit, twice or more."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignment.base.arrays import Array, Bools, Floats, Ints, renumbered, run_starts, same_length, sums_by
+from alignment.base.estimate import Estimate
+from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.ratings import encode
+
+Keys = Sequence[Hashable] | Array
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """How often a rater (None: all of them together) repeats themselves.
+
+    ``ratings`` counts their ratings of units that they rated twice or more; both estimates' n counts those units, in
+    the pooled figures once for each rater.
+    """
+
+    rater: str | None
+    ratings: int
+    agreement: Estimate
+    flip_rate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class SelfConsistency:
+    """All raters together, and each by itself, in the order of their names."""
+
+    pooled: Consistency
+    raters: tuple[Consistency, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Repeated:
+    """A unit that a rater rated twice or more, by arrays of shape (groups,), sorted by rater.
+
+    ``share``: of its pairs of ratings, those that are equal; ``flipped``: whether any differ; ``size``: its ratings.
+    """
+
+    rater: Ints
+    cluster: Ints
+    share: Floats
+    flipped: Bools
+    size: Ints
+
+
+def self_consistency(
+    unit: Keys,
+    rater: Sequence[str] | Array,
+    value: Keys,
+    cluster: Keys,
+    *,
+    interval: Kind = "auto",
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> SelfConsistency:
+    """Agreement and flip rate of every rater with themselves, and pooled, from ratings with repeats.
+
+    The columns have shape (ratings,): one row per rating, the same unit and rater as often as there were ratings, in
+    any order. With m ratings of one unit by one rater, n_k of them value k,
+
+        agreement = mean over repeated units of Σ_k n_k(n_k - 1)/(m(m - 1)): two of the rater's ratings are equal;
+        flip rate = share of repeated units with more than one value.
+
+    With two ratings each the two add up to 1. The flip rate grows with the number of repeats, agreement doesn't. Pooled
+    figures count each rater's repeated units alike. Values are equal or not: scores are to be read as decisions or
+    grades first. Clustered and Wilson's intervals as for any share; ratings given once are left out.
+
+    Undefined: nobody (or this rater) rated a unit twice. ValueError: unequal lengths; a value that is NaN; a unit that
+    lies in two clusters.
+
+    >>> found = self_consistency([1, 1, 2, 2], ["ann"] * 4, "xxxy", [1, 1, 2, 2], interval="none")
+    >>> found.pooled.agreement.value, found.raters[0].flip_rate.value
+    (0.5, 0.5)
+    """
+    plan = Plan(interval, rng, level)
+    same_length(unit=unit, rater=rater, value=value, cluster=cluster)
+    if np.any(value != value) if isinstance(value, np.ndarray) else any(one != one for one in value):
+        raise ValueError("a value is NaN; leave missing ratings out")
+    names, repeated = _repeated(unit, rater, value, cluster)
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return SelfConsistency(
+        pooled=_consistency(None, repeated, slice(None), plan),
+        raters=tuple(
+            _consistency(
+                names[code],
+                repeated,
+                slice(*np.searchsorted(repeated.rater, (code, code + 1)).tolist()),
+                plan,
+            )
+            for code in order
+        ),
+    )
+
+
+def _repeated(unit: Keys, rater: Keys, value: Keys, cluster: Keys) -> tuple[list[str], _Repeated]:
+    (unit_code, units), (rater_code, raters), (value_code, values), (cluster_code, _) = map(
+        _numbered, (unit, rater, value, cluster)
+    )
+    cluster_of = np.zeros(len(units), dtype=np.int64)
+    cluster_of[unit_code] = cluster_code
+    torn = np.flatnonzero(cluster_of[unit_code] != cluster_code)
+    if torn.size:
+        raise ValueError(f"unit {units[unit_code[torn[0]]]!r} lies in more than one cluster")
+    # One number to sort by: rater, unit, value.
+    cells = np.sort((rater_code * len(units) + unit_code) * len(values) + value_code)
+    first = run_starts(cells)
+    count = np.diff(first, append=cells.size)
+    group_of_cell = cells[first] // max(len(values), 1)
+    starts = run_starts(group_of_cell)
+    kinds = np.diff(starts, append=first.size)
+    group = np.repeat(np.arange(starts.size), kinds)
+    size = np.bincount(group, weights=count, minlength=starts.size).astype(np.int64)
+    several = size > 1
+    pairs = sums_by(group, count * (count - 1), starts.size)[several]
+    rater_of, unit_of = np.divmod(group_of_cell[starts][several], max(len(units), 1))
+    size = size[several]
+    repeated = _Repeated(
+        rater=rater_of,
+        cluster=cluster_of[unit_of],
+        share=pairs / (size * (size - 1)),
+        flipped=kinds[several] > 1,
+        size=size,
+    )
+    return [str(name) for name in raters], repeated
+
+
+def _numbered(keys: Keys) -> tuple[Ints, Sequence[Hashable]]:
+    if isinstance(keys, np.ndarray):
+        present, code = renumbered(keys)
+        return code, present.tolist()
+    return encode(keys)
+
+
+def _consistency(rater: str | None, repeated: _Repeated, part: slice, plan: Plan) -> Consistency:
+    clusters, row = renumbered(repeated.cluster[part])
+    trials = np.bincount(row, minlength=clusters.size).astype(np.float64)
+    undefined = "no unit was rated twice by the same rater" if rater is None else "this rater rated no unit twice"
+
+    def share(hits: Array, name: str) -> Estimate:
+        return proportion(sums_by(row, hits, clusters.size), trials, plan, name=name, undefined=undefined)
+
+    return Consistency(
+        rater=rater,
+        ratings=int(repeated.size[part].sum()),
+        agreement=share(repeated.share[part], "agreement with oneself"),
+        flip_rate=share(repeated.flipped[part], "flip rate"),
+    )

@@ -1,0 +1,61 @@
+"""What to say beside an interval that may claim more than it knows. The one home of these sentences.
+
+``docs/coverage.md``, which ``bench.coverage`` makes, has the figures behind them.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from alignment.base.arrays import Array, cluster_rows, renumbered, same_length
+from alignment.base.interval import CLUSTERS_FOR_INFLUENCE
+
+#: Fewer samples than these with anything but the most common value, and no formula is right.
+RARE, SCARCE = 10, 20
+
+FEW_SAMPLES = (
+    f"Fewer than {CLUSTERS_FOR_INFLUENCE} samples: intervals like this one held the true value in as few as 84 % of "
+    "simulated cases, not 95 %."
+)
+VERY_FEW_OF_THE_RARER = (
+    f"Fewer than {RARE} samples hold anything but the most common value: intervals like this one held the true value "
+    "in as few as 66 % of simulated cases, not 95 %."
+)
+FEW_OF_THE_RARER = (
+    f"Fewer than {SCARCE} samples hold anything but the most common value: intervals like this one held the true value "
+    "in as few as 88 % of simulated cases, not 95 %."
+)
+
+
+def interval_caveat(*, clusters: int, rarer: int | None = None) -> str | None:
+    """The sentence for readers of an interval from so many clusters (samples), or None when it needs none.
+
+    ``rarer`` is ``rarer_samples`` of the values the statistic is of: for kappa, alpha, AC1, AUC and the corrected rate;
+    leave it out for shares and means, whose intervals don't hang on it.
+
+    >>> interval_caveat(clusters=400, rarer=40) is None
+    True
+    >>> interval_caveat(clusters=30)[:26]
+    'Fewer than 40 samples: int'
+    """
+    if rarer is not None and rarer < RARE:
+        return VERY_FEW_OF_THE_RARER
+    if clusters < CLUSTERS_FOR_INFLUENCE:
+        return FEW_SAMPLES
+    return FEW_OF_THE_RARER if rarer is not None and rarer < SCARCE else None
+
+
+def rarer_samples(value: ArrayLike, cluster: ArrayLike) -> int:
+    """How many clusters (samples) have any value but the most common one; of two verdicts, the rarer.
+
+    ``value`` (codes, verdicts, names) and ``cluster`` have shape (ratings,). ValueError: unequal lengths.
+
+    >>> rarer_samples([True, True, False, True, False], ["a", "a", "a", "b", "a"])
+    1
+    """
+    values: Array = np.asarray(value)
+    row, _ = cluster_rows(cluster)
+    same_length(value=values, cluster=row)
+    _, code = renumbered(values)
+    if not code.size:
+        return 0
+    return int(np.unique(row[code != np.bincount(code).argmax()]).size)

@@ -1,0 +1,205 @@
+"""Statistics of sums: what nearly every statistic here is.
+
+A kappa is a function of a confusion matrix, an alpha of a coincidence matrix, a correlation of six moments: of columns
+summed over clusters, f(Σ_c s_c). Such a statistic is written once, as a function of the column sums. From it follow
+
+* its influence: with weights w on the clusters, θ(w) = f(Σ_c w_c s_c), so ∂θ/∂w_c = ∇f · s_c;
+* its bootstrap: multinomial weights times the clusters' columns, one matrix product for all resamples.
+
+The gradient is taken by the complex step, Im f(x + ih)/h, which has no subtraction and so no cancellation: it is exact
+to rounding. A statistic must therefore be written in analytic operations (no abs, max, comparison of its argument
+except to guard a denominator) on the last axis of an array of any leading shape.
+
+Source: Squire & Trapp (1998), SIAM Review 40(1); Jaeckel (1972) for the infinitesimal jackknife.
+
+The mean of one statistic over parts that share clusters: raters, pairs of raters.
+
+Two tables side by side, and how much a statistic of the second exceeds that of the first.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
+from alignment.base.estimate import Estimate
+from alignment.base.interval import Plan, Sampling, with_interval
+
+#: Column sums (..., size) -> values (...), NaN where undefined.
+Statistic = Callable[[Array], Array]
+
+STEP = 1e-30
+CELLS_AT_ONCE = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Columns summed by cluster, as entries: ``amount`` belongs to row ``cluster`` (0..rows-1) and to ``column``.
+
+    The three arrays have shape (entries,); entries of one place add up. As a matrix it would be rows × size.
+    """
+
+    cluster: Ints
+    column: Ints
+    amount: Floats
+    rows: int
+    size: int
+
+    @classmethod
+    def of(cls, cluster: Ints, column: Ints, amount: Floats, size: int) -> "Totals":
+        """From any integer cluster codes; only clusters that occur become rows."""
+        present, row = renumbered(cluster)
+        return cls(row, column, amount, present.size, size)
+
+    def sums(self) -> Floats:
+        """The column sums, shape (size,)."""
+        return sums_by(self.column, self.amount, self.size)
+
+    def per_cluster(self, columns: Floats) -> Floats:
+        """A weighted sum of columns in every cluster, shape (rows,); ``columns`` holds one weight per column."""
+        return sums_by(self.cluster, self.amount * columns[self.column], self.rows)
+
+    def influence(self, statistic: Statistic, at: Floats | None = None) -> Floats:
+        """Derivative of the statistic by each cluster's weight, shape (rows,); at the column sums, or at others."""
+        return self.per_cluster(self._gradient(statistic, self.sums() if at is None else at))
+
+    def resample(self, statistic: Statistic, weights: Floats) -> Floats:
+        """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""
+        # Sparse even where it is nearly full: a full product would wait for the other threads of a busy machine.
+        matrix = csr_array((self.amount, (self.column, self.cluster)), shape=(self.size, self.rows))
+        values: Floats = statistic((matrix @ weights.T).T)
+        return values
+
+    def sampling(self, statistic: Statistic) -> Sampling:
+        """What an interval needs to know of the statistic."""
+        return Sampling(
+            rows=self.rows,
+            width=self.size,
+            influence=lambda: self.influence(statistic),
+            resample=lambda weights: self.resample(statistic, weights),
+        )
+
+    def _gradient(self, statistic: Statistic, at: Floats) -> Floats:
+        sums = at.astype(np.complex128)
+        gradient = np.zeros(self.size)
+        occurring = np.flatnonzero(np.bincount(self.column, minlength=self.size))
+        block = max(1, CELLS_AT_ONCE // self.size)
+        for start in range(0, occurring.size, block):
+            columns = occurring[start : start + block]
+            points = np.tile(sums, (columns.size, 1))
+            points[np.arange(columns.size), columns] += 1j * STEP
+            gradient[columns] = np.imag(statistic(points)) / STEP
+        return gradient
+
+
+def ratio(numerator: Array, denominator: Array) -> Array:
+    """Quotient of two arrays, NaN where the denominator is zero."""
+    defined = denominator != 0
+    if np.all(defined):
+        return np.asarray(numerator / denominator)
+    numerator, denominator = np.broadcast_arrays(numerator, denominator)
+    quotient = np.full(numerator.shape, np.nan, dtype=np.result_type(numerator, denominator, np.float64))
+    np.divide(numerator, denominator, out=quotient, where=defined)
+    return quotient
+
+
+def spread(n: Array, total: Array, squares: Array) -> Array:
+    """n Σx² - (Σx)², zero where what is left is only rounding: a resample may hold a single value."""
+    left = n * squares - total**2
+    return np.where(left.real > 1e-12 * (n * squares).real, left, 0)
+
+
+def estimate(
+    totals: Totals,
+    statistic: Statistic,
+    plan: Plan,
+    *,
+    name: str,
+    n: int,
+    clusters: int | None = None,
+    undefined: str,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+) -> Estimate:
+    """The statistic with its interval, or undefined for the reason given when it is NaN.
+
+    ``clusters`` is the number of rows unless fewer of them bear on the statistic.
+    """
+    clusters = totals.rows if clusters is None else clusters
+    value = float(statistic(totals.sums()))
+    if np.isnan(value):
+        return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=plan.level)
+    return with_interval(value, totals.sampling(statistic), plan, name=name, n=n, clusters=clusters, bounds=bounds)
+
+
+class JointMean:
+    """Σ_p g_p θ_p / Σ_p g_p as a function of the weights of all clusters; g is 1, or a part's column total.
+
+    A part is a table with the cluster codes behind its rows. In the interval a cluster carries its influence on all
+    parts together, so parts that share units are not taken for independent. The parts' statistics are defined; in a
+    resample those that are not are left out of its mean.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Totals, Ints]], statistic: Statistic, *, by_size: bool = False) -> None:
+        self.statistic = statistic
+        self.by_size = by_size
+        self.clusters = renumbered(np.concatenate([clusters for _, clusters in parts]))[0]
+        self.parts = [(table, np.searchsorted(self.clusters, clusters)) for table, clusters in parts]
+        self.values = np.array([float(statistic(table.sums())) for table, _ in parts])
+        self.shares = np.array([table.amount.sum() if by_size else 1.0 for table, _ in parts])
+        self.value = float((self.shares * self.values).sum() / self.shares.sum())
+
+    def sampling(self) -> Sampling:
+        """What an interval needs to know of the mean."""
+        widest = max(table.size for table, _ in self.parts)
+        return Sampling(self.clusters.size, widest, self._influence, self._resample)
+
+    def _influence(self) -> Floats:
+        total = np.zeros(self.clusters.size)
+        for (table, rows), value, share in zip(self.parts, self.values, self.shares, strict=True):
+            change = share * table.influence(self.statistic)
+            if self.by_size:
+                change += (value - self.value) * table.per_cluster(np.ones(table.size))
+            total[rows] += change
+        influence: Floats = total / self.shares.sum()
+        return influence
+
+    def _resample(self, weights: Floats) -> Floats:
+        weighted, shares = np.zeros(weights.shape[0]), np.zeros(weights.shape[0])
+        for table, rows in self.parts:
+            value = table.resample(self.statistic, weights[:, rows])
+            share = weights[:, rows] @ table.per_cluster(np.ones(table.size)) if self.by_size else 1.0
+            defined = np.isfinite(value)
+            weighted += np.where(defined, share * value, 0.0)
+            shares += np.where(defined, share, 0.0)
+        means = np.full(weights.shape[0], np.nan)
+        np.divide(weighted, shares, out=means, where=shares > 0)
+        return means
+
+
+def side_by_side(cluster: Ints, first: Ints, second: Ints, size: int) -> Totals:
+    """Units counted in a first table by the cells ``first`` and in a second by ``second``, 2 · size columns."""
+    cells = np.concatenate([first, size + second])
+    return Totals.of(np.tile(cluster, 2), cells, np.ones(cells.size), 2 * size)
+
+
+def of_first(statistic: Statistic) -> Statistic:
+    """The statistic of the first table, (..., 2 · size) -> (...)."""
+    return lambda cells: statistic(cells[..., : cells.shape[-1] // 2])
+
+
+def of_second(statistic: Statistic) -> Statistic:
+    """The statistic of the second table."""
+    return lambda cells: statistic(cells[..., cells.shape[-1] // 2 :])
+
+
+def gain(statistic: Statistic) -> Statistic:
+    """The statistic of the second table less that of the first; NaN where either is."""
+    first, second = of_first(statistic), of_second(statistic)
+
+    def difference(cells: Array) -> Array:
+        value: Array = second(cells) - first(cells)
+        return value
+
+    return difference

@@ -1,0 +1,211 @@
+"""Whether a calibrator's probabilities and verdicts hold: kappa, Brier, ECE, log loss, reliability points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import xlog1py, xlogy
+
+from alignment.agreement.cohen import confusion, kappa_name, kappa_statistic
+from alignment.base.arrays import (
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    cluster_rows,
+    finite,
+    level_positions,
+    same_length,
+    sums_by,
+)
+from alignment.base.estimate import NO_UNITS, ONE_CATEGORY, Estimate
+from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.tables import Weighting, disagreement
+from alignment.base.totals import Totals, estimate, ratio
+from alignment.calibration.calibrators import Calibrator
+
+BINS = 15
+NO_PROBABILITIES = "the method gives no probabilities"
+YARDSTICK = "a yardstick has no interval"
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityPoint:
+    """Units of about one probability: ``predicted`` is its mean over them, ``observed`` the share that people pass."""
+
+    lowest: float
+    highest: float
+    predicted: float
+    observed: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationFigures:
+    """Probabilities and verdicts against people. Without probabilities all but kappa is undefined, and no points."""
+
+    kappa: Estimate
+    brier: Estimate
+    log_loss: Estimate
+    ece: Estimate
+    ece_if_perfect: Estimate
+    points: tuple[ReliabilityPoint, ...]
+
+
+def evaluate_calibrator(
+    calibrator: Calibrator,
+    score: ArrayLike,
+    human: ArrayLike,
+    cluster: ArrayLike,
+    *,
+    levels: int = 2,
+    interval: Kind = "auto",
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> CalibrationFigures:
+    """A calibrator on units it was not fitted on: ``calibration_figures`` of what it makes of the scores."""
+    return calibration_figures(
+        calibrator.verdict(score),
+        human,
+        cluster,
+        probability=calibrator.probability(score),
+        levels=levels,
+        interval=interval,
+        rng=rng,
+        level=level,
+    )
+
+
+def calibration_figures(
+    verdict: ArrayLike,
+    human: ArrayLike,
+    cluster: ArrayLike,
+    *,
+    probability: ArrayLike | None = None,
+    levels: int = 2,
+    bins: int = BINS,
+    interval: Kind = "auto",
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> CalibrationFigures:
+    """Verdicts, and probabilities p where there are any, against people's verdicts y; all of shape (units,).
+
+    * kappa of verdicts and people; with more than two ``levels`` (then both are positions of levels) quadratic.
+    * Brier = mean (p - y)², from 0 (best) to 1.
+    * log loss = mean of -ln p where people pass and -ln(1 - p) where they fail.
+    * ECE = Σ_b |Σ_{i in b} (p_i - y_i)| / n over at most ``bins`` bins of equal numbers of units by p. Units of one
+      p are never parted: a value of p belongs to bin ⌊bins · (units below it + half of its own) / n⌋, so ties leave
+      fewer bins.
+    * ece_if_perfect: the ECE that a perfectly calibrated judge with these p would show on as many independent units by
+      luck alone, Σ_b √(2/π Σ p(1 - p)) / n. ECE is above 0 even then, and its interval can't know.
+    * points: per bin, the mean p and the share that people pass, with its (clustered) interval.
+
+    Undefined: no units; kappa when one category was used only; log loss when some p is 0 or 1 and wrong (it is
+    infinite); everything but kappa without ``probability``. ValueError: a probability outside [0, 1], verdicts or
+    ``human`` outside the levels, unequal lengths.
+
+    Source: Brier (1950), Mon. Weather Rev. 78; bins of equal mass: Naeini, Cooper & Hauskrecht (2015), AAAI.
+
+    >>> figures = calibration_figures([1, 1, 0], [1, 0, 0], [1, 2, 3], probability=[0.9, 0.6, 0.2], interval="none")
+    >>> round(figures.brier.value, 4), figures.kappa.value
+    (0.1367, 0.4)
+    """
+    plan = Plan(interval, rng, level)
+    given, people = level_positions(verdict, levels, "verdict"), level_positions(human, levels, "human")
+    row, rows = cluster_rows(cluster)
+    same_length(verdict=given, human=people, cluster=row)
+    kappa = _kappa(given, people, row, levels, plan)
+    if probability is None:
+        none = Estimate.undefined(NO_PROBABILITIES, level=level)
+        return CalibrationFigures(kappa, none, none, none, none, ())
+    likely, passed = _probabilities(probability), people.astype(np.bool_)
+    same_length(probability=likely, human=people)
+    if levels > 2:
+        raise ValueError("probabilities are of passing: they go with two levels")
+    bin_of = equal_mass_bins(likely, bins)
+    return CalibrationFigures(
+        kappa=kappa,
+        brier=_mean((likely - passed) ** 2, row, rows, plan, "Brier score", 1.0),
+        log_loss=_log_loss(likely, passed, row, rows, plan),
+        ece=_ece(likely - passed, bin_of, bins, row, rows, plan),
+        ece_if_perfect=_ece_if_perfect(likely, bin_of, rows, level),
+        points=tuple(_point(likely, passed, row, bin_of == number, plan) for number in np.unique(bin_of)),
+    )
+
+
+def equal_mass_bins(values: Floats, bins: int) -> Ints:
+    """Bins of equal numbers of values, shape (values,), none of which parts equal values.
+
+    >>> equal_mass_bins(np.array([1.0, 2.0, 2.0, 2.0, 3.0, 4.0]), 3).tolist()
+    [0, 1, 1, 1, 2, 2]
+    """
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    # Twice the middle rank, a whole number, so that no rounding decides.
+    middle = 2 * count.cumsum() - count
+    return (bins * middle // (2 * max(values.size, 1)))[place]
+
+
+def _kappa(given: Ints, people: Ints, row: Ints, levels: int, plan: Plan) -> Estimate:
+    weights: Weighting | None = "quadratic" if levels > 2 else None
+    statistic = kappa_statistic(disagreement(levels, weights))
+    undefined = ONE_CATEGORY if given.size else NO_UNITS
+    table = confusion(row, people, given, levels)
+    return estimate(table, statistic, plan, name=kappa_name(weights), n=given.size, undefined=undefined)
+
+
+def _mean(amount: Floats, row: Ints, rows: int, plan: Plan, name: str, highest: float) -> Estimate:
+    def mean(columns: Array) -> Array:
+        return ratio(columns[..., 0], columns[..., 1])
+
+    columns = np.repeat([0, 1], amount.size)
+    totals = Totals(np.tile(row, 2), columns, np.concatenate([amount, np.ones(amount.size)]), rows, 2)
+    return estimate(totals, mean, plan, name=name, n=amount.size, undefined=NO_UNITS, bounds=(0.0, highest))
+
+
+def _log_loss(likely: Floats, passed: Bools, row: Ints, rows: int, plan: Plan) -> Estimate:
+    wrong = int((likely == np.where(passed, 0.0, 1.0)).sum())
+    if wrong:
+        reason = f"infinite: {wrong} of {likely.size} units were given 0 or 1 and turned out otherwise"
+        return Estimate.undefined(reason, n=likely.size, clusters=rows, method="log loss", level=plan.level)
+    loss = -(xlogy(passed, likely) + xlog1py(~passed, -likely))
+    return _mean(loss, row, rows, plan, "log loss", np.inf)
+
+
+def _ece(over: Floats, bin_of: Ints, most: int, row: Ints, rows: int, plan: Plan) -> Estimate:
+    def ece(columns: Array) -> Array:
+        bins = columns[..., :most]
+        # |x| written so that the complex step passes through it.
+        return ratio((bins * np.sign(bins.real)).sum(axis=-1), columns[..., most])
+
+    columns = np.concatenate([bin_of, np.full(over.size, most)])
+    totals = Totals(np.tile(row, 2), columns, np.concatenate([over, np.ones(over.size)]), rows, most + 1)
+    name = f"ECE, {np.unique(bin_of).size} bins of equal mass"
+    return estimate(totals, ece, plan, name=name, n=over.size, undefined=NO_UNITS, bounds=(0.0, 1.0))
+
+
+def _ece_if_perfect(likely: Floats, bin_of: Ints, rows: int, level: float) -> Estimate:
+    name = "ECE if perfect, independent units"
+    if not likely.size:
+        return Estimate.undefined(NO_UNITS, method=name, level=level)
+    variance = np.bincount(bin_of, likely * (1 - likely))
+    value = float(np.sqrt(2 / np.pi * variance).sum() / likely.size)
+    return Estimate(value, None, None, level, likely.size, rows, name, YARDSTICK)
+
+
+def _point(likely: Floats, passed: Bools, row: Ints, inside: Bools, plan: Plan) -> ReliabilityPoint:
+    here = likely[inside]
+    of_bin, rows = cluster_rows(row[inside])
+    observed = proportion(
+        sums_by(of_bin, passed[inside], rows),
+        sums_by(of_bin, np.ones(here.size), rows),
+        plan,
+        name="share of passes",
+        undefined=NO_UNITS,
+    )
+    return ReliabilityPoint(float(here.min()), float(here.max()), float(here.mean()), observed)
+
+
+def _probabilities(probability: ArrayLike) -> Floats:
+    likely = finite(probability, "probability")
+    if likely.size and not (likely.min() >= 0 and likely.max() <= 1):
+        raise ValueError("probabilities lie between 0 and 1")
+    return likely

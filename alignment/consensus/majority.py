@@ -1,0 +1,96 @@
+"""One label per unit from several people. The one home of ties: a tie is no label."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from alignment.base.arrays import Floats, Ints
+from alignment.base.ratings import Ratings
+from alignment.base.tables import unit_levels, unit_runs
+
+#: majority: more than half of a unit's ratings. plurality: more ratings than any other level.
+Rule = Literal["majority", "plurality"]
+
+#: What stands for a label where there is none.
+TIE = -1
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Consensus:
+    """The label of each unit; arrays of shape (units,), units in the order of their codes.
+
+    ``label`` holds positions in ``levels``, ``TIE`` (-1) where no level won; ``share`` is the share of the unit's
+    ratings on its most frequent level and ``size`` their number. ``ties`` counts the units without a label.
+    """
+
+    unit_ids: tuple[Hashable, ...]
+    levels: tuple[Hashable, ...]
+    label: Ints
+    share: Floats
+    size: Ints
+    cluster: Ints
+    ties: int
+
+
+def consensus_labels(ratings: Ratings, rule: Rule = "majority") -> Consensus:
+    """The level that more than half of a unit's raters chose, or ("plurality") that more chose than any other.
+
+    On two levels both rules are the same. ValueError: a scale without levels, an unknown rule.
+
+    >>> ratings = Ratings.from_columns(
+    ...     "uuvvvv", ["ann", "bob"] + ["ann", "bob", "cat", "dan"], "xyxxyz", [1, 1, 2, 2, 2, 2],
+    ...     scale="nominal", levels="xyz",
+    ... )
+    >>> consensus_labels(ratings).label.tolist(), consensus_labels(ratings, "plurality").label.tolist()
+    ([-1, -1], [-1, 0])
+    """
+    if ratings.levels is None:
+        raise ValueError("a consensus needs levels, and this scale has none")
+    cells = unit_levels(ratings)
+    label, top = _winners(cells.unit, cells.level, cells.count, cells.size, rule)
+    _, starts = unit_runs(ratings)
+    return Consensus(
+        unit_ids=tuple(ratings.unit_id(code) for code in ratings.unit[starts]),
+        levels=ratings.levels,
+        label=label,
+        share=top / cells.size,
+        size=cells.size,
+        cluster=cells.cluster,
+        ties=int((label == TIE).sum()),
+    )
+
+
+def rest_label(ratings: Ratings, rule: Rule = "majority") -> Ints:
+    """For each rating, the consensus of its unit's other ratings, shape (ratings,); ``TIE`` also when it is alone.
+
+    Work and memory are ratings × levels used on a unit, never raters × raters.
+    """
+    cells = unit_levels(ratings)
+    unit, _ = unit_runs(ratings)
+    per_unit = np.bincount(cells.unit, minlength=cells.size.size)
+    first = np.cumsum(per_unit) - per_unit
+    # Each rating meets all level counts of its unit, less its own.
+    rating = np.repeat(np.arange(len(ratings)), per_unit[unit])
+    met = per_unit[unit]
+    cell = np.arange(rating.size) - np.repeat(np.cumsum(met) - met, met) + first[unit][rating]
+    level = cells.level[cell]
+    count = cells.count[cell] - (level == ratings.value[rating])
+    return _winners(rating, level, count, cells.size[unit] - 1, rule)[0]
+
+
+def _winners(group: Ints, level: Ints, count: Ints, size: Ints, rule: Rule) -> tuple[Ints, Ints]:
+    """The winning level and the greatest count of every group 0..len(size) - 1, from its level counts."""
+    if rule not in get_args(Rule):
+        raise ValueError(f"no rule {rule!r}; there are {', '.join(get_args(Rule))}")
+    top = np.zeros(size.size, dtype=np.int64)
+    np.maximum.at(top, group, count)
+    leads = np.flatnonzero((count == top[group]) & (count > 0))
+    leaders = np.bincount(group[leads], minlength=size.size)
+    alone = leads[leaders[group[leads]] == 1]
+    winner = np.full(size.size, TIE, dtype=np.int64)
+    winner[group[alone]] = level[alone]
+    if rule == "majority":
+        winner[2 * top <= size] = TIE
+    return winner, top

@@ -1,0 +1,143 @@
+"""Drift: are more of a judge's decisions wrong than was certified? A watch that may be looked at any time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaln, expit, logit, xlog1py, xlogy
+
+from alignment.base.arrays import Array, Floats, Ints, cluster_rows, same_length, sums_by, verdicts
+from alignment.base.estimate import NO_UNITS, Estimate
+
+#: The rates betted on: odds of an error so many times those certified.
+ODDS = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0)
+BISECTIONS = 50
+PRIOR = 0.5
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DriftWatch:
+    """The audit so far; arrays of shape (arrivals,), one entry for each moment at which labels arrived.
+
+    ``log_e`` is the natural logarithm of the e-value: evidence that more is wrong than ``certified``, as the wealth of
+    somebody who began with 1 and bet on it in a game fair at the certified rate. ``alarm`` is the first arrival at
+    which it reached 1/alpha, None so far. ``low`` and ``high`` hold the error rate at all arrivals at once. ``error``
+    is the last of them; its n counts decisions. ``left_out`` decisions came after others of their cluster.
+    """
+
+    certified: float
+    alpha: float
+    arrived: Array
+    log_e: Floats
+    alarm: int | None
+    rate: Floats
+    low: Floats
+    high: Floats
+    error: Estimate
+    left_out: int
+
+
+def watch_drift(
+    wrong: ArrayLike, cluster: ArrayLike, arrived: ArrayLike, certified: float, *, alpha: float = 0.05
+) -> DriftWatch:
+    """Audited decisions, in the order in which their labels arrived, against the certified error rate.
+
+    ``wrong`` (the judge differs from people), ``cluster`` and ``arrived`` (anything that sorts; equal values arrived
+    together) have shape (decisions,). However often one looks, and whenever one stops, the chance that ``alarm`` is
+    ever set is at most ``alpha`` while no more than the share ``certified`` of a sample's decisions is wrong on
+    average, whatever went before. So each cluster counts once, by its share s of wrong decisions among those that
+    arrived first: five claims of one answer are one piece of evidence, however alike they are.
+
+    e-value = Σ_k w_k mean_q Π_{clusters from arrival k on} (1 + (q - p)(s - p)/(p(1 - p))) with p ``certified``: each
+    factor has mean 1 or less when the rate is p or less, so the sum has, too, and Ville's inequality holds at all
+    times. q runs over rates with 1.25 to 30 times the odds of p. Bets begin at every arrival k, because a change that
+    comes late would else be outweighed by the good times before it; w_0 = ½, and from then on what has not
+    begun by arrival k, and counts as it is, is ½ ln 2/ln(k + 2).
+
+    ``low``, ``high``: the rates r with B(½ + S, ½ + T - S)/B(½, ½) < r^S (1 - r)^(T-S)/alpha, for T clusters with
+    shares that sum to S. They hold a *constant* rate at all arrivals at once; after a change, the average so far.
+
+    Undefined: no audited decisions. ValueError: certified or alpha outside (0, 1), unequal lengths.
+
+    Source: Ville (1939); Waudby-Smith & Ramdas (2024), JRSS B 86; the interval: Robbins (1970), Ann. Math. Stat. 41.
+
+    >>> watch = watch_drift([1] * 3, [1, 2, 3], [1, 2, 3], certified=0.05)
+    >>> watch.alarm, np.exp(watch.log_e).round(2).tolist()
+    (2, [2.69, 17.52, 168.63])
+    """
+    errors, (row, rows), when = verdicts(wrong), cluster_rows(cluster), np.asarray(arrived)
+    same_length(wrong=errors, cluster=row, arrived=when)
+    for name, share in (("certified rate", certified), ("alpha", alpha)):
+        if not 0 < share < 1:
+            raise ValueError(f"the {name} lies between 0 and 1, not {share}")
+    times, arrival = np.unique(when, return_inverse=True)
+    first = np.full(rows, times.size)
+    np.minimum.at(first, row, arrival)
+    counted = arrival == first[row]
+    wrong_share = sums_by(row[counted], errors[counted], rows) / np.bincount(row[counted], minlength=rows)
+    # Arrivals that only bring more of clusters already counted are none.
+    happened, arrival_of = np.unique(first, return_inverse=True)
+    log_e = _log_e(wrong_share, arrival_of, happened.size, certified)
+    alarms = np.flatnonzero(log_e >= -np.log(alpha))
+    total, clusters = sums_by(arrival_of, wrong_share, happened.size).cumsum(), np.bincount(arrival_of).cumsum()
+    rate = total / np.maximum(clusters, 1)
+    low, high = _sequence(total, clusters, alpha)
+    return DriftWatch(
+        certified=certified,
+        alpha=alpha,
+        arrived=times[happened],
+        log_e=log_e,
+        alarm=int(alarms[0]) if alarms.size else None,
+        rate=rate,
+        low=low,
+        high=high,
+        error=_last(rate, low, high, int(counted.sum()), rows, 1 - alpha),
+        left_out=int((~counted).sum()),
+    )
+
+
+def _log_e(share: Floats, arrival: Ints, arrivals: int, certified: float) -> Floats:
+    """The mixture over rates and beginnings, shape (arrivals,), by running sums of logarithms."""
+    k = np.arange(arrivals)
+    waiting = 0.5 * np.log(2) / np.log(k + 2.0)
+    begins = np.concatenate([[0.5], -np.diff(waiting)])[:arrivals]
+    wealths = []
+    for rate in expit(logit(certified) + np.log(ODDS)):
+        bet = (rate - certified) / (certified * (1 - certified))
+        gained = sums_by(arrival, np.log1p(bet * (share - certified)), arrivals).cumsum()
+        before = np.concatenate([[0.0], gained[:-1]]) if arrivals else gained
+        wealths.append(gained + np.logaddexp.accumulate(np.log(begins) - before))
+    mean = np.logaddexp.reduce(wealths, axis=0) - np.log(len(ODDS))
+    together: Floats = np.logaddexp(mean, np.log(waiting))
+    return together
+
+
+def _sequence(total: Floats, clusters: Ints, alpha: float) -> tuple[Floats, Floats]:
+    """Both ends of the confidence sequence, shape (arrivals,), by bisection on either side of the rate so far."""
+    missed = clusters - total
+    mixed = betaln(PRIOR + total, PRIOR + missed) - betaln(PRIOR, PRIOR)
+
+    def excluded(rate: Floats) -> Array:
+        return mixed - xlogy(total, rate) - xlog1py(missed, -rate) >= -np.log(alpha)
+
+    rate = total / np.maximum(clusters, 1)
+    return _edge(np.zeros_like(rate), rate, excluded), _edge(np.ones_like(rate), rate, excluded)
+
+
+def _edge(outer: Floats, inner: Floats, excluded: Callable[[Floats], Array]) -> Floats:
+    """Where ``excluded`` ends between an outer end and a rate that is not excluded; the outer end if nowhere."""
+    open_end = ~excluded(outer)
+    outside, inside = outer.copy(), inner.copy()
+    for _ in range(BISECTIONS):
+        middle = (outside + inside) / 2
+        beyond = excluded(middle)
+        outside, inside = np.where(beyond, middle, outside), np.where(beyond, inside, middle)
+    return np.where(open_end, outer, outside)
+
+
+def _last(rate: Floats, low: Floats, high: Floats, n: int, clusters: int, level: float) -> Estimate:
+    name = "error rate, mean over samples; confidence sequence, valid at every look"
+    if not rate.size:
+        return Estimate.undefined(NO_UNITS, method=name, level=level)
+    return Estimate(float(rate[-1]), float(low[-1]), float(high[-1]), level, n, clusters, name)

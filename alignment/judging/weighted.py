@@ -1,0 +1,210 @@
+"""Estimates for all samples from those that were drawn with unequal chances (``selection.draw``).
+
+Every unit weighs 1/probability of its sample (Horvitz & Thompson), and a figure is one of weighted sums (Hájek), so it
+is for all samples what the plain figure would be had all been labelled.
+
+How labelled samples were drawn, and the error of a figure that follows from it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from alignment.base import binary
+from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
+from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate
+from alignment.base.interval import Case, Kind, Plan
+from alignment.base.totals import Statistic, Totals, ratio
+from alignment.judging.threshold import decide
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """How the labelled samples (clusters) were drawn; arrays of shape (clusters,).
+
+    ``row`` numbers the cluster of each unit. ValueError: a cluster or a stratum with several probabilities, or a
+    cluster in several strata; a probability outside (0, 1]; unequal lengths.
+    """
+
+    row: Ints
+    probability: Floats
+    stratum: Ints
+
+    @classmethod
+    def of(cls, cluster: ArrayLike, probability: ArrayLike, stratum: ArrayLike) -> "Design":
+        """From columns with one entry per unit."""
+        row, rows = cluster_rows(cluster)
+        chance, (layer, layers) = finite(probability, "probability"), cluster_rows(stratum)
+        same_length(cluster=row, probability=chance, stratum=layer)
+        if ((chance <= 0) | (chance > 1)).any():
+            raise ValueError("a probability of being drawn lies above 0, up to 1")
+        first = np.zeros(rows, dtype=np.int64)
+        first[row] = np.arange(row.size)
+        if (layer != layer[first][row]).any():
+            raise ValueError("a cluster lies in more than one stratum")
+        of_layer = np.zeros(layers)
+        of_layer[layer] = chance
+        if (chance != of_layer[layer]).any():
+            raise ValueError("a stratum has more than one probability")
+        return cls(row, chance[first], layer[first])
+
+    def standard_error(self, influence: Floats) -> float:
+        """The error of a statistic from its influences by cluster, ψ_c = (derivative by c's weight) · weight.
+
+        √(Σ_h (1 - π_h) n_h/(n_h - 1) Σ_{c in h} (ψ_c - mean_h)² + Σ_c π_c ψ_c²): that of drawing clusters from all
+        there are, and that of all there are from their source, as in every interval here. With all of them drawn it
+        is the plain √Σψ². A cluster that is alone in its stratum counts with its square, uncentred.
+
+        Source: Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, §3.7 and §5.5.
+        """
+        strata = int(self.stratum.max()) + 1
+        count = np.bincount(self.stratum, minlength=strata)
+        mean = np.where(count > 1, sums_by(self.stratum, influence, strata) / np.maximum(count, 1), 0.0)
+        stretch = np.where(count > 1, count / np.maximum(count - 1, 1), 1.0)
+        apart = (influence - mean[self.stratum]) ** 2
+        drawing = ((1 - self.probability) * stretch[self.stratum] * apart).sum()
+        return float(np.sqrt(drawing + (self.probability * influence**2).sum()))
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom: clusters less strata, at least 1."""
+        return max(1, self.stratum.size - np.unique(self.stratum).size)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedResult:
+    """A judge at one threshold, for all samples. n counts labelled units, as they are, without weights."""
+
+    threshold: float
+    kappa: Estimate
+    tpr: Estimate
+    tnr: Estimate
+    accuracy: Estimate
+
+
+def weighted_mean(
+    value: ArrayLike,
+    cluster: ArrayLike,
+    probability: ArrayLike,
+    stratum: ArrayLike,
+    *,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+    interval: Kind = "influence",
+    level: float = 0.95,
+) -> Estimate:
+    """Σ value/π / Σ 1/π over labelled units; a share when values are 0 and 1, with ``bounds`` (0, 1).
+
+    All arrays have shape (labelled units,): ``probability`` π and ``stratum`` are the sample's, as ``Draw`` has them.
+    Samples that had been labelled before the draw join with probability 1 as a stratum of their own. Intervals are by
+    influence functions, with the draw's variance, for a share on the logit scale, and t has as many degrees of freedom
+    as clusters less strata; there is no bootstrap of such draws. Simulated coverage at 95 % with 60, 100 and 300 drawn
+    of 2,000: 95 % for a share, 95 to 98 % for TPR and TNR, and for kappa 90, 91 and 94 %, so too narrow below 300.
+    Undefined: no units. ValueError: as ``Design``; another kind of interval than "influence" or "none".
+
+    Source: Hájek (1971), in Foundations of Statistical Inference.
+
+    >>> weighted_mean([1, 1, 0], [1, 2, 3], [0.5, 0.5, 0.1], [0, 0, 1], interval="none").value == 4 / 14
+    True
+    """
+    plan, design, values = _plan(interval, level), Design.of(cluster, probability, stratum), finite(value, "value")
+    same_length(value=values, cluster=design.row)
+    columns, amounts = np.repeat([0, 1], values.size), np.append(values, np.ones(values.size))
+    totals = _weighted(design, np.tile(design.row, 2), columns, amounts, 2)
+    return _estimate(
+        totals, _mean, design, plan, name="weighted mean (Hájek)", bearing=design.row, undefined=NO_UNITS, bounds=bounds
+    )
+
+
+def weighted_at_threshold(
+    score: ArrayLike,
+    positive: ArrayLike,
+    cluster: ArrayLike,
+    threshold: float,
+    probability: ArrayLike,
+    stratum: ArrayLike,
+    *,
+    higher_is_better: bool = True,
+    interval: Kind = "influence",
+    level: float = 0.95,
+) -> WeightedResult:
+    """``at_threshold`` for all samples, from labelled ones drawn with known probabilities.
+
+    Kappa, TPR, TNR and accuracy are what they are there, of a confusion matrix in which a unit counts 1/π.
+    ``probability``, ``stratum``, intervals and errors are as in ``weighted_mean``; undefined cases as in
+    ``at_threshold``.
+
+    >>> weighted_at_threshold(
+    ...     [0.9, 0.2, 0.8, 0.1], [1, 1, 0, 0], range(4), 0.5, [0.5, 0.1, 0.1, 0.5], [0, 1, 1, 0], interval="none"
+    ... ).tpr.value == 2 / 12
+    True
+    """
+    plan, design = _plan(interval, level), Design.of(cluster, probability, stratum)
+    scores, human = finite(score, "score"), verdicts(positive)
+    same_length(score=scores, positive=human, cluster=design.row)
+    judge = decide(scores, threshold, higher_is_better)
+    totals = _weighted(design, design.row, 2 * human + judge, np.ones(scores.size), 4)
+
+    def figure(name: str, statistic: Statistic, lowest: float, undefined: str, bearing: Bools) -> Estimate:
+        return _estimate(
+            totals,
+            statistic,
+            design,
+            plan,
+            name=f"weighted {name} (Hájek)",
+            bearing=design.row[bearing],
+            undefined=undefined,
+            bounds=(lowest, 1.0),
+        )
+
+    every = np.ones(scores.size, dtype=np.bool_)
+    return WeightedResult(
+        threshold=float(threshold),
+        kappa=figure("Cohen's kappa", binary.kappa, -1.0, ONE_CATEGORY if scores.size else NO_UNITS, every),
+        tpr=figure("true positive rate", binary.tpr, 0.0, NO_POSITIVE, human),
+        tnr=figure("true negative rate", binary.tnr, 0.0, NO_NEGATIVE, ~human),
+        accuracy=figure("accuracy", binary.accuracy, 0.0, NO_UNITS, every),
+    )
+
+
+def _plan(interval: Kind, level: float) -> Plan:
+    if interval not in ("influence", "none"):
+        raise ValueError(f"estimates of a draw have interval 'influence' or 'none', not {interval!r}")
+    return Plan(interval, None, level)
+
+
+def _weighted(design: Design, cluster: Ints, column: Ints, amount: Floats, size: int) -> Totals:
+    weight = 1 / design.probability
+    return Totals(cluster, column, amount * weight[cluster], weight.size, size)
+
+
+def _mean(sums: Array) -> Array:
+    return ratio(sums[..., 0], sums[..., 1])
+
+
+def _estimate(
+    totals: Totals,
+    statistic: Statistic,
+    design: Design,
+    plan: Plan,
+    *,
+    name: str,
+    bearing: Ints,
+    undefined: str,
+    bounds: tuple[float, float],
+) -> Estimate:
+    """``totals.estimate`` with the draw's variance; ``bearing`` holds the clusters of the units it is of."""
+    n, clusters = bearing.size, np.unique(bearing).size
+    value = float(statistic(totals.sums()))
+    if np.isnan(value):
+        return Estimate.undefined(undefined, n=n, clusters=clusters, method=name, level=plan.level)
+
+    # t has fewer degrees of freedom than in a plain figure: a mean is taken out of every stratum.
+    case = Case(plan, name, n, min(clusters, design.freedom + 1), bounds)
+    if plan.refusal(clusters) is not None:
+        found = replace(case, clusters=clusters).without_interval(value)
+    elif bounds == (0.0, 1.0):
+        found = case.by_logit(value, design.standard_error(totals.influence(statistic)))
+    else:
+        found = case.by_influence(value, design.standard_error(totals.influence(statistic)))
+    return replace(found, clusters=clusters)

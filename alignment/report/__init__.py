@@ -1,0 +1,80 @@
+"""Everything a report says about one criterion, worked out from plain columns: no database, no files.
+
+``Evidence`` holds what goes in; ``report_figures`` gives what comes out, as plain JSON. The same evidence and the same
+versions of the libraries give the same figures, digit for digit, wherever they are worked out.
+"""
+
+from alignment.report.agreement import agreement_figures
+from alignment.report.applied import Applied, Audit, applied, audited
+from alignment.report.compared import two_versions
+from alignment.report.comparison import Comparison, Distant, compare, furthest, reference_figures
+from alignment.report.decisions import on_dev, on_test
+from alignment.report.evidence import (
+    Before,
+    Chance,
+    Criterion,
+    Evidence,
+    JudgeScores,
+    Option,
+    UnitKey,
+    Value,
+    evidence_as_dict,
+    evidence_from_dict,
+    generator,
+)
+from alignment.report.judged import Judged
+from alignment.report.looked import Looked, looked
+from alignment.report.next_samples import (
+    OUTCOMES,
+    OutcomeDraw,
+    Proposal,
+    Stratum,
+    draw_by_outcome,
+    outcomes_of,
+    propose,
+)
+from alignment.report.reference import Reference, reference_of
+from alignment.report.report_figures import differences, report_figures
+from alignment.report.triaged import region_on_test
+
+__all__ = [
+    "OUTCOMES",
+    "Applied",
+    "Audit",
+    "Before",
+    "Chance",
+    "Comparison",
+    "Criterion",
+    "Distant",
+    "Evidence",
+    "JudgeScores",
+    "Judged",
+    "Looked",
+    "Option",
+    "OutcomeDraw",
+    "Proposal",
+    "Reference",
+    "Stratum",
+    "UnitKey",
+    "Value",
+    "agreement_figures",
+    "applied",
+    "audited",
+    "compare",
+    "differences",
+    "draw_by_outcome",
+    "evidence_as_dict",
+    "evidence_from_dict",
+    "furthest",
+    "generator",
+    "looked",
+    "on_dev",
+    "on_test",
+    "outcomes_of",
+    "propose",
+    "reference_figures",
+    "reference_of",
+    "region_on_test",
+    "report_figures",
+    "two_versions",
+]

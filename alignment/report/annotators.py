@@ -1,0 +1,344 @@
+"""The people of a report, each by themselves: agreement with the others, own consistency, speed, habits, and drift.
+
+How people work: whether they say the same again, how fast they choose, what they choose, and whether that moves.
+
+Every function gives one entry for each of the people shown, and a last one for all together.
+
+Everybody's labels, and the people whose figures a report lists by name.
+
+Shares of many groups at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+
+from alignment.agreement.self_consistency import self_consistency
+from alignment.agreement.with_others import PERCENT, agreement_with_rest
+from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
+from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate
+from alignment.base.interval import Case, Plan, standard_errors
+from alignment.base.ratings import Ratings, encode, encode_values
+from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene
+from alignment.consensus.majority import TIE, rest_label
+from alignment.judging.annotator_errors import annotator_errors
+from alignment.report.evidence import generator
+from alignment.report.reference import Reference
+
+MAX_ANNOTATORS = 30
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Listed:
+    """``base``: the labels as agreement is measured on them, pass or fail where the criterion has passes.
+
+    ``shown``: codes of the raters with the most units, those with the most first; ``names``: theirs. ``days``,
+    ``seconds`` (NaN for None): as in the evidence, in the order of ``base``. ``place``: of each label its rater's
+    place among those shown, after the last of them for everybody else.
+    """
+
+    reference: Reference
+    base: Ratings
+    shown: Ints
+    names: list[str]
+    units: list[int]
+    samples: list[int]
+    days: list[str | None]
+    seconds: Floats
+    place: Ints
+
+    @property
+    def rows(self) -> int:
+        """Those shown, and all together."""
+        return len(self.names) + 1
+
+    def rng(self, figure: str) -> np.random.Generator:
+        evidence = self.reference.evidence
+        return generator(evidence.seed, "annotators", figure, evidence.criterion.key)
+
+
+def listed_people(reference: Reference) -> Listed:
+    """Of more than 30 people those with the most units are shown."""
+    evidence = reference.evidence
+    base = reference.ratings if reference.passing is None else reference.passing
+    counts = np.bincount(base.rater, minlength=len(base.raters))
+    order = sorted(range(len(base.raters)), key=lambda code: (-counts[code], base.raters[code]))
+    shown = np.array(order[:MAX_ANNOTATORS], dtype=np.int64)
+    places = np.full(len(base.raters), shown.size)
+    places[shown] = np.arange(shown.size)
+    sorting = _sorting(reference, base)
+    days: Sequence[str | None] = evidence.days or [None] * len(base)
+    gaps: Sequence[float | None] = evidence.seconds or [None] * len(base)
+    return Listed(
+        reference=reference,
+        base=base,
+        shown=shown,
+        names=[base.raters[code] for code in shown],
+        units=counts[shown].tolist(),
+        samples=_samples(base)[shown].tolist(),
+        days=[days[at] for at in sorting.tolist()],
+        seconds=np.array([np.nan if gap is None else gap for gap in gaps], dtype=np.float64)[sorting],
+        place=places[base.rater],
+    )
+
+
+def _sorting(reference: Reference, base: Ratings) -> Ints:
+    """Where each of the ratings stands in the evidence: they are sorted by unit, then by rater."""
+    code_of = {name: code for code, name in enumerate(base.raters)}
+    rater = np.array([code_of[name] for name in reference.evidence.raters], dtype=np.int64)
+    return np.lexsort((rater, encode(reference.evidence.units)[0]))
+
+
+def _samples(base: Ratings) -> Ints:
+    """How many samples each rater labelled."""
+    present, cluster = renumbered(base.cluster)
+    pairs, _ = renumbered(base.rater * max(present.size, 1) + cluster)
+    return np.bincount(pairs // max(present.size, 1), minlength=len(base.raters))
+
+
+def shares(
+    hit: Array, cluster: Ints, group: Ints, groups: int, plan: Plan, *, name: str, undefined: str
+) -> list[Estimate]:
+    """Of each group 0..groups-1 the share of its trials that hit; the three arrays have shape (trials,).
+
+    What ``proportion`` gives for each group alone; but where a bootstrap is asked for, influence functions: for each of
+    hundreds of groups it would take seconds. n counts a group's trials.
+
+    >>> found = shares(
+    ...     np.array([1, 0, 1]), np.array([1, 2, 3]), np.array([0, 0, 2]), 3, Plan("influence", None, 0.95),
+    ...     name="share", undefined="no trials",
+    ... )
+    >>> [each.value for each in found]
+    [0.5, None, 1.0]
+    """
+    present, code = renumbered(cluster)
+    cells, row = renumbered(group * max(present.size, 1) + code)
+    filled, of = renumbered(cells // max(present.size, 1))
+    trials = np.bincount(row, minlength=cells.size).astype(np.float64)
+    hits = sums_by(row, hit, cells.size)
+    n = sums_by(of, trials, filled.size)
+    value = sums_by(of, hits, filled.size) / n
+    errors = standard_errors((hits - value[of] * trials) / n[of], of, filled.size)
+    most = np.zeros(filled.size)
+    np.maximum.at(most, of, trials)
+
+    estimates = [Estimate.undefined(undefined, method=name, level=plan.level)] * groups
+    columns = (filled, value, errors, n.astype(np.int64), np.bincount(of, minlength=filled.size), most == 1)
+    for place, share, error, count, clusters, single in zip(*(column.tolist() for column in columns), strict=True):
+        case = Case(plan, name, count, clusters, (0.0, 1.0))
+        found = case.of_share(share, error, single)
+        if found is None and plan.refusal(clusters) is not None:
+            found = case.without_interval(share)
+        estimates[place] = case.by_influence(share, error) if found is None else found
+    return estimates
+
+
+MAX_WEEKS = 12
+LEVEL = 0.95
+
+NO_DAYS = "no label has a day: labels made elsewhere bring none"
+NOT_TIMED = "no choice was timed"
+
+
+def own_consistency(people: Listed) -> list[Estimate]:
+    """How often a label that was given again came out the same."""
+    base, before = people.base, people.reference.evidence.before
+    if base.levels is None:
+        return [Estimate.undefined(NO_LEVELS, level=LEVEL)] * people.rows
+    # A label that was replaced is of a unit and a rater that count now, with another label.
+    unit_of = {unit: code for code, unit in enumerate(base.unit_ids or ())}
+    rater_of = {name: code for code, name in enumerate(base.raters)}
+    unit = np.array([unit_of[row.unit] for row in before], dtype=np.int64)
+    cluster = np.zeros(len(unit_of), dtype=np.int64)
+    cluster[base.unit] = base.cluster
+    found = self_consistency(
+        np.concatenate([base.unit, unit]),
+        np.concatenate([base.rater, np.array([rater_of[row.rater] for row in before], dtype=np.int64)]),
+        np.concatenate([base.value, _values_before(people)]),
+        np.concatenate([base.cluster, cluster[unit]]),
+        rng=people.rng("consistency"),
+    )
+    by_code = {one.rater: one.agreement for one in found.raters}
+    return [*(by_code[str(code)] for code in people.shown), found.pooled.agreement]
+
+
+def _values_before(people: Listed) -> Array:
+    reference = people.reference
+    values = [row.value for row in reference.evidence.before]
+    if reference.passing is None:
+        return encode_values(values, people.base.levels, "value")
+    passes = set(reference.evidence.criterion.passes)
+    return np.array([value in passes for value in values], dtype=np.int64)
+
+
+def pace(people: Listed) -> list[dict[str, Any]]:
+    """Median and middle half of the seconds for a choice, of those that were timed."""
+    timed = ~np.isnan(people.seconds)
+    own = [people.seconds[timed & (people.place == place)] for place in range(len(people.names))]
+    return [_middle_half(gaps) for gaps in (*own, people.seconds[timed])]
+
+
+def _middle_half(gaps: Floats) -> dict[str, Any]:
+    if not gaps.size:
+        return {"median": None, "low": None, "high": None, "n": 0, "reason": NOT_TIMED}
+    low, median, high = np.quantile(gaps, (0.25, 0.5, 0.75)).tolist()
+    return {"median": median, "low": low, "high": high, "n": int(gaps.size), "reason": None}
+
+
+def option_shares(people: Listed) -> list[list[float] | None]:
+    """How often each option was chosen, in the criterion's order of options; None where it has none."""
+    ratings = people.reference.ratings
+    if ratings.levels is None or not len(ratings):
+        return [None] * people.rows
+    levels = len(ratings.levels)
+    cells = np.bincount(ratings.rater * levels + ratings.value, minlength=len(ratings.raters) * levels)
+    counts = cells.reshape(-1, levels)
+    rows = np.concatenate([counts[people.shown], counts.sum(axis=0, keepdims=True)])
+    found: list[list[float] | None] = (rows / rows.sum(axis=1, keepdims=True)).tolist()
+    return found
+
+
+def by_week(people: Listed) -> tuple[dict[str, Any], list[list[dict[str, Any] | None]]]:
+    """Agreement with the others' majority in the latest ISO weeks that have labels; None where nothing is compared.
+
+    Weeks go by their Monday. Which week a label lies in is its own rater's day; the others may have come later.
+    """
+    base = people.base
+    reason = NO_LEVELS if base.levels is None else None if any(people.days) else NO_DAYS
+    if reason is not None:
+        return {"mondays": [], "earlier": 0, "reason": reason}, [[] for _ in range(people.rows)]
+    monday = {day: _monday(day) for day in set(people.days) if day is not None}
+    every = sorted(set(monday.values()))
+    kept = {week: at for at, week in enumerate(every[-MAX_WEEKS:])}
+    column = {day: kept.get(week, -1) for day, week in monday.items()}
+    week = np.array([-1 if day is None else column[day] for day in people.days], dtype=np.int64)
+    rest = rest_label(base)
+    used = (rest != TIE) & (week >= 0)
+    own = used & (people.place < people.rows - 1)
+    # Everybody's labels once more, for the last row.
+    row = np.concatenate([people.place[own], np.full(np.count_nonzero(used), people.rows - 1)])
+    hit, cluster, week = (np.concatenate([each[own], each[used]]) for each in (base.value == rest, base.cluster, week))
+    found = shares(
+        hit,
+        cluster,
+        row * len(kept) + week,
+        people.rows * len(kept),
+        Plan("auto", people.rng("weeks"), LEVEL),
+        name=PERCENT,
+        undefined=NO_UNITS,
+    )
+    cells = [None if one.value is None else _cell(one) for one in found]
+    table = [cells[start : start + len(kept)] for start in range(0, len(cells), len(kept))]
+    return {"mondays": list(kept), "earlier": len(every) - len(kept), "reason": None}, table
+
+
+def _monday(day: str) -> str:
+    found = date.fromisoformat(day)
+    return (found - timedelta(days=found.weekday())).isoformat()
+
+
+def _cell(one: Estimate) -> dict[str, Any]:
+    return {"value": one.value, "low": one.low, "high": one.high, "n": one.n, "reason": one.reason}
+
+
+# Dawid and Skene's model gets as many rounds as fit into a quarter of a second; where these are too few, none.
+LABELS_READ = 750_000
+MOST_ROUNDS, LEAST_ROUNDS = 200, 10
+
+NO_MODEL_INTERVAL = "the model gives no interval"
+NO_SUCH_UNIT = "no such unit of theirs, by the model"
+
+
+def annotator_figures(reference: Reference) -> dict[str, Any]:
+    """Each annotator, and all together, as plain JSON. Agreement is with the majority of the *others* of a unit.
+
+    On pass and fail where the criterion has them, else on the labels. Of more than 30 people those with the most units
+    are shown, and ``left_out`` counts the rest; majorities, and what is said of all together, are everybody's.
+    """
+    people = listed_people(reference)
+    base = people.base
+    rest = agreement_with_rest(base, people.names, rng=people.rng("rest"))
+    weeks, weekly = by_week(people)
+    model, modelled = _model(people)
+    rows = [
+        {
+            "ties": said.ties,
+            "agreement": said.percent.as_dict(),
+            "kappa": said.kappa.as_dict(),
+            "rates": rates,
+            "consistency": consistency.as_dict(),
+            "seconds": seconds,
+            "shares": used,
+            "weeks": in_weeks,
+            "model": of_model,
+        }
+        for said, rates, consistency, seconds, used, in_weeks, of_model in zip(
+            [*rest.annotators, rest.together],
+            _rates(people),
+            own_consistency(people),
+            pace(people),
+            option_shares(people),
+            weekly,
+            modelled,
+            strict=True,
+        )
+    ]
+    together = {"units": base.n_units, "samples": base.n_clusters, "labels": len(base), **rows.pop()}
+    return {
+        "basis": "labels" if reference.passing is None else "pass or fail",
+        "left_out": len(base.raters) - len(people.names),
+        "weeks": weeks,
+        "model": model,
+        "together": together,
+        "people": [
+            {"name": name, "units": units, "samples": samples, **row}
+            for name, units, samples, row in zip(people.names, people.units, people.samples, rows, strict=True)
+        ],
+    }
+
+
+def _rates(people: Listed) -> list[dict[str, Any] | None]:
+    """Of what the others pass (fail) the share that one passes (fails); None without passes."""
+    if people.reference.passing is None:
+        return [None] * people.rows
+    found = annotator_errors(people.base, [True], annotators=people.names, rng=people.rng("rates"))
+    rows = [*found.annotators, found.together]
+    return [{"tpr": one.tpr.as_dict(), "tnr": one.tnr.as_dict()} for one in rows]
+
+
+def _model(people: Listed) -> tuple[dict[str, Any], list[dict[str, Any] | None]]:
+    """What Dawid and Skene's model, which finds the truth and everybody's errors at once, makes of each one."""
+    base = people.base
+    fitted, reason = None, NO_LEVELS
+    if base.levels is not None:
+        rounds = min(MOST_ROUNDS, LABELS_READ // max(1, len(base)))
+        reason = f"{len(base):,} labels are too many to fit the model while a report is made"
+        if rounds >= LEAST_ROUNDS:
+            fitted = fit_dawid_skene(base, max_iterations=rounds)
+            reason = fitted.reason or ("" if fitted.converged else f"the model had not settled after {rounds} rounds")
+    if fitted is None or reason:
+        return {"reason": reason, "rounds": None}, [None] * people.rows
+    rows = [_of_model(people, fitted, code) for code in people.shown]
+    return {"reason": None, "rounds": fitted.iterations}, [*rows, None]
+
+
+def _of_model(people: Listed, fitted: DawidSkene, code: int) -> dict[str, Any]:
+    support, right = fitted.support[code], np.nan_to_num(np.diag(fitted.confusion[code]))
+    if people.reference.passing is None:
+        return {"accuracy": _expected(right, support, "accuracy")}
+    return {
+        "tpr": _expected(right[1:], support[1:], "true positive rate"),
+        "tnr": _expected(right[:1], support[:1], "true negative rate"),
+    }
+
+
+def _expected(right: Floats, support: Floats, name: str) -> dict[str, Any]:
+    """The share of one's labels that the model takes for right; n is how many it expects of such units."""
+    method, n = f"{name} by Dawid and Skene's model", round(support.sum())
+    if not n:
+        return Estimate.undefined(NO_SUCH_UNIT, method=method, level=LEVEL).as_dict()
+    value = min(1.0, float((right * support).sum() / support.sum()))
+    return Estimate(value, None, None, LEVEL, n, 0, method, NO_MODEL_INTERVAL).as_dict()

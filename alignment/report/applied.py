@@ -1,0 +1,155 @@
+"""New scores of a certified judge: probabilities and verdicts, and what share of them would pass by people.
+
+Whether a judge errs more often than was certified, by labels that came in since.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from alignment.base.arrays import Bools, Floats, Ints
+from alignment.base.binary import FN, FP, TN, TP
+from alignment.base.caveats import interval_caveat, rarer_samples
+from alignment.base.estimate import Estimate
+from alignment.calibration.calibrators import Calibrator
+from alignment.judging.drift import watch_drift
+from alignment.judging.prevalence import CorrectedRate, corrected_rate
+from alignment.judging.threshold import decide
+from alignment.judging.triage import far_from
+from alignment.report.decisions import decisions_at
+from alignment.report.evidence import JudgeScores, UnitKey
+from alignment.report.judged import Judged
+from alignment.report.reference import Reference
+
+#: The judge's verdict and people's, by cell of a confusion matrix.
+_JUDGE = {TN: False, FP: True, FN: False, TP: True}
+_PEOPLE = {TN: False, FP: False, FN: True, TP: True}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Applied:
+    """Arrays of shape (scores,). probability and grade (a position among the criterion's levels) are None where the
+    certificate has no calibrator for them; in_region where it has no region. caveat: what to say beside the rate."""
+
+    verdict: Bools
+    probability: Floats | None
+    grade: Ints | None
+    in_region: Bools | None
+    rate: CorrectedRate
+    caveat: str | None
+
+
+def applied(
+    result: Mapping[str, Any],
+    test: Mapping[str, Sequence[int]],
+    scores: Sequence[float],
+    samples: Sequence[str | None],
+    *,
+    higher_is_better: bool,
+    level: float,
+    rng: np.random.Generator,
+    passes: Sequence[bool] | None = None,
+) -> Applied:
+    """What a look makes of new scores.
+
+    ``result`` and ``test`` are the look's row and cells (``looked``). ``samples`` names the sample of each score, None
+    for one that stands alone; scores of one sample, and test units of the same sample, are one cluster. ``passes``: of
+    a judge that answers with labels, whether each of them passes.
+
+    ``rate`` is of the whole batch, at the level of the look: the share that the judge passes, and the share that people
+    would pass, corrected for the judge's errors on test (``corrected_rate``).
+    """
+    given = np.asarray(scores, dtype=np.float64)
+    threshold = result["threshold"]
+    if threshold is None:
+        assert passes is not None
+        verdict = np.asarray(passes, dtype=np.bool_)
+    else:
+        verdict = decide(given, threshold, higher_is_better)
+    calibrator, cuts = (_fitted(result[name]["calibrator"]) for name in ("calibrated", "cutpoints"))
+    distance = result["region"]["distance"]
+    return Applied(
+        verdict=verdict,
+        probability=None if calibrator is None else calibrator.probability(given),
+        grade=None if cuts is None else cuts.verdict(given),
+        in_region=None if distance is None else far_from(given, threshold, distance),
+        rate=_rate(verdict, samples, test, level, rng),
+        caveat=_caveat(test),
+    )
+
+
+def _caveat(test: Mapping[str, Sequence[int]]) -> str | None:
+    """For the corrected rate: by the samples on test, and those that hold the rarer of people's verdicts."""
+    cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
+    rarer = rarer_samples([_PEOPLE[cell] for _, cell in cells], [sample for sample, _ in cells])
+    return interval_caveat(clusters=len(test), rarer=rarer)
+
+
+def _fitted(stored: Mapping[str, Any] | None) -> Calibrator | None:
+    return None if stored is None else Calibrator.from_dict(stored)
+
+
+def _rate(
+    verdict: Bools,
+    samples: Sequence[str | None],
+    test: Mapping[str, Sequence[int]],
+    level: float,
+    rng: np.random.Generator,
+) -> CorrectedRate:
+    cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
+    code: dict[Hashable, int] = {}
+    labelled = [code.setdefault(sample, len(code)) for sample, _ in cells]
+    # A score without a sample is named by its place, which no sample's name equals.
+    others = [code.setdefault(place if name is None else name, len(code)) for place, name in enumerate(samples)]
+    return corrected_rate(
+        np.array([_JUDGE[cell] for _, cell in cells], dtype=np.bool_),
+        np.array([_PEOPLE[cell] for _, cell in cells], dtype=np.bool_),
+        labelled,
+        verdict,
+        others,
+        rng=rng,
+        level=level,
+    )
+
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """error: share of a sample's decisions that are wrong, averaged over the audited samples; its n counts units.
+
+    alarm: when it was shown for the first time that this is more than was certified; None: it was not.
+    """
+
+    error: Estimate
+    alarm: datetime | None
+
+
+def audited(
+    reference: Reference,
+    said: JudgeScores,
+    threshold: float | None,
+    arrived: Mapping[UnitKey, datetime],
+    certified: float,
+) -> Audit:
+    """The judge's decisions against people's, in the order in which people's became known (``arrived``, of the units
+    to be counted). The chance of a false alarm is at most 5 %, however often one looks.
+
+    ``threshold``: the certified one, None for a judge that answers with labels. ``certified``: the error rate not to be
+    exceeded, between 0 and 1.
+    """
+    # A label of a judge that was certified on scores is a failure, and the other way round.
+    judged = Judged(reference, replace(said, numbers={}) if threshold is None else replace(said, labels={}))
+    units = [unit for unit in judged.decided if unit in arrived]
+    decisions = decisions_at(judged, units, threshold)
+    wrong = [decisions[unit] != reference.positive[unit] for unit in units]
+    moments = sorted({arrived[unit] for unit in units})
+    place = {moment: at for at, moment in enumerate(moments)}
+    order = np.array([place[arrived[unit]] for unit in units], dtype=np.int64)
+    watch = watch_drift(wrong, [sample for sample, _ in units], order, certified, alpha=ALPHA)
+    alarm = None if watch.alarm is None else moments[int(watch.arrived[watch.alarm])]
+    return Audit(watch.error, alarm)

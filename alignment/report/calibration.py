@@ -1,0 +1,268 @@
+"""What a judge's scores are worth as probabilities, or as grades: calibration on dev, cross-fitted.
+
+No figure here has seen the test part. Whoever looks at it takes the calibrator from here: fitted on all of dev, by the
+method that dev chose.
+
+Calibration of a judge on dev, as plain JSON.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy.special import entr
+
+from alignment.base.arrays import Floats, Ints
+from alignment.base.estimate import Estimate
+from alignment.calibration.calibrators import Calibrator, Method
+from alignment.calibration.fit import CrossFit, NotFitted, cross_fit_on, fit_calibrator
+from alignment.calibration.reliability import BINS, CalibrationFigures, ReliabilityPoint, calibration_figures
+from alignment.report.evidence import UnitKey
+from alignment.report.judged import Judged
+
+#: The methods that give probabilities, the simplest first.
+Probable = Literal["platt", "isotonic"]
+
+METHODS: tuple[Probable, ...] = get_args(Probable)
+
+ANSWERS_LABELS = "the judge answers with labels: there is no score to calibrate"
+NOT_GRADED = "the criterion has no ordered levels beyond pass and fail"
+# Of a share of fewer units than this a reliability diagram says nothing.
+UNITS_PER_BIN = 10
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Columns:
+    """A judge's scores of dev units beside people: the position of their level, of ``levels``; all of shape (units,).
+
+    ``higher_is_better``: whether higher scores go with higher positions.
+    """
+
+    score: Floats
+    human: Ints
+    sample: Ints
+    fold: Ints
+    levels: int
+    higher_is_better: bool
+
+    def fit(self, method: Method) -> Calibrator | NotFitted:
+        return fit_calibrator(
+            method, self.score, self.human, levels=self.levels, higher_is_better=self.higher_is_better
+        )
+
+    def cross_fit(self, method: Method) -> CrossFit | NotFitted:
+        return cross_fit_on(
+            method, self.score, self.human, self.fold, levels=self.levels, higher_is_better=self.higher_is_better
+        )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Calibration:
+    """On dev, cross-fitted. figures: of every method that could be fitted; refused: why the others could not.
+
+    chosen: the method with the lowest log loss, or why there is none.
+    """
+
+    columns: Columns
+    figures: dict[Probable, CalibrationFigures]
+    refused: dict[Probable, str]
+    chosen: Probable | NotFitted
+
+
+def fitted_on_dev(judged: Judged, method: Method) -> Calibrator | NotFitted:
+    """The calibrator of this method on all of dev, as a look takes it to test."""
+    columns = graded_columns(judged) if method == "cutpoints" else passing_columns(judged)
+    return columns if isinstance(columns, NotFitted) else columns.fit(method)
+
+
+def chosen_calibrator(judged: Judged) -> Calibrator | NotFitted:
+    """Scores to probabilities, fitted on all of dev; by the method with the lowest cross-fitted log loss there."""
+    found = calibration_on_dev(judged)
+    if isinstance(found, NotFitted):
+        return found
+    return found.chosen if isinstance(found.chosen, NotFitted) else found.columns.fit(found.chosen)
+
+
+def cutpoint_calibrator(judged: Judged) -> Calibrator | NotFitted:
+    """Scores to grades, by the cuts with the greatest quadratic kappa on all of dev.
+
+    For an ordinal criterion of more than two levels; positions count in the order of its options.
+    """
+    return fitted_on_dev(judged, "cutpoints")
+
+
+def passing_columns(judged: Judged) -> Columns | NotFitted:
+    """The dev units with a score and a pass or fail by people."""
+    reason = judged.refusal() or judged.one_class(judged.dev, "dev")
+    if judged.answers_labels:
+        reason = ANSWERS_LABELS
+    if reason is not None:
+        return NotFitted(reason)
+    positive = judged.reference.positive
+    human = [int(positive[unit]) for unit in judged.dev]
+    return _columns(judged, judged.dev, human, 2, judged.said.higher_is_better)
+
+
+def graded_columns(judged: Judged) -> Columns | NotFitted:
+    """The dev units with a score and a level by people: the verdict, else what more than half of them chose."""
+    criterion = judged.criterion
+    levels = criterion.levels
+    if criterion.scale not in ("ordinal", "interval") or len(levels) < 3:
+        return NotFitted(NOT_GRADED)
+    if judged.answers_labels:
+        return NotFitted(ANSWERS_LABELS)
+    reason = judged.refusal()
+    if reason is not None:
+        return NotFitted(reason)
+    place, labels = {level: at for at, level in enumerate(levels)}, judged.reference.labels()
+    units = [unit for unit in judged.dev if unit in labels]
+    # Where the lowest level passes and the highest fails, better is further down.
+    falls = levels[0] in criterion.passes and levels[-1] not in criterion.passes
+    higher_is_better = judged.said.higher_is_better != falls
+    return _columns(judged, units, [place[labels[unit]] for unit in units], len(levels), higher_is_better)
+
+
+def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
+    """Platt and isotonic, each unit by a calibrator that was fitted on the other folds.
+
+    A threshold gives no probabilities; its figures are those of ``decisions.on_dev``, on the same folds.
+
+    NotFitted: there are no scores to calibrate.
+    """
+    columns = passing_columns(judged)
+    if isinstance(columns, NotFitted):
+        return columns
+    figures: dict[Probable, CalibrationFigures] = {}
+    refused: dict[Probable, str] = {}
+    for method in METHODS:
+        found = columns.cross_fit(method)
+        if isinstance(found, NotFitted):
+            refused[method] = found.reason
+        else:
+            figures[method] = figures_of(judged, columns, found, method)
+    return Calibration(columns, figures, refused, _chosen(figures, refused))
+
+
+def bins_for(units: int) -> int:
+    """How many bins of a reliability diagram so many units fill."""
+    return min(BINS, max(1, units // UNITS_PER_BIN))
+
+
+def _chosen(figures: dict[Probable, CalibrationFigures], refused: dict[Probable, str]) -> Probable | NotFitted:
+    losses: dict[Probable, float] = {}
+    reasons: list[str] = []
+    for method in METHODS:
+        if method in refused:
+            reasons.append(f"{method}: {refused[method]}")
+        elif (loss := figures[method].log_loss.value) is None:
+            reasons.append(f"{method}: log loss {figures[method].log_loss.reason}")
+        else:
+            losses[method] = loss
+    if not losses:
+        return NotFitted("; ".join(reasons))
+    # Of equal losses the simpler method's.
+    best: Probable = min(losses, key=losses.__getitem__)
+    return best
+
+
+def figures_of(judged: Judged, columns: Columns, found: CrossFit, name: str) -> CalibrationFigures:
+    """Kappa, Brier, ECE and the rest; `name` keeps their bootstraps apart."""
+    return calibration_figures(
+        found.verdict,
+        columns.human,
+        columns.sample,
+        probability=found.probability,
+        levels=columns.levels,
+        bins=bins_for(columns.score.size),
+        rng=judged.rng(f"calibration {name}"),
+    )
+
+
+def _columns(judged: Judged, units: list[UnitKey], human: list[int], levels: int, higher_is_better: bool) -> Columns:
+    fold_of = judged.reference.fold_of
+    samples: dict[str, int] = {}
+    return Columns(
+        score=np.array([judged.scores[unit] for unit in units], dtype=np.float64),
+        human=np.array(human, dtype=np.int64),
+        sample=np.array([samples.setdefault(sample, len(samples)) for sample, _ in units], dtype=np.int64),
+        fold=np.array([fold_of[sample] for sample, _ in units], dtype=np.int64),
+        levels=levels,
+        higher_is_better=higher_is_better,
+    )
+
+
+def probability_figures(judged: Judged) -> dict[str, Any]:
+    """Platt and isotonic, cross-fitted. `points` are the chosen method's.
+
+    `constant` is the yardstick: what one gets who gives every unit the same probability, the share that people pass.
+    `as_is`: the scores taken for probabilities as they stand; None where they don't lie between 0 and 1.
+    """
+    found = calibration_on_dev(judged)
+    if isinstance(found, NotFitted):
+        return {"reason": found.reason}
+    if isinstance(found.chosen, NotFitted):
+        chosen: dict[str, Any] = {"chosen": None, "why_none": found.chosen.reason, "points": []}
+    else:
+        points = [_point(point) for point in found.figures[found.chosen].points]
+        chosen = {"chosen": found.chosen, "why_none": None, "points": points}
+    share = float(found.columns.human.mean())
+    return {
+        "reason": None,
+        "units": found.columns.human.size,
+        "samples": int(found.columns.sample.max()) + 1,
+        **chosen,
+        "constant": {"share": share, "brier": share * (1 - share), "log_loss": float(entr(share) + entr(1 - share))},
+        "as_is": _as_is(judged, found.columns),
+        "methods": {
+            method: _row(found.figures[method]) if method in found.figures else {"reason": found.refused[method]}
+            for method in METHODS
+        },
+    }
+
+
+def grade_figures(judged: Judged) -> dict[str, Any] | None:
+    """Scores cut into the criterion's own levels: the cuts on all of dev, and their quadratic kappa, cross-fitted.
+
+    None for a criterion without ordered levels beyond pass and fail.
+    """
+    columns = graded_columns(judged)
+    if isinstance(columns, NotFitted):
+        return None if columns.reason == NOT_GRADED else {"reason": columns.reason}
+    fitted, found = columns.fit("cutpoints"), columns.cross_fit("cutpoints")
+    if isinstance(fitted, NotFitted):
+        return {"reason": fitted.reason}
+    if isinstance(found, NotFitted):
+        kappa = Estimate.undefined(found.reason)
+    else:
+        kappa = figures_of(judged, columns, found, "cutpoints").kappa
+    return {
+        "reason": None,
+        "kappa": kappa.as_dict(),
+        "higher_is_better": columns.higher_is_better,
+        "levels": [option.label for option in judged.criterion.options],
+        "cuts": fitted.as_dict()["cuts"],
+    }
+
+
+def _as_is(judged: Judged, columns: Columns) -> dict[str, Any] | None:
+    if columns.score.min() < 0 or columns.score.max() > 1:
+        return None
+    likely = columns.score if columns.higher_is_better else 1 - columns.score
+    return _row(figures_of(judged, columns, CrossFit(likely, likely >= 0.5, columns.fold), "as it is"))
+
+
+def _row(figures: CalibrationFigures) -> dict[str, Any]:
+    estimates = {name: getattr(figures, name).as_dict() for name in ("kappa", "brier", "log_loss", "ece")}
+    return {"reason": None, **estimates, "ece_if_perfect": figures.ece_if_perfect.value}
+
+
+def _point(point: ReliabilityPoint) -> dict[str, Any]:
+    return {
+        "lowest": point.lowest,
+        "highest": point.highest,
+        "predicted": point.predicted,
+        "observed": point.observed.value,
+        "low": point.observed.low,
+        "high": point.observed.high,
+        "n": point.observed.n,
+    }

@@ -1,0 +1,246 @@
+"""Two judges, or two versions of one, on the units that both decided."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, zip_longest
+from typing import Any
+
+import numpy as np
+
+from alignment.base.estimate import Estimate
+from alignment.judging.paired import Flips, paired_at_thresholds, paired_labels
+from alignment.report.comparison import Comparison, coverage_of, reading_order
+from alignment.report.decisions import cross_fitted
+from alignment.report.evidence import JudgeScores, UnitKey, Value, generator
+from alignment.report.judged import Judged
+from alignment.report.people import ONLY_NUMBERS
+from alignment.report.reference import Reference
+
+MAX_JUDGES = 10
+MAX_EARLIER = 10
+MAX_FLIPPED = 50
+NO_COMMON = "no unit that people settled was decided by both"
+
+_DECISIONS = ("kappa", "tpr", "tnr", "accuracy")
+_LABELS = ("kappa", "linear", "quadratic", "percent")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Side:
+    """said: pass or fail by the judge, or its labels where the criterion has no such reading. reason: why it is
+    empty."""
+
+    scores: JudgeScores
+    title: str
+    said: Mapping[UnitKey, Value]
+    reason: str | None
+
+
+def compared_figures(reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]) -> dict[str, Any]:
+    """Every two judges, and of each judge its latest version against those before it, as plain JSON.
+
+    On pass and fail with the cross-fitted decisions on the dev part; on a criterion without passes with the labels of
+    judges that answer so, on all units, since nothing is chosen there.
+
+    {"basis", "sides", "pairs", "left_out"}. A pair's ``first`` and ``second`` are places among the sides, an earlier
+    version always first; differences are the second less the first. ``left_out`` counts the judges beyond the tenth
+    and the versions beyond ten, of which the latest of every judge come first.
+    """
+    now = [_now(reference, one, title) for one, title in zip(comparisons[:MAX_JUDGES], titles, strict=False)]
+    earlier = _earlier(reference.evidence.earlier, now)
+    sides = [*now, *(_before(reference, said, now) for said in earlier[:MAX_EARLIER])]
+    place = {_series(side.scores): at for at, side in enumerate(now)}
+    versions = [(at, place[_series(sides[at].scores)]) for at in range(len(now), len(sides))]
+    human = _human(reference)
+    return {
+        "basis": _basis(reference),
+        "sides": [
+            {
+                "judge": side.scores.judge,
+                "version": side.scores.version,
+                "dimension": side.scores.dimension,
+                "title": side.title,
+                "latest": at < len(now),
+                "reason": side.reason,
+            }
+            for at, side in enumerate(sides)
+        ],
+        "pairs": [
+            {"first": first, "second": second, **_pair(reference, human, sides[first], sides[second], MAX_FLIPPED)}
+            for first, second in (*combinations(range(len(now)), 2), *versions)
+        ],
+        "left_out": {
+            "judges": max(0, len(comparisons) - MAX_JUDGES),
+            "versions": max(0, len(earlier) - MAX_EARLIER),
+        },
+    }
+
+
+def two_versions(
+    reference: Reference, first: JudgeScores, second: JudgeScores, titles: tuple[str, str], most: int
+) -> dict[str, Any]:
+    """Two versions of a judge on the units of the reference, which are all dev where there are halves: one pair as
+    above, with at most ``most`` of the units that flipped, and the ``basis``.
+
+    ``coverage``: of each version, as its row of a report has it. ``thresholds``: of each, the best one on these units;
+    None for labels, and where there are no decisions. ``changed``: units on which both decide alike, whose score or
+    label is another one, the greatest change first; of those too at most ``most``, ``changed_in_all`` counts them.
+    Both lists have the versions' labels, None for numbers.
+    """
+    judged = [Judged(reference, said) for said in (first, second)]
+    sides = [_side(one, title) for one, title in zip(judged, titles, strict=True)]
+    human = _human(reference)
+    alike = _changed(human, sides[0], sides[1], [one.answers_labels for one in judged])
+    pair = _pair(reference, human, sides[0], sides[1], most)
+
+    def with_labels(row: dict[str, Any]) -> dict[str, Any]:
+        unit = row["sample"], row["unit"]
+        return {**row, "first_label": first.labels.get(unit), "second_label": second.labels.get(unit)}
+
+    return {
+        "basis": _basis(reference),
+        "coverage": [coverage_of(one) for one in judged],
+        "thresholds": [_threshold(one, side) for one, side in zip(judged, sides, strict=True)],
+        **pair,
+        "flipped": [with_labels(row) for row in pair["flipped"]],
+        "changed": [with_labels(row) for row in alike[:most]],
+        "changed_in_all": len(alike),
+    }
+
+
+def _threshold(judged: Judged, side: _Side) -> float | None:
+    """Judges that answer with labels need none."""
+    if judged.answers_labels or judged.reference.passing is None or side.reason is not None:
+        return None
+    return judged.sweep(judged.dev).best_threshold
+
+
+def _changed(
+    human: Mapping[UnitKey, Value], first: _Side, second: _Side, labels: Sequence[bool]
+) -> list[dict[str, Any]]:
+    """Only where both answer the same way: from a label to a number, everything would have changed."""
+    if first.reason is not None or second.reason is not None or labels[0] is not labels[1]:
+        return []
+    answers: list[Mapping[UnitKey, Value]] = [
+        side.scores.labels if labels[0] else side.scores.numbers for side in (first, second)
+    ]
+    found = [
+        unit
+        for unit in human
+        if unit in first.said
+        and unit in second.said
+        and first.said[unit] == second.said[unit]
+        and answers[0][unit] != answers[1][unit]
+    ]
+    if not labels[0]:
+        one, other = first.scores.numbers, second.scores.numbers
+        found.sort(key=lambda unit: (-abs(other[unit] - one[unit]), reading_order(unit)))
+    else:
+        found.sort(key=reading_order)
+    return [{**_unit(human, first, second, unit), "gain": None} for unit in found]
+
+
+def _now(reference: Reference, one: Comparison, title: str) -> _Side:
+    if reference.passing is None:
+        return _Side(one.said, title, one.labels, None if one.labels else ONLY_NUMBERS)
+    return _Side(one.said, title, one.decisions, one.row["at_threshold"]["reason"])
+
+
+def _before(reference: Reference, said: JudgeScores, now: Sequence[_Side]) -> _Side:
+    several = sum(side.scores.judge == said.judge for side in now) > 1
+    return _side(Judged(reference, said), f"{said.judge} {said.version}" + (f" ({said.dimension})" if several else ""))
+
+
+def _side(judged: Judged, title: str) -> _Side:
+    if judged.reference.passing is None:
+        return _Side(judged.said, title, judged.labels, None if judged.labels else ONLY_NUMBERS)
+    found = cross_fitted(judged)
+    return _Side(judged.said, title, found.decisions, found.reason)
+
+
+def _basis(reference: Reference) -> str:
+    return "labels" if reference.passing is None else "pass or fail"
+
+
+def _human(reference: Reference) -> dict[UnitKey, Value]:
+    return dict(sorted((reference.labels() if reference.passing is None else reference.positive).items()))
+
+
+def _series(scores: JudgeScores) -> tuple[str, str]:
+    return scores.judge, scores.dimension
+
+
+def _earlier(earlier: Iterable[JudgeScores], now: Sequence[_Side]) -> list[JudgeScores]:
+    """The earlier versions of what is compared, those just before the latest first."""
+    series = {_series(side.scores) for side in now}
+    steps: Counter[tuple[str, str]] = Counter()
+    ranked = []
+    for said in earlier:
+        if _series(said) in series:
+            ranked.append((steps[_series(said)], said))
+            steps[_series(said)] += 1
+    return [said for _, said in sorted(ranked, key=lambda one: one[0])]
+
+
+def _pair(
+    reference: Reference, human: Mapping[UnitKey, Value], first: _Side, second: _Side, most: int
+) -> dict[str, Any]:
+    units = [unit for unit in human if unit in first.said and unit in second.said]
+    reason = next((f"{side.title}: {side.reason}" for side in (first, second) if side.reason is not None), None)
+    figures = _DECISIONS if reference.passing is not None else _LABELS
+    if reason is not None or not units:
+        undefined = dict.fromkeys(figures, Estimate.undefined(reason or NO_COMMON).as_dict())
+        nothing = {"units": 0, "samples": 0, "own": [undefined, undefined], "difference": undefined}
+        return {**nothing, "flips": _counts(()), "flipped": [], "reason": reason or NO_COMMON}
+    people = [human[unit] for unit in units]
+    said = [first.said[unit] for unit in units], [second.said[unit] for unit in units]
+    samples = [sample for sample, _ in units]
+    key = reference.evidence.criterion.key
+    rng = generator(reference.evidence.seed, "compared", key, *first.scores.name, *second.scores.name)
+    if reference.passing is not None:
+        one, other = (np.array(column, dtype=np.float64) for column in said)
+        found: Any = paired_at_thresholds(one, other, people, samples, (0.5, 0.5), rng=rng)
+    else:
+        ratings = reference.ratings
+        # Judges that answer with labels have levels to choose from.
+        assert ratings.levels is not None
+        found = paired_labels(people, *said, samples, scale=ratings.scale, levels=ratings.levels, rng=rng)
+    flips: Flips = found.flips
+    return {
+        "units": len(units),
+        "samples": len(set(samples)),
+        "own": [{name: getattr(side, name).as_dict() for name in figures} for side in (found.first, found.second)],
+        "difference": {name: getattr(found, name).as_dict() for name in figures},
+        "flips": _counts(flips.gain.tolist()),
+        "flipped": [
+            {**_unit(human, first, second, units[at]), "gain": gain} for at, gain in _shown(flips, units, most)
+        ],
+        "reason": None,
+    }
+
+
+def _unit(human: Mapping[UnitKey, Value], first: _Side, second: _Side, unit: UnitKey) -> dict[str, Any]:
+    """What people and both sides say of a unit."""
+    return {
+        "sample": unit[0],
+        "unit": unit[1],
+        "human": human[unit],
+        "first": first.said[unit],
+        "second": second.said[unit],
+        "first_score": first.scores.numbers.get(unit),
+        "second_score": second.scores.numbers.get(unit),
+    }
+
+
+def _counts(gains: Sequence[int]) -> dict[str, int]:
+    return {"only_first_right": gains.count(-1), "only_second_right": gains.count(1), "both_wrong": gains.count(0)}
+
+
+def _shown(flips: Flips, units: Sequence[UnitKey], most: int) -> list[tuple[int, int]]:
+    """Place and gain of at most ``most`` units that flipped, as many of each gain as there are and fit, in reading
+    order."""
+    rows = sorted(zip(flips.index.tolist(), flips.gain.tolist(), strict=True), key=lambda r: reading_order(units[r[0]]))
+    kinds = [[row for row in rows if row[1] == gain] for gain in (-1, 1, 0)]
+    turns = [row for turn in zip_longest(*kinds) for row in turn if row is not None][:most]
+    return sorted(turns, key=lambda row: row[1])

@@ -1,0 +1,111 @@
+"""What one judge said, as far as it can be held against people.
+
+What judges are called in tables and plots.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from alignment.judging.threshold import Sweep, sweep
+from alignment.report.evidence import Criterion, JudgeScores, UnitKey, Value, generator
+from alignment.report.reference import NO_PASSES, Reference
+
+NO_REFERENCE = "no unit has a human reference yet"
+NO_SCORES = "the judge scored none of the units that have a human reference"
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A judge beside people.
+
+    answers_labels: the judge answers with the criterion's options instead of numbers; a label among numbers is a
+    failure. labels: those, else empty. scores: numbers of the units people said something about. decided: units with
+    a score and a pass or fail by people, of which `dev` and `test` are the two parts.
+    """
+
+    reference: Reference
+    said: JudgeScores
+
+    @property
+    def criterion(self) -> Criterion:
+        return self.reference.evidence.criterion
+
+    @cached_property
+    def answers_labels(self) -> bool:
+        return not self.said.numbers and bool(self.said.labels)
+
+    @cached_property
+    def labels(self) -> dict[UnitKey, Value]:
+        return dict(self.said.labels) if self.answers_labels else {}
+
+    @cached_property
+    def scores(self) -> dict[UnitKey, float]:
+        """Labels count as their own numbers, else as pass (1) and fail (0), else not at all."""
+        numbers = dict(self.said.numbers)
+        if self.answers_labels:
+            numbers = {unit: self.score_of(value) for unit, value in self.labels.items()}
+        known = set(self.reference.units)
+        return {unit: number for unit, number in numbers.items() if unit in known}
+
+    def score_of(self, label: Value) -> float:
+        """A label as a number."""
+        return float(label if self.reference.mean is not None else label in self.criterion.passes)
+
+    @cached_property
+    def decided(self) -> list[UnitKey]:
+        return [unit for unit in self.reference.positive if unit in self.scores]
+
+    @cached_property
+    def dev(self) -> list[UnitKey]:
+        return [unit for unit in self.decided if self.reference.evidence.is_dev[unit[0]]]
+
+    @cached_property
+    def test(self) -> list[UnitKey]:
+        return [unit for unit in self.decided if not self.reference.evidence.is_dev[unit[0]]]
+
+    def rng(self, figure: str) -> np.random.Generator:
+        return generator(self.reference.evidence.seed, "align", self.criterion.key, *self.said.name, figure)
+
+    def sweep(self, units: list[UnitKey]) -> Sweep:
+        scores, positive, _ = self.columns(units)
+        return sweep(scores, positive, higher_is_better=self.said.higher_is_better)
+
+    def refusal(self) -> str | None:
+        """Why the judge can't be held against pass and fail, or None when it can."""
+        if self.reference.passing is None:
+            return NO_PASSES
+        if not self.reference.positive:
+            return NO_REFERENCE
+        return None if self.decided else NO_SCORES
+
+    def one_class(self, units: list[UnitKey], part: str) -> str | None:
+        positives = sum(self.reference.positive[unit] for unit in units)
+        if 0 < positives < len(units):
+            return None
+        if not units:
+            return f"no unit of the {part} part has a score"
+        which = "positive" if positives else "negative"
+        return f"all {len(units)} scored units of the {part} part are {which} by people"
+
+    def columns(self, units: list[UnitKey]) -> tuple[list[float], list[bool], list[str]]:
+        return (
+            [self.scores[unit] for unit in units],
+            [self.reference.positive[unit] for unit in units],
+            [sample for sample, _ in units],
+        )
+
+
+def judge_titles(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A name for each row: the judge's, with its version and dimension where the name alone would not tell."""
+    often = Counter(row["judge"] for row in rows)
+    titles = []
+    for row in rows:
+        version = "" if row["version"] == "1" else f" {row['version']}"
+        dimension = f" ({row['dimension']})" if often[row["judge"]] > 1 else ""
+        titles.append(f"{row['judge']}{version}{dimension}")
+    return titles

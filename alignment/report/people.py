@@ -1,0 +1,222 @@
+"""A judge beside people: the human ceiling, and the test whether it may stand in for one of them.
+
+People and one judge in the same table of ratings.
+
+What a judge's figures might be against the truth, since the people it is held against err too.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from alignment.base.estimate import Estimate
+from alignment.base.interval import Kind
+from alignment.base.ratings import Ratings
+from alignment.judging.alternative_annotator import (
+    MIN_ITEMS,
+    AlternativeAnnotatorTest,
+    AnnotatorTest,
+    alternative_annotator_test,
+)
+from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, human_ceiling
+from alignment.judging.noise import JudgeUnderNoise, Model, judge_under_noise
+from alignment.report.comparison import Comparison
+from alignment.report.decisions import LEVEL
+from alignment.report.evidence import generator
+from alignment.report.reference import NO_PASSES, Reference
+
+#: What the judge is called there; people are p0, p1 … in the order of their names, since a judge may bear a person's.
+JUDGE = "judge"
+
+NOTHING_SAID = "the judge decided no unit that people labelled"
+ONLY_NUMBERS = f"{NO_PASSES}, and the judge answers with numbers"
+
+
+def refusal(reference: Reference, one: Comparison) -> str | None:
+    """Why judge and people can't stand in one table, or None."""
+    if reference.passing is None:
+        return None if one.labels else ONLY_NUMBERS
+    return None if one.decisions else one.row["at_threshold"]["reason"] or NOTHING_SAID
+
+
+def with_judge(reference: Reference, one: Comparison, *, only_judged: bool = False) -> Ratings:
+    """All labels of people, or only those of units that the judge decided, and what the judge said of these.
+
+    On pass and fail where the criterion has them, the judge with its decisions on the dev part; else on the labels,
+    which need no threshold, and so on all units.
+    """
+    people = reference.ratings if reference.passing is None else reference.passing
+    said = one.labels if reference.passing is None else one.decisions
+    ids = people.unit_ids or ()
+    levels = people.levels or ()
+    code_of = {unit: code for code, unit in enumerate(ids)}
+    place_of = {level: place for place, level in enumerate(levels)}
+    known = [(code_of[unit], place_of[value]) for unit, value in said.items() if unit in code_of]
+    units, values = np.array(known, dtype=np.int64).reshape(-1, 2).T
+    cluster_of = np.zeros(len(ids), dtype=np.int64)
+    cluster_of[people.unit] = people.cluster
+    judged = np.zeros(len(ids), dtype=np.bool_)
+    judged[units] = True
+    kept = judged[people.unit] if only_judged else slice(None)
+    return replace(
+        people,
+        unit=np.concatenate([people.unit[kept], units]),
+        rater=np.concatenate([people.rater[kept], np.full(units.size, len(people.raters))]),
+        value=np.concatenate([people.value[kept], values]),
+        cluster=np.concatenate([people.cluster[kept], cluster_of[units]]),
+        raters=(*(f"p{code}" for code in range(len(people.raters))), JUDGE),
+    )
+
+
+#: What a person's effort is worth in the alternative-annotator test: the price of experts.
+EPSILON = 0.2
+MAX_PEOPLE = 20
+
+NO_LABELS = "nobody has labelled a unit yet"
+ALONE = "nobody has labelled a unit that somebody else labelled as well"
+FEW = f"fewer than {MIN_ITEMS} units"
+
+
+def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
+    """Each person and the judge against the majority of the others, and the judge in each person's place.
+
+    Of more than 20 people those with the most units in common are listed, and `left_out` counts the others; the means
+    are over all of them.
+    """
+    basis = "labels" if reference.passing is None else "pass or fail"
+    reason = _refusal(reference, one)
+    if reason is not None:
+        none = Estimate.undefined(reason).as_dict()
+        means = {"human": none, "judge": none, "difference": none, "verdict": str(CeilingVerdict.NOT_ENOUGH)}
+        return {"basis": basis, "reason": reason, **means, "annotators": [], "left_out": 0, "test": None}
+    ratings = with_judge(reference, one, only_judged=True)
+    ceiling, test = _ceiling(reference, one, ratings), _test(reference, one, ratings)
+    names = reference.ratings.raters
+    rows = [
+        _person(name, row, tested)
+        for name, row, tested in zip(names, ceiling.annotators, test.annotators, strict=True)
+        if row.n or tested.n
+    ]
+    rows.sort(key=lambda row: (-row["n"], row["name"]))
+    return {
+        "basis": basis,
+        "reason": None,
+        "human": ceiling.human.as_dict(),
+        "judge": ceiling.judge.as_dict(),
+        "difference": ceiling.difference.as_dict(),
+        "verdict": str(ceiling.verdict),
+        "annotators": rows[:MAX_PEOPLE],
+        "left_out": max(0, len(rows) - MAX_PEOPLE),
+        "test": _tested(test),
+    }
+
+
+def ceiling_difference(reference: Reference, one: Comparison, level: float = LEVEL) -> Estimate:
+    """Kappa of the judge less that of a person, both against the others' majority; as in `beside_people`."""
+    reason = _refusal(reference, one)
+    if reason is not None:
+        return Estimate.undefined(reason, level=level)
+    return _ceiling(reference, one, with_judge(reference, one, only_judged=True), level).difference
+
+
+def _refusal(reference: Reference, one: Comparison) -> str | None:
+    ratings = reference.ratings
+    if not len(ratings):
+        return NO_LABELS
+    return ALONE if ratings.n_units == len(ratings) else refusal(reference, one)
+
+
+def _ceiling(reference: Reference, one: Comparison, ratings: Ratings, level: float = LEVEL) -> HumanCeiling:
+    return human_ceiling(ratings, JUDGE, interval=_interval(ratings), rng=_rng(reference, one, "ceiling"), level=level)
+
+
+def _test(reference: Reference, one: Comparison, ratings: Ratings) -> AlternativeAnnotatorTest:
+    rng = _rng(reference, one, "alternative annotator")
+    return alternative_annotator_test(ratings, JUDGE, EPSILON, interval=_interval(ratings), rng=rng)
+
+
+def _interval(ratings: Ratings) -> Kind:
+    """A bootstrap for each of very many people with few samples each would take minutes; the means rest on many."""
+    return "auto" if len(ratings.raters) <= MAX_PEOPLE + 1 else "influence"
+
+
+def _rng(reference: Reference, one: Comparison, figure: str) -> np.random.Generator:
+    return generator(reference.evidence.seed, figure, reference.evidence.criterion.key, *one.said.name)
+
+
+def _person(name: str, row: AnnotatorCeiling, tested: AnnotatorTest) -> dict[str, Any]:
+    return {
+        "name": name,
+        "n": row.n,
+        "ties": row.ties,
+        "human": row.human.as_dict(),
+        "judge": row.judge.as_dict(),
+        "difference": row.difference.as_dict(),
+        "alone": row.alone.as_dict(),
+        "test": {
+            "n": tested.n,
+            "samples": tested.clusters,
+            "advantage": tested.advantage.as_dict(),
+            "p": tested.p,
+            "p_clustered": tested.p_clustered,
+            "won": None if tested.p is None else tested.rejected,
+            "won_clustered": None if tested.p_clustered is None else tested.rejected_clustered,
+            "reason": None if tested.reason is None else FEW,
+        },
+    }
+
+
+def _tested(test: AlternativeAnnotatorTest) -> dict[str, Any]:
+    return {
+        "epsilon": test.epsilon,
+        "needed": MIN_ITEMS,
+        "tested": sum(row.p is not None for row in test.annotators),
+        "winning_rate": test.winning_rate.as_dict(),
+        "winning_rate_clustered": test.winning_rate_clustered.as_dict(),
+        "passes": test.passes,
+        "passes_clustered": test.passes_clustered,
+        "advantage": test.advantage.as_dict(),
+    }
+
+
+MODELS: tuple[Model, ...] = ("one rate", "two rates")
+
+
+def judge_behind_noise(reference: Reference, one: Comparison) -> dict[str, Any]:
+    """The judge against people's majority as it is, and one line for each model of people's errors, as plain JSON.
+
+    The judge with its decisions on dev; people's errors from all their labels. Verdicts play no part.
+    """
+    reason = _noise_refusal(reference, one)
+    if reason is not None:
+        return {"reason": reason, "observed": Estimate.undefined(reason).as_dict(), "lines": []}
+    ratings = with_judge(reference, one)
+    name = (reference.evidence.criterion.key, *one.said.name)
+    found = [
+        judge_under_noise(ratings, JUDGE, [True], model, rng=generator(reference.evidence.seed, "noise", model, *name))
+        for model in MODELS
+    ]
+    observed = found[0].observed
+    accuracy = (
+        Estimate.undefined("the labels of these units are all split in half") if observed is None else observed.accuracy
+    )
+    return {"reason": None, "observed": accuracy.as_dict(), "lines": [_line(line) for line in found]}
+
+
+def _noise_refusal(reference: Reference, one: Comparison) -> str | None:
+    if reference.passing is None:
+        return NO_PASSES
+    ratings = reference.passing
+    if not len(ratings):
+        return NO_LABELS
+    return ALONE if ratings.n_units == len(ratings) else refusal(reference, one)
+
+
+def _line(line: JudgeUnderNoise) -> dict[str, Any]:
+    shown = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
+    return {
+        "model": line.model,
+        "assumption": line.assumption,
+        **{name: getattr(line, name).as_dict() for name in shown},
+    }

@@ -1,0 +1,254 @@
+"""A judge held against people sample by sample: on the metrics that the labels of a sample's units add up to."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alignment.base.arrays import Floats, Ints
+from alignment.base.caveats import interval_caveat
+from alignment.base.estimate import Estimate
+from alignment.base.interval import Plan, proportion
+from alignment.judging.bland_altman import bland_altman
+from alignment.judging.correlation import pearson, spearman
+from alignment.report.comparison import Comparison
+from alignment.report.evidence import JudgeScores, UnitKey, generator
+from alignment.report.judged import judge_titles
+from alignment.report.reference import NO_PASSES, Reference
+from alignment.report.values import scale_of, scores_on_scale
+from alignment.retrieval.sample_metrics import context_precisions, ndcgs_at_k, precisions_at_k, reciprocal_ranks
+
+K = 5
+_DIGITS = 12
+
+NO_SAMPLE = "no sample has a reference for each of these units yet"
+NO_GRADES = "people's values are no grades: numbers that are not negative"
+NEGATIVE = "some of the judge's scores are negative, and so no grades"
+NONE_DECIDED = "the judge decided every unit of none of these samples"
+NONE_SCORED = "the judge scored none of these samples"
+OUTSIDE = "the judge's scores are not between 0 and 1, so there is no difference to a share"
+LOWER_IS_BETTER = "lower is better for this judge, so there is no difference to a share"
+_FIGURES = ("people", "judge", "difference", "pearson", "spearman")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """count: from rows of (samples, ranks), padded with 0, and the samples' numbers of units, to one figure each.
+
+    depth: it rests on so many of a sample's first units; None: on all. graded: on grades, not on pass and fail.
+    """
+
+    key: str
+    count: Callable[[Floats, Ints], Floats]
+    depth: int | None = None
+    graded: bool = False
+
+
+def _share(rows: Floats, sizes: Ints) -> Floats:
+    shares: Floats = rows.sum(axis=1) / sizes
+    return shares
+
+
+#: Of each kind of unit the metrics that its labels add up to.
+METRICS: dict[str, tuple[Metric, ...]] = {
+    "claim": (Metric("faithfulness", _share),),
+    "context": (
+        Metric("context_precision", lambda rows, _: context_precisions(rows > 0)),
+        Metric("precision_at_k", lambda rows, _: precisions_at_k(rows > 0, K), depth=K),
+        Metric("reciprocal_rank", lambda rows, _: reciprocal_ranks(rows > 0)),
+        Metric("ndcg_at_k", lambda rows, _: ndcgs_at_k(rows, K), graded=True),
+    ),
+    "fact": (Metric("context_recall", _share),),
+    "entity": (Metric("context_entity_recall", _share),),
+}
+
+
+def per_sample_figures(
+    reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]
+) -> dict[str, Any] | None:
+    """Each metric by people and by judges; None where a sample has one unit of the criterion's kind.
+
+    A sample counts when people's reference is known of every unit that the metric rests on. Of judges that score the
+    units: their cross-fitted decisions on the dev half; for grades, where nothing is chosen, their values on all
+    samples. Judges that score samples as a whole: as they stand, on all samples.
+    """
+    metrics = METRICS.get(reference.evidence.criterion.unit)
+    if metrics is None:
+        return None
+    sheet = _Sheet(reference)
+    whole = reference.evidence.whole
+    named = judge_titles([dict(zip(("judge", "version", "dimension"), one.name, strict=True)) for one in whole])
+    passing = _passing(sheet, comparisons)
+    graded = _graded(sheet, comparisons) if any(metric.graded for metric in metrics) else passing
+    return {
+        "unit": reference.evidence.criterion.unit,
+        "k": K,
+        "metrics": [
+            _metric(sheet, metric, graded if metric.graded else passing, titles, list(zip(named, whole, strict=True)))
+            for metric in metrics
+        ],
+    }
+
+
+class _Sheet:
+    """Samples that people said something about in rows, ranks of units in columns, NaN where there is no value."""
+
+    def __init__(self, reference: Reference) -> None:
+        self.reference = reference
+        units, evidence = reference.units, reference.evidence
+        self.samples = {sample: row for row, sample in enumerate(dict.fromkeys(sample for sample, _ in units))}
+        self.sizes = np.array([evidence.sizes.get(sample, 0) for sample in self.samples], dtype=np.int64)
+        self.width = int(self.sizes.max(initial=0))
+        ranks = [int(unit.partition(":")[2]) for _, unit in units]
+        self.place = {
+            unit: self.samples[unit[0]] * self.width + rank
+            for unit, rank in zip(units, ranks, strict=True)
+            if rank < evidence.sizes.get(unit[0], 0)
+        }
+
+    def of_units(self, values: Mapping[UnitKey, float]) -> Floats:
+        """Shape (samples, ranks); values of units that a sample no longer has are left out."""
+        # One place more, where the values that are left out land.
+        cells = np.full(len(self.samples) * self.width + 1, np.nan)
+        places = [self.place.get(unit, -1) for unit in values]
+        cells[places] = np.fromiter(values.values(), np.float64, len(values))
+        return cells[:-1].reshape(len(self.samples), self.width)
+
+    def of_samples(self, values: Mapping[str, float]) -> Floats:
+        """Shape (samples,)."""
+        return np.array([values.get(sample, np.nan) for sample in self.samples], dtype=np.float64)
+
+    def measured(self, metric: Metric, cells: Floats) -> Floats:
+        """The metric of each sample, shape (samples,), NaN where a unit that it rests on has no value."""
+        wanted = self.sizes if metric.depth is None else np.minimum(self.sizes, metric.depth)
+        missing = (np.isnan(cells) & (np.arange(self.width) < wanted[:, None])).any(axis=1)
+        whole = (wanted > 0) & ~missing
+        found = np.full(len(self.samples), np.nan)
+        # Rounded: figures that differ in their last digits only are ties to a correlation of ranks.
+        found[whole] = metric.count(np.nan_to_num(cells[whole]), self.sizes[whole]).round(_DIGITS)
+        return found
+
+    def rng(self, *names: str) -> np.random.Generator:
+        evidence = self.reference.evidence
+        return generator(evidence.seed, "per sample", evidence.criterion.key, *names)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Said:
+    """What one side said of the units, of shape (samples, ranks); none: why it said nothing."""
+
+    cells: Floats
+    none: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Sides:
+    """People and the judges that score the units. reason: why people's values don't add up to any metric."""
+
+    people: Floats
+    judges: list[tuple[Comparison, _Said]]
+    reason: str | None
+
+
+def _passing(sheet: _Sheet, comparisons: Sequence[Comparison]) -> _Sides:
+    judges = [
+        (one, _Said(sheet.of_units(one.decisions), one.row["at_threshold"]["reason"] or NONE_DECIDED))
+        for one in comparisons
+    ]
+    reason = NO_PASSES if sheet.reference.passing is None else None
+    return _Sides(sheet.of_units(sheet.reference.positive), judges, reason)
+
+
+def _graded(sheet: _Sheet, comparisons: Sequence[Comparison]) -> _Sides:
+    """People's grade of a unit is the verdict where there is one, else the mean of the labels."""
+    reference, levels = sheet.reference, scale_of(sheet.reference)
+    if reference.mean is None:
+        return _Sides(sheet.of_units({}), [], NO_GRADES)
+    settled = {unit: float(value) for unit, value in reference.evidence.verdicts.items()}
+    grades = {**reference.mean, **settled}
+    if (min(grades.values(), default=0.0) if levels is None else levels[0]) < 0:
+        return _Sides(sheet.of_units({}), [], NO_GRADES)
+    judges = []
+    for one in comparisons:
+        placed, _, reason = scores_on_scale(reference, one, levels)
+        if min(placed.values(), default=0.0) < 0:
+            placed, reason = {}, NEGATIVE
+        judges.append((one, _Said(sheet.of_units(placed), reason or NONE_DECIDED)))
+    return _Sides(sheet.of_units(grades), judges, None)
+
+
+def _metric(
+    sheet: _Sheet, metric: Metric, sides: _Sides, titles: Sequence[str], whole: Sequence[tuple[str, JudgeScores]]
+) -> dict[str, Any]:
+    people = sheet.measured(metric, sides.people)
+    counted = int((~np.isnan(people)).sum())
+    reason = sides.reason or (None if counted else NO_SAMPLE)
+    found = {"key": metric.key, "left_out": len(sheet.samples) - counted, "reason": reason}
+    if reason is not None:
+        return {**found, "people": Estimate.undefined(reason).as_dict(), "judges": [], "caveat": None}
+    rows = []
+    for title, (one, said) in zip(titles, sides.judges, strict=True):
+        own = sheet.measured(metric, said.cells)
+        about = {"title": title, "dimension": one.said.dimension, "whole": False, "on_dev": not metric.graded}
+        rows.append({**about, **_beside(sheet, metric, people, own, one.said.name, said.none)})
+    measures = sheet.reference.evidence.measures
+    for title, score in whole:
+        if measures.get(score.dimension, metric.key) == metric.key:
+            about = {"title": title, "dimension": score.dimension, "whole": True, "on_dev": False}
+            rows.append({**about, **_as_whole(sheet, metric, people, score)})
+    measured = [row["people"]["n"] for row in rows if row["people"]["n"]]
+    return {
+        **found,
+        "people": _mean(people[~np.isnan(people)], sheet.rng(metric.key, "people"), metric).as_dict(),
+        "judges": rows,
+        "caveat": interval_caveat(clusters=min([counted, *measured])),
+    }
+
+
+def _as_whole(sheet: _Sheet, metric: Metric, people: Floats, said: JudgeScores) -> dict[str, Any]:
+    numbers = sheet.of_samples({sample: number for (sample, _), number in said.numbers.items()})
+    both = numbers[~np.isnan(numbers) & ~np.isnan(people)]
+    apart = None if said.higher_is_better else LOWER_IS_BETTER
+    if ((both < 0) | (both > 1)).any():
+        apart = OUTSIDE
+    return _beside(sheet, metric, people, numbers, (*said.name, "whole"), NONE_SCORED, apart)
+
+
+def _beside(
+    sheet: _Sheet,
+    metric: Metric,
+    people: Floats,
+    judge: Floats,
+    name: tuple[str, ...],
+    none: str,
+    apart: str | None = None,
+) -> dict[str, Any]:
+    """Both sides on the samples that both have. none: why there are none; apart: why they can't be subtracted."""
+    both = ~np.isnan(people) & ~np.isnan(judge)
+    if not both.any():
+        return dict.fromkeys(_FIGURES, Estimate.undefined(none).as_dict())
+    human, said = people[both], judge[both]
+    # Every sample is its own cluster: it has one figure of each side.
+    cluster = np.arange(human.size)
+
+    def rng(figure: str) -> np.random.Generator:
+        return sheet.rng(metric.key, *name, figure)
+
+    if apart is None:
+        mean = _mean(said, rng("judge"), metric)
+        difference = bland_altman(said, human, cluster, rng=rng("difference")).bias
+    else:
+        mean = difference = Estimate.undefined(apart, n=human.size, clusters=human.size)
+    return {
+        "people": _mean(human, rng("people"), metric).as_dict(),
+        "judge": mean.as_dict(),
+        "difference": difference.as_dict(),
+        "pearson": pearson(said, human, cluster, rng=rng("pearson")).as_dict(),
+        "spearman": spearman(said, human, cluster, rng=rng("spearman")).as_dict(),
+    }
+
+
+def _mean(values: Floats, rng: np.random.Generator, metric: Metric) -> Estimate:
+    plan = Plan("auto", rng, 0.95)
+    return proportion(values, np.ones(values.size), plan, name=f"mean {metric.key}", undefined=NO_SAMPLE)

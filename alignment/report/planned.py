@@ -1,0 +1,279 @@
+"""How sure the figures of a report would be with more labelled samples.
+
+What a drawn batch says of all samples: every labelled sample counts for as many as it stands for.
+
+What share of all units that a judge scored people would pass, from the labels there are and the judge's scores.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+
+from alignment.base.arrays import Floats
+from alignment.base.estimate import Estimate
+from alignment.judging.prevalence import ppi_mean
+from alignment.judging.weighted import weighted_at_threshold, weighted_mean
+from alignment.planning.sample_size import Plannable, plannable_from_estimate, two_digits
+from alignment.report.comparison import Comparison
+from alignment.report.evidence import UnitKey, Value
+from alignment.report.judged import Judged
+from alignment.report.reference import NO_PASSES, Reference
+
+RATES = ("kappa", "tpr", "tnr")
+#: Numbers of further samples that are worth a look, as multiples of powers of ten …
+_STEPS = (1, 1.5, 2, 3, 5, 7)
+#: … between a tenth of the labelled samples and eight times as many.
+_FROM, _TO = 0.1, 8.0
+#: Half-widths that somebody may have in mind; the plan is for the first that is a good deal narrower than now.
+_WIDTHS = (0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01)
+_NARROWER = 0.75
+
+
+def more_samples(estimate: Estimate, half_width: float) -> int | None:
+    """How many more samples of the same part bring the estimate to the half-width; None where nobody knows."""
+    return plannable_from_estimate(estimate).more_for(half_width)
+
+
+def share_of(reference: Reference, *, dev: bool) -> float:
+    """What share of the samples with a reference lies in the part, and so what share of further ones will."""
+    sides = list(reference.evidence.is_dev.values())
+    return sides.count(dev) / len(sides) if sides else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A figure that grows surer: its plan, and how many of the samples it rests on a newly labelled sample brings.
+
+    ``bearing`` is below 1 where a new sample may have nothing to say: on test for a figure of dev, without a score, or
+    without the units that a rate is of.
+    """
+
+    plan: Plannable
+    bearing: float
+
+    def half_width(self, more: int) -> float | None:
+        """Half the interval's width with so many more labelled samples."""
+        return self.plan.half_width(max(1, self.plan.clusters + round(self.bearing * more)))
+
+    def more_for(self, half_width: float) -> int | None:
+        """How many more labelled samples make it that narrow, 0 when it is; None where nothing can be planned."""
+        more = self.plan.more_for(half_width)
+        return None if more is None else math.ceil(more / self.bearing)
+
+    def as_dict(self) -> dict[str, Any]:
+        plan = self.plan
+        return {"clusters": plan.clusters, "spread": plan.spread, "level": plan.level, "bearing": self.bearing}
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> "Growth":
+        return cls(Plannable(found["clusters"], found["spread"], found["level"], None), found["bearing"])
+
+
+def planning_figures(
+    reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str], people: Estimate
+) -> dict[str, Any]:
+    """Of people's kappa with each other (``people``) and of each judge's kappa, TPR and TNR at its threshold: half the
+    width of the interval now and with more labelled samples, and how many make it narrower, as plain JSON.
+
+    ``samples`` counts the labelled samples, ``more`` the further ones of every ``curve``. They are labelled samples of
+    both halves: of those that come half go to dev, where judges are measured from day to day, and half to test, where
+    a look then has about the same width at its own level.
+    """
+    labelled = len({sample for sample, _ in reference.units})
+    is_dev = reference.evidence.is_dev
+    on_dev = len({sample for sample, _ in reference.positive if is_dev[sample]})
+    share, more = share_of(reference, dev=True), _more(labelled)
+    rows = [_row(None, "kappa", people, labelled, 1.0, more)]
+    for title, one in zip(titles, comparisons, strict=True):
+        at = one.row["at_threshold"]
+        rows += [_row(title, name, Estimate(**at[name]), on_dev, share, more) for name in RATES]
+    return {"samples": labelled, "dev": on_dev, "more": more, "rows": rows}
+
+
+def _row(who: str | None, figure: str, now: Estimate, of: int, share: float, more: list[int]) -> dict[str, Any]:
+    """``now`` rests on some of ``of`` samples; of those labelled from now on ``share`` join these."""
+    plan = plannable_from_estimate(now)
+    row: dict[str, Any] = {
+        "judge": who,
+        "figure": figure,
+        "value": now.value,
+        "half_width": None,
+        "reason": plan.reason,
+    }
+    if plan.spread is None or now.value is None or now.low is None or now.high is None:
+        return row
+    growth = Growth(plan, share * plan.clusters / of)
+    # The interval as it is shown, by t; what follows is a plan, by the normal distribution.
+    half_width = max(now.high - now.value, now.value - now.low)
+    target = next((width for width in _WIDTHS if width <= _NARROWER * half_width), None)
+    return {
+        **row,
+        **growth.as_dict(),
+        "half_width": half_width,
+        "curve": [growth.half_width(count) for count in more],
+        "target": target,
+        "sentence": None if target is None else sentence(growth, target),
+    }
+
+
+def sentence(growth: Growth, half_width: float) -> str:
+    """The plan in words, in labelled samples of both halves.
+
+    >>> sentence(Growth(Plannable(100, 0.8, 0.95, None), 0.5), 0.1)
+    'about 300 more samples for ±0.10'
+    """
+    more, width = growth.more_for(half_width), f"±{half_width:.2f}"
+    return f"about {two_digits(more):,} more samples for {width}" if more else f"{width} is reached"
+
+
+def _more(labelled: int) -> list[int]:
+    """Some ten round numbers of further samples."""
+    counts = (round(step * 10**power) for power in range(1, 8) for step in _STEPS)
+    return [count for count in counts if _FROM * max(labelled, 50) <= count <= _TO * max(labelled, 50)]
+
+
+def drawn_figures(
+    reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]
+) -> dict[str, Any] | None:
+    """The share of units that pass and each judge's kappa, TPR and TNR, weighted and plain, as plain JSON.
+
+    None without a draw of which something was labelled (``Evidence.chances``). ``population`` counts the samples that
+    the weighted figures are of: those labelled before the draw (``known``) and those it was made from. ``unseen`` of
+    them lie in strata of which nothing was labelled.
+
+    A judge's figures rest on the labelled samples of the dev half with a score. Those are taken for a random part of
+    their stratum, as are the labelled among the drawn: a sample counts size/found of its stratum.
+    """
+    chances = reference.evidence.chances
+    labelled = {sample for sample, _ in reference.units} & chances.keys()
+    drawn = [sample for sample, chance in chances.items() if chance.stratum]
+    found = len(labelled.intersection(drawn))
+    if not found:
+        return None
+    sizes = _sizes(reference)
+    seen = Counter(chances[sample].stratum for sample in labelled)
+    weights = [sizes[stratum] / count for stratum, count in seen.items()]
+    return {
+        "drawn": len(drawn),
+        "labelled": found,
+        "known": len(chances) - len(drawn),
+        "population": sum(sizes.values()),
+        "unseen": sum(size for stratum, size in sizes.items() if stratum not in seen),
+        "lightest": min(weights),
+        "heaviest": max(weights),
+        "passes": _share(reference, sizes),
+        "judges": [_judge(reference, sizes, title, one) for title, one in zip(titles, comparisons, strict=True)],
+    }
+
+
+def _share(reference: Reference, sizes: Mapping[int, int]) -> dict[str, Any]:
+    if reference.passing is None:
+        return {"weighted": Estimate.undefined(NO_PASSES).as_dict(), "plain": Estimate.undefined(NO_PASSES).as_dict()}
+    units = [unit for unit in reference.positive if unit[0] in reference.evidence.chances]
+    weighted = weighted_mean(_passed(reference, units), *_design(reference, sizes, units), bounds=(0.0, 1.0))
+    every = list(reference.positive)
+    alike = [1.0] * len(every), [0] * len(every)
+    plain = weighted_mean(_passed(reference, every), [sample for sample, _ in every], *alike, bounds=(0.0, 1.0))
+    return {"weighted": weighted.as_dict(), "plain": plain.as_dict()}
+
+
+def _judge(reference: Reference, sizes: Mapping[int, int], title: str, one: Comparison) -> dict[str, Any]:
+    at = one.row["at_threshold"]
+    units = [unit for unit in one.decisions if unit[0] in reference.evidence.chances]
+    if at["reason"] is not None or not units:
+        none = Estimate.undefined(at["reason"] or "the judge scored none of these samples").as_dict()
+        return {"title": title, **{name: {"weighted": none, "plain": at[name]} for name in RATES}}
+    sample, probability, stratum = _design(reference, sizes, units)
+    decided = [float(one.decisions[unit]) for unit in units]
+    found = weighted_at_threshold(decided, _passed(reference, units), sample, 0.5, probability, stratum)
+    return {
+        "title": title,
+        **{name: {"weighted": getattr(found, name).as_dict(), "plain": at[name]} for name in RATES},
+    }
+
+
+def _passed(reference: Reference, units: Sequence[UnitKey]) -> list[bool]:
+    return [reference.positive[unit] for unit in units]
+
+
+def _sizes(reference: Reference) -> dict[int, int]:
+    """How many samples each stratum has: every drawn one stands for 1/probability of them."""
+    sizes: dict[int, float] = {}
+    for chance in reference.evidence.chances.values():
+        sizes[chance.stratum] = sizes.get(chance.stratum, 0.0) + 1 / chance.probability
+    return {stratum: round(size) for stratum, size in sizes.items()}
+
+
+def _design(
+    reference: Reference, sizes: Mapping[int, int], units: Sequence[UnitKey]
+) -> tuple[list[str], list[float], list[int]]:
+    """Sample, probability and stratum of each unit, as if only the samples of these units had been drawn."""
+    chances = reference.evidence.chances
+    found = Counter(chances[sample].stratum for sample in {sample for sample, _ in units})
+    samples = [sample for sample, _ in units]
+    strata = [chances[sample].stratum for sample in samples]
+    return samples, [found[stratum] / sizes[stratum] for stratum in strata], strata
+
+
+ALL_LABELLED = "every scored unit has a label: nothing to carry over"
+
+
+def population_figures(judged: Judged) -> dict[str, Any]:
+    """The labelled units' mean alone (classical), PPI++ (tuned, with its weight) and PPI with weight 1, as plain JSON.
+
+    Of all scored units, dev and test alike: no threshold is chosen, so nothing of the test half is given away. Numbers
+    count as they are, turned round where lower is better; labels as pass (1) and fail (0). Clusters are samples.
+
+    ``ties``: scored units whose labels are split in half, which are in neither part. ``drawn``: the planner drew some
+    of the labelled samples, so these are no even part of all.
+
+    Where every scored unit has a label, classical is there nevertheless, and ``reason`` says why the others are not.
+    """
+    said = judged.said.labels if judged.answers_labels else judged.said.numbers
+    labelled = [(unit, said[unit]) for unit in judged.decided]
+    others = [row for row in said.items() if row[0] not in judged.scores]
+    reason = judged.refusal() or (None if others else ALL_LABELLED)
+    score, units = _numbers(judged, [value for _, value in chain(labelled, others)]), len(labelled)
+    samples = [unit[0] for unit, _ in chain(labelled, others)]
+    number = dict(zip(dict.fromkeys(samples), count(), strict=False))
+    cluster = np.fromiter(map(number.__getitem__, samples), np.int64, len(samples))
+    found = ppi_mean(
+        [float(judged.reference.positive[unit]) for unit in judged.decided],
+        score[:units],
+        cluster[:units],
+        score[units:],
+        cluster[units:],
+        interval="influence",
+    )
+    # Samples are numbered as they come, those with labelled units first.
+    known, chances = found.classical.clusters, judged.reference.evidence.chances.items()
+    return {
+        "reason": reason,
+        "labelled": {"units": units, "samples": known},
+        "unlabelled": {"units": len(others), "samples": int(np.count_nonzero(np.bincount(cluster[units:])))},
+        "ties": len(judged.scores) - units if judged.reference.passing is not None else 0,
+        "drawn": any(chance.stratum and number.get(sample, known) < known for sample, chance in chances),
+        "classical": _because(reason, found.classical),
+        "tuned": _because(reason, found.tuned),
+        "plain": _because(reason, found.plain),
+        "weight": found.weight,
+    }
+
+
+def _numbers(judged: Judged, values: Sequence[Value]) -> Floats:
+    """Higher is better in all of them: the weight is never below 0."""
+    if judged.answers_labels:
+        passes = judged.criterion.passes
+        return np.array([value in passes for value in values], dtype=np.float64)
+    numbers = np.array(values, dtype=np.float64)
+    return numbers if judged.said.higher_is_better else -numbers
+
+
+def _because(reason: str | None, found: Estimate) -> dict[str, Any]:
+    """With the report's own words where there is no value."""
+    return (found if found.value is not None else replace(found, reason=reason)).as_dict()

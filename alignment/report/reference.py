@@ -1,0 +1,129 @@
+"""What people say of each unit of a criterion, for judges to be held against."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+from typing import cast
+
+from alignment.base.ratings import Ratings
+from alignment.calibration.split import folds
+from alignment.judging.reference import mean_value, reference_majority
+from alignment.report.evidence import Evidence, UnitKey, Value, generator
+
+FOLDS = 5
+METHOD = "verdict where there is one, else the majority of the labels; ties left out"
+NO_PASSES = "the criterion says nowhere which values pass"
+NO_NUMBERS = "the criterion's values are no numbers, and none of them counts as pass"
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """People's side of every comparison on one criterion.
+
+    ratings: the labels that count. passing: the same ratings read as pass or fail; None when the criterion has no such
+    reading, and then `positive` is empty.
+    positive: pass or fail by people, of the units where they decided; `ties` counts those split in half.
+    share: share of a unit's raters whose value passes. mean: mean of a unit's values, None when they are no numbers, or
+    two of which one passes.
+    """
+
+    evidence: Evidence
+    ratings: Ratings
+    passing: Ratings | None
+    positive: dict[UnitKey, bool]
+    ties: int
+    share: dict[UnitKey, float]
+    mean: dict[UnitKey, float] | None
+
+    @property
+    def units(self) -> list[UnitKey]:
+        """Every unit that people said something about, by label or verdict."""
+        return sorted({*self.evidence.units, *self.evidence.verdicts})
+
+    @property
+    def single_labels(self) -> int:
+        """How many units rest on one person's word alone: one label and no verdict."""
+        votes = Counter(self.evidence.units)
+        return sum(votes[unit] == 1 and unit not in self.evidence.verdicts for unit in self.positive)
+
+    @property
+    def human(self) -> Mapping[UnitKey, float] | None:
+        """What scores are correlated with: the mean value, or the share that passes where there is no mean."""
+        return self.mean if self.mean is not None else (self.share if self.passing is not None else None)
+
+    def labels(self) -> Mapping[UnitKey, Value]:
+        """The label people gave: the verdict, else the value that more than half of the raters chose."""
+        return self._labels
+
+    @cached_property
+    def _labels(self) -> Mapping[UnitKey, Value]:
+        found = {}
+        rows = sorted(zip(self.evidence.units, self.evidence.values, strict=True), key=itemgetter(0))
+        for unit, group in groupby(rows, key=itemgetter(0)):
+            votes = Counter(value for _, value in group)
+            value, count = votes.most_common(1)[0]
+            if 2 * count > votes.total():
+                found[unit] = value
+        return {**found, **self.evidence.verdicts}
+
+    def strata(self) -> dict[str, bool]:
+        """Of each sample with a reference whether at least half of its units pass, to divide dev and test evenly."""
+        votes: dict[str, list[bool]] = {}
+        for (sample, _), passes in self.positive.items():
+            votes.setdefault(sample, []).append(passes)
+        return {sample: 2 * sum(said) >= len(said) for sample, said in votes.items()}
+
+    @cached_property
+    def fold_of(self) -> dict[str, int]:
+        """The fold of each dev sample, 0..FOLDS-1, for everything that is cross-fitted: the same for every judge."""
+        strata = self.strata()
+        samples = [sample for sample in strata if self.evidence.is_dev[sample]]
+        rng = generator(self.evidence.seed, "folds", self.evidence.criterion.key)
+        dealt = folds(samples, [strata[sample] for sample in samples], FOLDS, rng)
+        return dict(zip(samples, dealt.tolist(), strict=True))
+
+
+def reference_of(evidence: Evidence) -> Reference:
+    """People's side of the evidence; it doesn't need the judges, nor how samples are divided."""
+    ratings = evidence.ratings()
+    passing, positive, share, ties = None, {}, {}, 0
+    if evidence.criterion.passes:
+        passing = _as_passing(evidence)
+        majority = reference_majority(passing, [True])
+        positive = dict(zip(cast("tuple[UnitKey, ...]", majority.unit_ids), majority.positive.tolist(), strict=True))
+        passes = set(evidence.criterion.passes)
+        positive.update((unit, value in passes) for unit, value in evidence.verdicts.items())
+        share = _means(passing)
+        ties = len(share.keys() - positive.keys())
+    is_numeric = ratings.ordered and (ratings.levels is None or ratings.level_numbers is not None)
+    # Of two values, of which one passes, the share that passes says the same, and always the right way round.
+    has_mean = is_numeric and not (passing is not None and evidence.criterion.scale == "binary")
+    return Reference(
+        evidence=evidence,
+        ratings=ratings,
+        passing=passing,
+        positive=dict(sorted(positive.items())),
+        ties=ties,
+        share=share,
+        mean=_means(ratings) if has_mean else None,
+    )
+
+
+def _as_passing(evidence: Evidence) -> Ratings:
+    passes = set(evidence.criterion.passes)
+    return Ratings.from_columns(
+        evidence.units,
+        evidence.raters,
+        [value in passes for value in evidence.values],
+        [sample for sample, _ in evidence.units],
+        scale="binary",
+        levels=[False, True],
+    )
+
+
+def _means(ratings: Ratings) -> dict[UnitKey, float]:
+    means = mean_value(ratings)
+    return dict(zip(cast("tuple[UnitKey, ...]", means.unit_ids), means.value.tolist(), strict=True))

@@ -1,0 +1,218 @@
+"""One judge on parts of the data, told apart by the samples' metadata.
+
+How often a judge was wrong, week by week.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from alignment.base.arrays import cluster_rows, sums_by
+from alignment.base.estimate import NO_UNITS, Estimate
+from alignment.base.interval import Plan, proportion
+from alignment.judging.slices import MIN_CLUSTERS, Slice, slices_at_threshold
+from alignment.report.comparison import Comparison
+from alignment.report.evidence import UnitKey, generator
+from alignment.report.people import NOTHING_SAID, refusal
+from alignment.report.reference import NO_PASSES, Reference
+
+MEASURE = "kappa"
+MIN_VALUES, MAX_VALUES = 2, 20
+MAX_KEYS = 8
+MAX_SLICES = 60
+
+NO_METADATA = "the samples carry no metadata, so there are no parts to tell apart"
+NO_KEY = (
+    f"no metadata key has {MIN_VALUES} to {MAX_VALUES} values of which one has {MIN_CLUSTERS} decided samples "
+    "and leaves as many"
+)
+
+
+def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
+    """The judge's decisions on dev for every value of the metadata keys that can tell parts apart, as plain JSON.
+
+    Keys with 2 to 20 values, those that most samples have first, 8 keys and 60 values at most; values of fewer than 10
+    samples belong to the rest only. `skipped` names the keys left out, with the reason.
+    """
+    reason = _refusal(reference, one)
+    units = list(one.decisions)
+    columns, skipped = _columns(reference, units) if reason is None else ({}, [])
+    if reason is None and not columns:
+        reason = NO_KEY
+    found = _slices(reference, one, units, columns) if reason is None else []
+    return {
+        "measure": MEASURE,
+        "reason": reason,
+        "tested": sum(part.p is not None for part in found),
+        "slices": [_row(part) for part in found],
+        "skipped": skipped[:MAX_KEYS],
+        "skipped_in_all": len(skipped),
+    }
+
+
+def _refusal(reference: Reference, one: Comparison) -> str | None:
+    if reference.passing is None:
+        return NO_PASSES
+    if not one.decisions:
+        return one.row["at_threshold"]["reason"] or NOTHING_SAID
+    return None if any(reference.evidence.metadata.values()) else NO_METADATA
+
+
+def _slices(
+    reference: Reference, one: Comparison, units: list[tuple[str, str]], columns: dict[str, list[Hashable]]
+) -> list[Slice]:
+    evidence = reference.evidence
+    return slices_at_threshold(
+        [float(one.decisions[unit]) for unit in units],
+        [reference.positive[unit] for unit in units],
+        [sample for sample, _ in units],
+        0.5,
+        columns,
+        within="none",
+        rng=generator(evidence.seed, "slices", evidence.criterion.key, *one.said.name),
+    )
+
+
+def _columns(
+    reference: Reference, units: list[tuple[str, str]]
+) -> tuple[dict[str, list[Hashable]], list[dict[str, Any]]]:
+    """Of each key that is used the value of every unit, None where it has none or one of too few samples."""
+    metadata = reference.evidence.metadata
+    samples = {sample for sample, _ in units}
+    counts: dict[str, dict[Hashable, int]] = {}
+    for sample in sorted(samples):
+        for key, value in metadata.get(sample, {}).items():
+            values = counts.setdefault(key, {})
+            values[value] = values.get(value, 0) + 1
+    columns: dict[str, list[Hashable]] = {}
+    skipped, slices = [], 0
+    for key in sorted(counts, key=lambda key: (-sum(counts[key].values()), key)):
+        large = {
+            value: value
+            for value, count in counts[key].items()
+            if count >= MIN_CLUSTERS and len(samples) - count >= MIN_CLUSTERS
+        }
+        why = _unfit(len(counts[key]), len(large))
+        if why is None and (len(columns) == MAX_KEYS or slices + len(large) > MAX_SLICES):
+            why = "there are enough others"
+        if why is not None:
+            skipped.append({"key": key, "values": len(counts[key]), "reason": why})
+            continue
+        slices += len(large)
+        columns[key] = [large.get(metadata.get(sample, {}).get(key)) for sample, _ in units]
+    return columns, skipped
+
+
+def _unfit(values: int, large: int) -> str | None:
+    if values < MIN_VALUES:
+        return "all samples that have it have the same value"
+    if values > MAX_VALUES:
+        return f"more than {MAX_VALUES} values"
+    return None if large else f"no value has {MIN_CLUSTERS} samples and leaves as many"
+
+
+def _row(part: Slice) -> dict[str, Any]:
+    shown = ("kappa", "tpr", "tnr", "accuracy")
+    return {
+        "key": part.key,
+        "value": part.value,
+        "n": part.n,
+        "samples": part.clusters,
+        **{name: None if part.result is None else getattr(part.result, name).value for name in shown},
+        "difference": part.kappa.as_dict(),
+        "p_adjusted": part.p_adjusted,
+        "worse": part.worse,
+    }
+
+
+MAX_WEEKS = 26
+
+NO_DATES = "nobody knows when these labels were made: labels that came from a file carry no date"
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """When a unit was last labelled (the ISO week, "2026-W47"; None: nobody knows), and how many labels it has."""
+
+    week: str | None
+    labels: int
+
+
+def labelled_units(reference: Reference) -> dict[UnitKey, Labelled]:
+    """Of each unit with a label, for all judges alike."""
+    evidence = reference.evidence
+    days = evidence.days or [None] * len(evidence.units)
+    week_of = {day: _week(day) for day in set(days) if day is not None}
+    found: dict[UnitKey, Labelled] = {}
+    for unit, group in groupby(zip(evidence.units, days, strict=True), key=itemgetter(0)):
+        known = [day for _, day in group]
+        last = max((day for day in known if day is not None), default=None)
+        found[unit] = Labelled(None if last is None else week_of[last], len(known))
+    return found
+
+
+def judge_weeks(reference: Reference, one: Comparison, labelled: Mapping[UnitKey, Labelled]) -> dict[str, Any]:
+    """The share of the judge's decisions that people contradict, by the ISO week in which the unit was last labelled.
+
+    The decisions on dev; where nothing passes or fails, the labels of a judge that answers with them. Of more than 26
+    weeks the latest are listed. `undated` counts decided units without a date.
+    """
+    wrong = _wrong(reference, one)
+    by_week: dict[str, list[UnitKey]] = {}
+    for unit in wrong:
+        if unit in labelled and (week := labelled[unit].week) is not None:
+            by_week.setdefault(week, []).append(unit)
+    dated = [unit for units in by_week.values() for unit in units]
+    reason = refusal(reference, one) or (None if dated else NO_DATES)
+    weeks = sorted(by_week)
+    return {
+        "reason": reason,
+        "error": _rate(reference, one, dated, wrong).as_dict(),
+        "weeks": [
+            {
+                "week": week,
+                "monday": _monday(week).isoformat(),
+                "units": len(by_week[week]),
+                "labels": sum(labelled[unit].labels for unit in by_week[week]),
+                "wrong": sum(wrong[unit] for unit in by_week[week]),
+                "error": _rate(reference, one, by_week[week], wrong, week).as_dict(),
+            }
+            for week in weeks[-MAX_WEEKS:]
+        ],
+        "left_out": max(0, len(weeks) - MAX_WEEKS),
+        "undated": len(wrong) - len(dated),
+    }
+
+
+def _wrong(reference: Reference, one: Comparison) -> dict[UnitKey, bool]:
+    """Of each unit that judge and people decided whether they differ."""
+    if reference.passing is not None:
+        return {unit: passes is not reference.positive[unit] for unit, passes in one.decisions.items()}
+    human = reference.labels()
+    return {unit: value != human[unit] for unit, value in one.labels.items() if unit in human}
+
+
+def _week(day: str) -> str:
+    year, week, _ = date.fromisoformat(day).isocalendar()
+    return f"{year:04}-W{week:02}"
+
+
+def _monday(week: str) -> date:
+    year, _, number = week.partition("-W")
+    return date.fromisocalendar(int(year), int(number), 1)
+
+
+def _rate(
+    reference: Reference, one: Comparison, units: list[UnitKey], wrong: dict[UnitKey, bool], week: str = "all"
+) -> Estimate:
+    evidence = reference.evidence
+    row, rows = cluster_rows([sample for sample, _ in units])
+    hits = sums_by(row, np.array([wrong[unit] for unit in units], dtype=np.float64), rows)
+    rng = generator(evidence.seed, "weeks", evidence.criterion.key, *one.said.name, week)
+    trials = sums_by(row, np.ones(len(units)), rows)
+    return proportion(hits, trials, Plan("auto", rng, 0.95), name="error rate", undefined=NO_UNITS)

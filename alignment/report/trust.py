@@ -1,0 +1,88 @@
+"""The trust verdict of a judge, day to day, on the dev part.
+
+What to say beside a report's intervals when they rest on little.
+"""
+
+from typing import Any
+
+from alignment.base.caveats import interval_caveat, rarer_samples
+from alignment.base.estimate import Estimate
+from alignment.judging.auc import roc_auc
+from alignment.judging.trust import Trust, trust_verdict
+from alignment.report.comparison import Comparison
+from alignment.report.evidence import UnitKey
+from alignment.report.judged import Judged
+from alignment.report.planned import more_samples, share_of
+from alignment.report.reference import Reference
+
+
+def trust_on_dev(reference: Reference, one: Comparison, kappa: Estimate, ceiling: Estimate) -> dict[str, Any]:
+    """What the figures of the dev part come to. ``kappa`` is the one that the judge is known by, ``ceiling`` the
+    difference of the human ceiling."""
+    units, halves = set(one.decisions or one.labels), reference.passing is not None
+    return trust_as_dict(
+        trust_verdict(
+            kappa=kappa,
+            calibrated=None,
+            auc=_auc(one.judged) if halves else None,
+            ceiling=ceiling,
+            labels=sum(unit in units for unit in reference.evidence.units),
+            clusters=kappa.clusters,
+            more=more_samples,
+            part="on dev" if halves else "in all",
+            share=share_of(reference, dev=True) if halves else 1.0,
+        ),
+        "dev" if halves else "all",
+    )
+
+
+def _auc(judged: Judged) -> Estimate:
+    """ROC AUC on dev alone: that of the report is of all units."""
+    reason = judged.refusal() or judged.one_class(judged.dev, "dev")
+    if reason is not None:
+        return Estimate.undefined(reason, method="ROC AUC")
+    higher = judged.said.higher_is_better
+    return roc_auc(*judged.columns(judged.dev), higher_is_better=higher, rng=judged.rng("dev roc_auc"))
+
+
+def trust_as_dict(trust: Trust, part: str) -> dict[str, Any]:
+    return {
+        "verdict": trust.verdict,
+        "headline": trust.headline,
+        "reason": trust.reason,
+        "allows": trust.allows,
+        "forbids": trust.forbids,
+        "more": trust.more,
+        "part": part,
+    }
+
+
+def caveat_of(judged: Judged, units: list[UnitKey]) -> str | None:
+    """For the judge's figures on these units, by people's pass and fail; None where none is needed, or no figure is."""
+    if not units:
+        return None
+    _, positive, samples = judged.columns(units)
+    return interval_caveat(clusters=len(set(samples)), rarer=rarer_samples(positive, samples))
+
+
+def caveat_of_judge(judged: Judged) -> str | None:
+    """For the day-to-day figures: on dev; where there is no pass and fail, of a judge's labels by those people gave."""
+    if judged.reference.passing is not None:
+        return caveat_of(judged, judged.dev)
+    human = judged.reference.labels()
+    units = [unit for unit in judged.labels if unit in human]
+    if not units:
+        return None
+    samples, codes = [sample for sample, _ in units], {value: code for code, value in enumerate(set(human.values()))}
+    return interval_caveat(
+        clusters=len(set(samples)), rarer=rarer_samples([codes[human[unit]] for unit in units], samples)
+    )
+
+
+def caveat_of_people(reference: Reference) -> str | None:
+    """For people's agreement with each other, on all values."""
+    ratings = reference.ratings
+    if not len(ratings):
+        return None
+    samples = len({sample for sample, _ in reference.evidence.units})
+    return interval_caveat(clusters=samples, rarer=rarer_samples(ratings.value, ratings.cluster))

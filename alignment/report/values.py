@@ -1,0 +1,237 @@
+"""A judge's scores as they stand: PR AUC on either side, and how far they lie from people's values.
+
+Whether a judge says the same when it is asked again.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from alignment.agreement.self_consistency import self_consistency
+from alignment.base.arrays import Array, Floats, cluster_rows
+from alignment.base.estimate import Estimate
+from alignment.base.interval import Plan
+from alignment.base.totals import Totals, estimate, ratio
+from alignment.judging.auc import pr_auc
+from alignment.judging.bland_altman import bland_altman, on_scale
+from alignment.judging.threshold import decide
+from alignment.report.comparison import Comparison
+from alignment.report.evidence import UnitKey, Value, generator
+from alignment.report.judged import NO_REFERENCE, NO_SCORES
+from alignment.report.reference import NO_PASSES, Reference
+
+#: Scales with more levels are cut into bands.
+MAX_LEVELS = 11
+BANDS = 5
+UNIT = (0.0, 1.0)
+
+NO_SCALE = "people's values are no numbers on a scale, so there is no distance to them"
+TWO_LEVELS = "people say pass or fail only, so there is no distance to them"
+UNKNOWN_SCALE = "the judge's scores go beyond people's scale, and nobody knows which scale they are on"
+NO_DIRECTION = "lower is better for this judge, and people's scale has no ends by which to turn its scores round"
+NOTHING_SCORED = "the judge scored no unit that people gave a value"
+
+
+def judge_values(reference: Reference, one: Comparison) -> dict[str, Any]:
+    """PR AUC of passes and of fails, and bias with limits of agreement, on all units: nothing is chosen here."""
+    return {"pr_auc": _pr_auc(reference, one), "distance": _distance(reference, one)}
+
+
+def _rng(reference: Reference, one: Comparison, figure: str) -> np.random.Generator:
+    return generator(reference.evidence.seed, figure, reference.evidence.criterion.key, *one.said.name)
+
+
+def _pr_auc(reference: Reference, one: Comparison) -> dict[str, Any]:
+    units = [unit for unit in reference.positive if unit in one.scores]
+    if not units:
+        reason = NO_PASSES if reference.passing is None else NO_SCORES if reference.positive else NO_REFERENCE
+        none = Estimate.undefined(reason, method="PR AUC").as_dict()
+        return {"passes": none, "fails": none, "share": None}
+    scores, samples = [one.scores[unit] for unit in units], [sample for sample, _ in units]
+    positive = np.array([reference.positive[unit] for unit in units])
+    higher, rng = one.said.higher_is_better, _rng(reference, one, "pr auc")
+    return {
+        "passes": pr_auc(scores, positive, samples, higher_is_better=higher, rng=rng).as_dict(),
+        "fails": pr_auc(scores, ~positive, samples, higher_is_better=not higher, rng=rng).as_dict(),
+        "share": float(positive.mean()),
+    }
+
+
+def _distance(reference: Reference, one: Comparison) -> dict[str, Any]:
+    """`ends`: the scale that the judge's scores were read on, None when they stand as they are, on people's own."""
+    levels = scale_of(reference)
+    placed, ends, reason = scores_on_scale(reference, one, levels)
+    found: dict[str, Any] = {
+        "reason": reason,
+        "ends": ends,
+        "scale": None if levels is None else [levels[0], levels[-1]],
+    }
+    if reason is not None:
+        none = Estimate.undefined(reason).as_dict()
+        return {**found, "bias": none, "lower_limit": none, "upper_limit": none, "bands": []}
+    human = reference.mean or {}
+    units = list(placed)
+    said, people = np.array([placed[unit] for unit in units]), np.array([human[unit] for unit in units])
+    samples = np.array([sample for sample, _ in units])
+    measured = bland_altman(said, people, samples, rng=_rng(reference, one, "bland altman"))
+    return {
+        **found,
+        "bias": measured.bias.as_dict(),
+        "lower_limit": measured.lower_limit.as_dict(),
+        "upper_limit": measured.upper_limit.as_dict(),
+        "bands": _bands(said, people, levels),
+    }
+
+
+def scale_of(reference: Reference) -> list[float] | None:
+    """The levels as numbers, ascending; None where there are none, or they are no numbers."""
+    numbers = reference.ratings.level_numbers
+    return None if numbers is None else sorted(numbers.tolist())
+
+
+def scores_on_scale(
+    reference: Reference, one: Comparison, levels: list[float] | None
+) -> tuple[dict[UnitKey, float], list[float] | None, str | None]:
+    """The judge's scores on people's scale; the ends of its own, where another; why there are none.
+
+    What ends a judge's scale has is said nowhere. Scores that all lie between 0 and 1 are read as such where people's
+    scale is another; others that lie between the ends of people's are read on that.
+    """
+    if reference.mean is None:
+        return (
+            {},
+            None,
+            TWO_LEVELS if reference.passing is not None and len(reference.ratings.levels or ()) == 2 else NO_SCALE,
+        )
+    scores = {unit: score for unit, score in one.scores.items() if unit in reference.mean}
+    if not scores:
+        return {}, None, NOTHING_SCORED
+    higher = one.said.higher_is_better
+    if levels is None:
+        return (scores, None, None) if higher else ({}, None, NO_DIRECTION)
+    low, high = min(scores.values()), max(scores.values())
+    people = (levels[0], levels[-1])
+    ends = people if one.labels else UNIT if UNIT[0] <= low and high <= UNIT[1] else people
+    if low < ends[0] or high > ends[1]:
+        return {}, None, UNKNOWN_SCALE
+    values = on_scale(list(scores.values()), ends, people, higher_is_better=higher or bool(one.labels)).tolist()
+    return dict(zip(scores, values, strict=True)), None if ends == people else list(ends), None
+
+
+def _bands(said: Floats, people: Floats, levels: list[float] | None) -> list[dict[str, Any]]:
+    """Mean distance by people's value: nearest to each level, or, where there are none or many, in bands as wide."""
+    if levels is not None and len(levels) <= MAX_LEVELS:
+        steps = np.array(levels)
+        band = np.searchsorted((steps[1:] + steps[:-1]) / 2, people, side="right")
+        edges = [(level, level) for level in levels]
+    else:
+        cuts = np.linspace(people.min(), people.max(), BANDS + 1)
+        band = np.searchsorted(cuts[1:-1], people, side="right")
+        edges = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+    rows = []
+    for place, (low, high) in enumerate(edges):
+        here = band == place
+        if here.any():
+            mean = float((said[here] - people[here]).mean())
+            rows.append(
+                {"low": low, "high": high, "n": int(here.sum()), "judge": float(said[here].mean()), "bias": mean}
+            )
+    return rows
+
+
+ONCE = "this judge was asked only once about each unit"
+NO_THRESHOLD = "there is no threshold on dev to read its numbers by"
+
+
+def judge_steadiness(reference: Reference, one: Comparison) -> dict[str, Any]:
+    """Agreement with itself and flip rate, on pass and fail at the threshold of dev, else on its labels; and how far
+    its numbers move between two answers. People play no part in it; samples of the test part stay out."""
+    answers = _answers(reference, one)
+    numbers = not one.labels
+    evidence = reference.evidence
+    found: dict[str, Any] = {
+        "reason": None if answers else ONCE,
+        "units": len(answers),
+        "answers": sum(map(len, answers.values())),
+        "moved": None,
+        "scores": None,
+    }
+    read, basis, why = _readings(reference, one, answers)
+    if why is not None or not answers:
+        none = Estimate.undefined(why or ONCE).as_dict()
+        found |= {"basis": None, "agreement": none, "flip_rate": none}
+    else:
+        rng = generator(evidence.seed, "steadiness", evidence.criterion.key, *one.said.name)
+        units = [unit for unit, values in read.items() for _ in values]
+        values = [value for values in read.values() for value in values]
+        samples = [sample for sample, _ in units]
+        pooled = self_consistency(units, ["judge"] * len(units), values, samples, rng=rng).pooled
+        found |= {
+            "basis": basis,
+            "agreement": pooled.agreement.as_dict(),
+            "flip_rate": pooled.flip_rate.as_dict(),
+        }
+    if numbers and answers:
+        scores = [float(value) for values in answers.values() for value in values]
+        rng = generator(evidence.seed, "moved", evidence.criterion.key, *one.said.name)
+        found["moved"] = _moved(answers, rng).as_dict()
+        found["scores"] = [min(scores), max(scores)]
+    return found
+
+
+def _answers(reference: Reference, one: Comparison) -> dict[UnitKey, list[Value]]:
+    """All answers of each unit that has more than one of the judge's own kind, numbers or labels."""
+    first = one.labels or one.said.numbers
+    is_dev, levels = reference.evidence.is_dev, set(reference.evidence.criterion.levels)
+    found: dict[UnitKey, list[Value]] = {}
+    for unit, more in one.said.again.items():
+        if unit not in first or not is_dev.get(unit[0], True):
+            continue
+        usable = [value for value in more if (value in levels if one.labels else isinstance(value, float))]
+        if usable:
+            found[unit] = [first[unit], *usable]
+    return found
+
+
+def _readings(
+    reference: Reference, one: Comparison, answers: dict[UnitKey, list[Value]]
+) -> tuple[dict[UnitKey, list[Value]], str, str | None]:
+    """The answers as pass or fail or as labels; which of the two; and why they can't be read, or None."""
+    passes = reference.evidence.criterion.passes
+    if one.labels:
+        if not passes:
+            return answers, "labels", None
+        return {unit: [value in passes for value in values] for unit, values in answers.items()}, "pass or fail", None
+    threshold = one.row["at_threshold"]["threshold"]
+    if threshold is None:
+        return {}, "", NO_PASSES if reference.passing is None else NO_THRESHOLD
+    numbers = np.array([value for values in answers.values() for value in values], dtype=np.float64)
+    decided = iter(decide(numbers, threshold, one.said.higher_is_better).tolist())
+    return {unit: [next(decided) for _ in values] for unit, values in answers.items()}, "pass or fail", None
+
+
+def _moved(answers: dict[UnitKey, list[Value]], rng: np.random.Generator) -> Estimate:
+    """Mean over units of the mean distance of two answers."""
+    row, rows = cluster_rows([sample for sample, _ in answers])
+    distances = np.array([_apart(np.array(values, dtype=np.float64)) for values in answers.values()])
+    units = np.arange(distances.size)
+    table = Totals(
+        np.tile(row, 2),
+        np.repeat([0, 1], units.size),
+        np.concatenate([np.ones(units.size), distances]),
+        rows,
+        2,
+    )
+
+    def mean(sums: Array) -> Array:
+        return ratio(sums[..., 1], sums[..., 0])
+
+    plan = Plan("auto", rng, 0.95)
+    name = "mean distance of two answers"
+    return estimate(table, mean, plan, name=name, n=units.size, undefined=ONCE, bounds=(0.0, np.inf))
+
+
+def _apart(values: Array) -> float:
+    """Mean absolute difference of all pairs: of sorted values, each counts 2k + 1 - n times."""
+    n = values.size
+    return float((np.sort(values) * (2 * np.arange(n) + 1 - n)).sum() / (n * (n - 1) / 2))

@@ -1,0 +1,215 @@
+"""RAG metrics of one sample, from its labels: what people's labels say a metric should have been.
+
+Each takes the labels of one sample and gives an Estimate without interval; ``mean_over_samples`` has one. Labels that
+are missing are left out by the caller. A metric with nothing to count, such as faithfulness without claims, is
+undefined. But a ranking in which nothing is relevant scores 0, as is usual for these metrics: leaving such samples out
+would reward a retriever that finds nothing.
+"""
+
+from collections.abc import Collection, Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from alignment.base.arrays import Bools, Floats, cluster_rows, finite, same_length, sums_by, verdicts
+from alignment.base.estimate import Estimate
+from alignment.base.interval import Kind, Plan, proportion
+
+NO_CLAIMS = "no claims"
+NO_CONTEXTS = "no contexts"
+NO_RELEVANT = "nothing is known to be relevant"
+NO_FACTS = "no key facts"
+NO_ENTITIES = "no entities"
+NO_WRONG = "no claim is wrong"
+NO_RELEVANT_CONTEXT = "no relevant context was there"
+ONE_SAMPLE = "one sample: no interval"
+
+
+def faithfulness(supported: ArrayLike) -> Estimate:
+    """Supported claims/all claims; ``supported`` has shape (claims,). Undefined: no claims.
+
+    >>> faithfulness([True, True, False]).value == 2 / 3, faithfulness([]).reason
+    (True, 'no claims')
+    """
+    return _share(verdicts(supported, "supported"), "faithfulness", NO_CLAIMS)
+
+
+def context_recall(found: ArrayLike) -> Estimate:
+    """Key facts found in the contexts/all key facts; ``found`` has shape (facts,). Undefined: no key facts."""
+    return _share(verdicts(found, "found"), "context recall", NO_FACTS)
+
+
+def context_entity_recall(found: ArrayLike) -> Estimate:
+    """Entities found in the contexts/all entities; ``found`` has shape (entities,). Undefined: no entities."""
+    return _share(verdicts(found, "found"), "context entity recall", NO_ENTITIES)
+
+
+def noise_sensitivity(wrong: ArrayLike, by_irrelevant: ArrayLike, relevant_context: bool) -> Estimate:
+    """Wrong claims supported by an irrelevant context/wrong claims, where a relevant context was there.
+
+    ``wrong`` and ``by_irrelevant`` (whether an irrelevant context supports the claim) have shape (claims,);
+    ``relevant_context`` says whether one of the sample's contexts is relevant. 0 is best. Undefined: no relevant
+    context was there; no claim is wrong.
+
+    >>> noise_sensitivity([True, True, False], [True, False, True], relevant_context=True).value
+    0.5
+    """
+    bad, misled = verdicts(wrong, "wrong"), verdicts(by_irrelevant, "by_irrelevant")
+    same_length(wrong=bad, by_irrelevant=misled)
+    if not relevant_context:
+        return Estimate.undefined(NO_RELEVANT_CONTEXT, n=0, clusters=1, method="noise sensitivity")
+    return _share(misled[bad], "noise sensitivity", NO_WRONG)
+
+
+def context_precision(relevant: ArrayLike) -> Estimate:
+    """Average precision over the ranked contexts: the mean of precision@rank over the ranks that are relevant.
+
+    ``relevant`` has shape (contexts,), best rank first. 0 when none is relevant. Undefined: no contexts.
+
+    >>> context_precision([True, False, True]).value == (1 / 1 + 2 / 3) / 2
+    True
+    """
+    hit = verdicts(relevant, "relevant")
+    return _metric(float(context_precisions(hit[None])[0]), hit.size, "context precision", NO_CONTEXTS)
+
+
+def precision_at_k(relevant: ArrayLike, k: int) -> Estimate:
+    """Relevant ones among the first k contexts/k; the denominator stays k when there are fewer contexts.
+
+    ``relevant`` has shape (contexts,), best rank first. Undefined: no contexts. ValueError: k < 1.
+
+    >>> precision_at_k([True, True, False], 5).value
+    0.4
+    """
+    hit = verdicts(relevant, "relevant")
+    return _metric(float(precisions_at_k(hit[None], k)[0]), hit.size, f"precision@{k}", NO_CONTEXTS)
+
+
+def recall_at_k(ranked: Sequence[Hashable], relevant: Collection[Hashable], k: int) -> Estimate:
+    """Relevant ids among the first k of ``ranked``/relevant ids. n counts the relevant ids, each once.
+
+    Undefined: no ids are known to be relevant. Without contexts it is 0. ValueError: k < 1.
+
+    >>> recall_at_k(["d1", "d2", "d3"], ["d3", "d9"], 3).value
+    0.5
+    """
+    known = set(relevant)
+    found = known & set(ranked[: _rank(k)])
+    return _metric(len(found) / max(len(known), 1), len(known), f"recall@{k}", NO_RELEVANT)
+
+
+def reciprocal_rank(relevant: ArrayLike) -> Estimate:
+    """1/rank of the first relevant context; 0 when none is. ``relevant`` as above. Undefined: no contexts.
+
+    >>> reciprocal_rank([False, False, True]).value == 1 / 3
+    True
+    """
+    hit = verdicts(relevant, "relevant")
+    return _metric(float(reciprocal_ranks(hit[None])[0]), hit.size, "reciprocal rank", NO_CONTEXTS)
+
+
+def ndcg_at_k(grades: ArrayLike, k: int) -> Estimate:
+    """DCG of the first k contexts/DCG of the best order of all of them; DCG = Σ grade/log₂(rank + 1).
+
+    ``grades`` (0 to 3, or any that are not negative) have shape (contexts,), best rank first. 0 when all grades are 0.
+    Undefined: no contexts. ValueError: k < 1, negative grades.
+
+    Source: Järvelin & Kekäläinen (2002), ACM Trans. Inf. Syst. 20, with the grade itself as gain.
+
+    >>> round(ndcg_at_k([3, 0, 2], 3).value, 4)
+    0.9386
+    """
+    gain = finite(grades, "grade")
+    if (gain < 0).any():
+        raise ValueError(f"grades are not negative, but one is {gain.min()}")
+    return _metric(float(ndcgs_at_k(gain[None], k)[0]), gain.size, f"nDCG@{k}", NO_CONTEXTS)
+
+
+def context_precisions(relevant: Bools) -> Floats:
+    """``context_precision`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are False."""
+    at_rank = relevant.cumsum(axis=1) / np.arange(1, relevant.shape[1] + 1)
+    means: Floats = (at_rank * relevant).sum(axis=1) / np.maximum(relevant.sum(axis=1), 1)
+    return means
+
+
+def precisions_at_k(relevant: Bools, k: int) -> Floats:
+    """``precision_at_k`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are False."""
+    shares: Floats = relevant[:, : _rank(k)].sum(axis=1) / k
+    return shares
+
+
+def reciprocal_ranks(relevant: Bools) -> Floats:
+    """``reciprocal_rank`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are False."""
+    if not relevant.shape[1]:
+        return np.zeros(relevant.shape[0])
+    ranks: Floats = relevant.any(axis=1) / (relevant.argmax(axis=1) + 1)
+    return ranks
+
+
+def ndcgs_at_k(grades: Floats, k: int) -> Floats:
+    """``ndcg_at_k`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are 0.
+
+    Grades are not negative.
+    """
+    best = _dcgs(-np.sort(-grades, axis=1), _rank(k))
+    shares: Floats = _dcgs(grades, k) / np.where(best > 0, best, 1.0)
+    return shares
+
+
+def mean_over_samples(
+    metrics: Sequence[Estimate],
+    cluster: ArrayLike,
+    *,
+    interval: Kind = "auto",
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Mean of one metric over the samples where it is defined, with its interval; n counts these samples.
+
+    ``cluster`` has shape (samples,): what was drawn independently, the question if several samples answer the same
+    one. Every metric here lies between 0 and 1. Undefined: the metric is undefined in every sample. ValueError:
+    unequal lengths, several metrics mixed.
+
+    >>> found = [faithfulness(claims) for claims in ([True, False], [True], [])]
+    >>> mean = mean_over_samples(found, [1, 2, 3], interval="none")
+    >>> mean.value, mean.n, mean.method
+    (0.75, 2, 'mean faithfulness, undefined in 1')
+    """
+    plan = Plan(interval, rng, level)
+    row, rows = cluster_rows(cluster)
+    same_length(metrics=metrics, cluster=row)
+    names = sorted({metric.method for metric in metrics})
+    if len(names) > 1:
+        raise ValueError(f"a mean is of one metric, not of {', '.join(names)}")
+    defined = np.array([metric.value is not None for metric in metrics], dtype=np.bool_)
+    values = np.array([metric.value for metric in metrics if metric.value is not None], dtype=np.float64)
+    name = f"mean {names[0] if names else 'metric'}, undefined in {int((~defined).sum())}"
+    return proportion(
+        sums_by(row[defined], values, rows),
+        sums_by(row[defined], np.ones(values.size), rows),
+        plan,
+        name=name,
+        undefined="undefined in every sample" if metrics else "no samples",
+    )
+
+
+def _metric(value: float, n: int, name: str, undefined: str) -> Estimate:
+    if n == 0:
+        return Estimate.undefined(undefined, n=0, clusters=1, method=name)
+    return Estimate(value, None, None, n=n, clusters=1, method=name, reason=ONE_SAMPLE)
+
+
+def _share(counted: Bools, name: str, undefined: str) -> Estimate:
+    return _metric(float(counted.mean()) if counted.size else 0.0, counted.size, name, undefined)
+
+
+def _dcgs(gain: Floats, k: int) -> Floats:
+    first = gain[:, :k]
+    sums: Floats = (first / np.log2(np.arange(2, first.shape[1] + 2))).sum(axis=1)
+    return sums
+
+
+def _rank(k: int) -> int:
+    if k < 1:
+        raise ValueError(f"k is at least 1, not {k}")
+    return k
