@@ -15,10 +15,9 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.importing.claims import named_claims, split_into_claims
-from annotate.importing.limits import MAX_UNITS
 from annotate.spans import relocate
 from annotate.texts import is_storable
-from annotate.units import is_dropped, reading_order
+from annotate.units import MAX_UNITS, is_dropped, reading_order
 
 Claim = dict[str, Any]
 Change = Mapping[str, Any]

@@ -1,4 +1,8 @@
-"""What the worker does for annotate. A task takes ids and calls a service that may run twice."""
+"""What the worker does for annotate. A task takes ids and calls a service that may run twice.
+
+Tasks have names of their own, by which they are asked for (annotate.background), and which messages of an earlier
+version that still wait in the broker know.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,14 @@ from celery import shared_task
 _MAIL_RETRIES = (60, 300, 600, 600)
 
 
-@shared_task
+@shared_task(name="annotate.tasks.run_import")
 def run_import(job_id: str) -> None:
     from annotate.services.imports import run_job
 
     run_job(uuid.UUID(job_id))
 
 
-@shared_task(bind=True, max_retries=len(_MAIL_RETRIES))
+@shared_task(name="annotate.tasks.mail_batch_opened", bind=True, max_retries=len(_MAIL_RETRIES))
 def mail_batch_opened(self: Any, batch_id: int, user_ids: list[int] | None = None) -> None:
     from annotate.mail import send_batch_opened
 
@@ -26,7 +30,7 @@ def mail_batch_opened(self: Any, batch_id: int, user_ids: list[int] | None = Non
         _try_again(self)
 
 
-@shared_task(bind=True, max_retries=len(_MAIL_RETRIES))
+@shared_task(name="annotate.tasks.mail_task_returned", bind=True, max_retries=len(_MAIL_RETRIES))
 def mail_task_returned(self: Any, task_id: int) -> None:
     from annotate.mail import send_task_returned
 

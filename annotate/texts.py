@@ -8,6 +8,7 @@ from typing import Any
 from annotate.errors import Invalid
 
 MAX_DEPTH = 20
+MAX_COMMENT = 10_000  # characters of what a person writes beside a label, a decision or a flag
 
 
 def is_storable(text: object) -> bool:

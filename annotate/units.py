@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
+from annotate.models.sample import UNIT_PATTERN
+
 if TYPE_CHECKING:
     from annotate.models import Sample
 
-UNIT_PATTERN = r"^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$"
+MAX_UNITS = 1000  # contexts, claims, key facts or entities of one sample
 _UNIT = re.compile(UNIT_PATTERN)
 _LONGEST = len("context:999999")
 

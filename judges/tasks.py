@@ -1,4 +1,4 @@
-"""Work of the Celery worker: each task fetches by id and calls one idempotent service."""
+"""Work of the Celery worker: each task fetches by id and calls one idempotent service (names: annotate.tasks)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotate.models import Criterion, User
 _PATIENCE_SECONDS = 5.0
 
 
-@shared_task
+@shared_task(name="judges.tasks.freeze_report")
 def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
     # Imported by the worker only: matplotlib is nothing a web process should load.
     from judges.services import reports
@@ -22,7 +22,7 @@ def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
     )
 
 
-@shared_task(bind=True)
+@shared_task(name="judges.tasks.work_on_runs", bind=True)
 def work_on_runs(self: Any, kind: str, pk: int) -> None:
     """At an endpoint, or at a run of a judge that asks nobody."""
     from random import Random
@@ -36,7 +36,7 @@ def work_on_runs(self: Any, kind: str, pk: int) -> None:
     work(Place(kind, pk), rng=Random(), patience=patience)
 
 
-@shared_task
+@shared_task(name="judges.tasks.look_for_runs")
 def look_for_runs() -> None:
     """Sent by every worker each few seconds (config.celery)."""
     from judges.running.waking import wake_all

@@ -32,6 +32,7 @@ from annotate.importing.sources import NumberedRow
 from annotate.models import Criterion, Label, LabelEvent
 from annotate.scales import is_missing, normalise
 from annotate.spans import check_evidence
+from annotate.texts import MAX_COMMENT
 from annotate.units import LISTED_KINDS
 
 _LABEL_COLUMNS = (
@@ -47,7 +48,6 @@ _LABEL_COLUMNS = (
     "revision",
 )
 _EVENT_COLUMNS = ("label_id", "revision", "value", "comment", "evidence", "actor_id", "idempotency_key")
-_MAX_COMMENT = 10_000
 _MAX_RATER_NAME = 200
 
 # rater, sample, unit, criterion
@@ -337,8 +337,8 @@ def _rater_name(cells: Cells) -> str:
 def _comment(cells: Cells) -> str:
     field = cells.column("comment")
     comment = values.optional_text(cells.get("comment"), field) or ""
-    if len(comment) > _MAX_COMMENT:
-        raise RowError("too_long", f"Longer than {_MAX_COMMENT:,} characters.", field=field, excerpt=comment)
+    if len(comment) > MAX_COMMENT:
+        raise RowError("too_long", f"Longer than {MAX_COMMENT:,} characters.", field=field, excerpt=comment)
     return comment
 
 

@@ -10,7 +10,6 @@ MAX_LINE_BYTES = 8 * MIB
 MAX_FIELD_BYTES = 1 * MIB
 MAX_DEPTH = 20
 MAX_ID_CHARACTERS = 500
-MAX_UNITS = 1000  # contexts, claims, key facts or entities of one sample
 SHOWN_ERRORS = 100
 SHOWN_EXCERPT = 80
 

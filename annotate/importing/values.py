@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.importing.claims import Claim, locate
-from annotate.importing.limits import MAX_ID_CHARACTERS, MAX_UNITS
+from annotate.importing.limits import MAX_ID_CHARACTERS
 from annotate.importing.problems import RowError
+from annotate.units import MAX_UNITS
 
 _TEXT_KEYS = ("text", "content", "page_content", "passage")
 _ID_KEYS = ("id", "doc_id", "document_id", "docid")

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from annotate.units import UNIT_PATTERN
+from annotate.models.sample import UNIT_PATTERN
 
 
 class Label(models.Model):

@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from annotate.units import UNIT_PATTERN
+from annotate.models.sample import UNIT_PATTERN
 
 
 class VerdictState(models.TextChoices):

@@ -165,3 +165,9 @@ def batch_as_dict(batch: Batch) -> dict[str, Any]:
         "criteria": [row.criterion.key for row in batch.batch_criteria.all()],
         "annotators": [user.username for user in batch.annotators.all()],
     }
+
+
+def active_members(project: Project) -> dict[int, list[str]]:
+    """By the id of everybody who can work in the project: what they know about (their tags)."""
+    members = Membership.objects.filter(project=project, is_active=True, user__is_active=True)
+    return dict(members.values_list("user_id", "tags"))

@@ -16,9 +16,8 @@ from annotate.scales import normalise
 from annotate.selectors.adjudication import one_verdict, verdict_as_dict
 from annotate.selectors.disputes import people_of, require_unblind, side_by_side
 from annotate.services.audit import note
-from annotate.services.labelling import MAX_COMMENT
 from annotate.services.tasks import return_task
-from annotate.texts import is_storable
+from annotate.texts import MAX_COMMENT, is_storable
 
 
 def decide(

@@ -12,8 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.errors import Conflict, Invalid
-from annotate.models import Batch, Criterion, Membership, Project, User
+from annotate.models import Batch, Criterion, Project, User
 from annotate.models.batch import BatchStatus, ConsensusRule, Strategy
+from annotate.selectors.projects import active_members
 from annotate.texts import is_storable
 
 MAX_LEASE_MINUTES = 24 * 60
@@ -48,12 +49,6 @@ def check_people(project: Project, annotators: Sequence[User], overlap: int) -> 
         if user.pk not in active:
             said = _("%(name)s is not an active member of this project.")
             raise Invalid("not_a_member", said % {"name": user.name})
-
-
-def active_members(project: Project) -> dict[int, list[str]]:
-    """By the id of everybody who can work in the project: what they know about (their tags)."""
-    members = Membership.objects.filter(project=project, is_active=True, user__is_active=True)
-    return dict(members.values_list("user_id", "tags"))
 
 
 def earliest_due_date() -> date:

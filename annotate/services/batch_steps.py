@@ -14,10 +14,11 @@ from annotate.models import Batch, User, Verdict
 from annotate.models.batch import BatchStatus
 from annotate.models.label import Label
 from annotate.selectors.gold import gold_for, gold_samples
+from annotate.selectors.projects import active_members
 from annotate.selectors.samples import samples_keyed
 from annotate.services import audit, notices
 from annotate.services.assignment import check_tags
-from annotate.services.batch_checks import active_members, check_people, found, locked
+from annotate.services.batch_checks import check_people, found, locked
 from annotate.services.making_tasks import make_tasks
 from annotate.services.moving import at_work, lock_samples, lock_takers, settle_batch
 from annotate.services.tasks import HandedOn, hand_on_of_the_gone

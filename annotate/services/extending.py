@@ -13,9 +13,10 @@ from django.utils.translation import gettext as _
 from annotate.errors import Invalid
 from annotate.models import Batch, Label, Task, User
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.selectors.projects import active_members
 from annotate.services import audit, notices
 from annotate.services.assignment import Turn, check_tags, who_may
-from annotate.services.batch_checks import active_members, check_due_date, check_people, locked
+from annotate.services.batch_checks import check_due_date, check_people, locked
 from annotate.services.batch_samples import add_samples
 from annotate.services.making_tasks import append_turns, make_tasks, open_load
 from annotate.services.selection import choose_samples

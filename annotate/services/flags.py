@@ -14,8 +14,7 @@ from annotate.models import Flag, Project, Task, User
 from annotate.models.batch import BatchStatus
 from annotate.permissions import may, no_such_task, role_of
 from annotate.services.audit import note
-from annotate.services.labelling import MAX_COMMENT
-from annotate.texts import is_storable
+from annotate.texts import MAX_COMMENT, is_storable
 
 
 def raise_flag(*, actor: User, task_id: int, reason: Any) -> Flag:

@@ -20,6 +20,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
+from annotate.background import hand_over
 from annotate.errors import Conflict, Invalid, Refusal
 from annotate.importing import engine
 from annotate.importing.limits import MIB, Limits
@@ -134,10 +135,8 @@ def start(job: ImportJob, mapping: Mapping[str, str] | str | None = None) -> Imp
 
 
 def _enqueue(job_id: uuid.UUID) -> None:
-    from annotate.tasks import run_import
-
     try:
-        run_import.delay(str(job_id))
+        hand_over("annotate.tasks.run_import", str(job_id))
     except OperationalError as error:
         # The job is stored as waiting and can be started again; the upload was not in vain.
         _log.error("The broker is unreachable, import %s waits: %s", job_id, error)

@@ -21,10 +21,9 @@ from annotate.services.consensus import settle_samples
 from annotate.services.loop_rows import AskedCriterion, TaskRow, finish_task, read_task, write_label
 from annotate.services.queue import put_back
 from annotate.spans import check_evidence
-from annotate.texts import is_storable
+from annotate.texts import MAX_COMMENT, is_storable
 from annotate.units import LISTED_KINDS, parse_unit
 
-MAX_COMMENT = 10_000
 # A page left open overnight is not a day of work.
 MAX_ACTIVE_SECONDS = 24 * 3600
 MAX_ACTIVE_MS = MAX_ACTIVE_SECONDS * 1000

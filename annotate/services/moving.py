@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from annotate.errors import Conflict
 from annotate.models import Batch, Label, Sample, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchSample, Purpose, Strategy, TaskStatus
+from annotate.selectors.projects import active_members
 from annotate.services.assignment import who_may
-from annotate.services.batch_checks import active_members
 from annotate.services.consensus import settle_samples
 from annotate.services.making_tasks import end_of_queue, open_load
 

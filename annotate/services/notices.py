@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from annotate.background import hand_over
 from annotate.mail import anybody_reachable
 from annotate.models import Batch, Task, User
 
@@ -19,20 +20,18 @@ def batch_opened(batch: Batch, people: Iterable[User] | None = None) -> None:
     """Tasks wait for its annotators, or for these people who came later."""
     if anybody_reachable(batch):
         ids = None if people is None else [user.pk for user in people]
-        _tell("mail_batch_opened", batch.pk, ids)
+        _tell("annotate.tasks.mail_batch_opened", batch.pk, ids)
 
 
 def task_returned(task: Task) -> None:
     if task.annotator is not None and task.annotator.email:
-        _tell("mail_task_returned", task.pk)
+        _tell("annotate.tasks.mail_task_returned", task.pk)
 
 
 def _tell(name: str, *arguments: Any) -> None:
     def enqueue() -> None:
-        from annotate import tasks
-
         try:
-            getattr(tasks, name).delay(*arguments)
+            hand_over(name, *arguments)
         except OperationalError as error:
             _log.error("The broker is unreachable, nobody gets mail (%s): %s", name, error)
 

@@ -18,11 +18,10 @@ from django.utils.translation import gettext as _
 from annotate.errors import Conflict, Invalid
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, Purpose, TaskStatus
+from annotate.selectors.projects import active_members
 from annotate.services import audit, notices
-from annotate.services.batch_checks import active_members
-from annotate.services.labelling import MAX_COMMENT
 from annotate.services.moving import lock_takers, move, put_at_the_end, take_seat_back
-from annotate.texts import is_storable
+from annotate.texts import MAX_COMMENT, is_storable
 
 MAX_AT_ONCE = 1000
 

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotate.units import UNIT_PATTERN
+from annotate.models.sample import UNIT_PATTERN
 from judges.models.judge import JudgeVersion
 from judges.models.status import ScoreStatus
 

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from annotate.units import UNIT_PATTERN
+from annotate.models.sample import UNIT_PATTERN
 from judges.models.judge import JudgeVersion
 from judges.models.run import Run
 from judges.models.status import ScoreStatus

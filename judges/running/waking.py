@@ -7,6 +7,7 @@ import logging
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
+from annotate.background import hand_over
 from judges.running.places import Place, is_held
 from judges.running.queue import places_with_work
 
@@ -15,10 +16,8 @@ _log = logging.getLogger(__name__)
 
 def wake(place: Place, *, expires: float | None = None) -> bool:
     """Whether the message could be sent. If not, the work waits for `wake_all`."""
-    from judges import tasks
-
     try:
-        tasks.work_on_runs.apply_async((place.kind, place.pk), expires=expires)
+        hand_over("judges.tasks.work_on_runs", place.kind, place.pk, expires=expires)
     except OperationalError as error:
         _log.warning("The broker is away, work at %s %s waits: %s", place.kind, place.pk, type(error).__name__)
         return False

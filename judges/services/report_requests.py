@@ -6,9 +6,9 @@ from django.core.cache import cache
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from annotate.background import hand_over
 from annotate.errors import Refusal
 from annotate.models import Criterion, User
-from judges import tasks
 from judges.selectors.reports import pending_key
 
 # Longer than a report takes. A worker that died forgets the request after this, and one may ask again.
@@ -32,7 +32,7 @@ def request_report(*, criterion: Criterion, user: User | None = None) -> bool:
 
 def _send(criterion_id: int, user_id: int | None) -> None:
     try:
-        tasks.freeze_report.delay(criterion_id, user_id)
+        hand_over("judges.tasks.freeze_report", criterion_id, user_id)
     except OperationalError as error:
         cache.delete(pending_key(criterion_id))
         raise Unavailable("no_broker", "The worker can't be reached just now; nothing was requested.") from error

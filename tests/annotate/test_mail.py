@@ -17,7 +17,7 @@ from annotate.models import Batch, Project, Sample, User
 from annotate.services.batches import open_batch
 from annotate.services.members import change_tags, deactivate_member
 from annotate.services.tasks import return_task
-from annotate.tasks import mail_batch_opened
+from config import celery_app
 from tests.annotate.factories import World, finish, make_samples, make_world, must_take
 
 if TYPE_CHECKING:
@@ -169,10 +169,10 @@ def test_the_worker_sends_what_services_ask_for(worker: Worker) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_without_a_broker_the_batch_opens_all_the_same(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def down(*_: object) -> None:
+    def down(*_: object, **__: object) -> None:
         raise OperationalError("no broker")
 
-    monkeypatch.setattr(mail_batch_opened, "delay", down)
+    monkeypatch.setattr(celery_app, "send_task", down)
     world = make_world()
     make_samples(world.project, 1)
     give_addresses(world.ann)

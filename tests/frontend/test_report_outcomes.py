@@ -12,7 +12,7 @@ from django.test import Client
 from annotate.errors import Invalid
 from annotate.models import Batch, Criterion, Project, Sample, User
 from annotate.selectors.projects import one_criterion
-from judges import tasks
+from config import celery_app
 from judges.services.next_samples import About
 from judges.services.outcome_queue import Shares, outcome_queue
 from judges.services.reports import freeze_report
@@ -27,7 +27,7 @@ SCORER = {"judge": "scorer", "measures": "relevance"}
 
 @pytest.fixture(autouse=True)
 def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks.freeze_report, "delay", lambda *_: None)
+    monkeypatch.setattr(celery_app, "send_task", lambda *_, **__: None)
 
 
 World = tuple[Staff, Project, dict[str, Sample], Criterion]

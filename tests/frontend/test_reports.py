@@ -12,7 +12,7 @@ from annotate.models import Project, User, Verdict
 from annotate.selectors.projects import one_criterion
 from annotate.services.adjudication import decide
 from annotate.services.criteria import add_criteria
-from judges import tasks
+from config import celery_app
 from judges.services.reports import freeze_report
 
 AsUser = Callable[[User], Client]
@@ -23,7 +23,7 @@ URL = "/p/help/reports/support/"
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The criteria for which the worker was asked for a report."""
     found: list[int] = []
-    monkeypatch.setattr(tasks.freeze_report, "delay", lambda criterion_id, user_id: found.append(criterion_id))
+    monkeypatch.setattr(celery_app, "send_task", lambda name, args, **_: found.append(args[0]))
     return found
 
 

@@ -15,6 +15,7 @@ from rest_framework.test import APIClient
 from annotate.importing import engine
 from annotate.models import ImportJob, Membership, Project, Sample, User
 from annotate.services import imports
+from config import celery_app
 from tests.conftest import Worker
 
 URL = "/api/projects/p/imports/"
@@ -192,12 +193,10 @@ def test_broker_down_keeps_the_job_waiting(
 ) -> None:
     from kombu.exceptions import OperationalError
 
-    from annotate.tasks import run_import
-
-    def down(_: str) -> None:
+    def down(*_: object, **__: object) -> None:
         raise OperationalError("no broker")
 
-    monkeypatch.setattr(run_import, "delay", down)
+    monkeypatch.setattr(celery_app, "send_task", down)
     monkeypatch.setattr(imports, "INLINE_BYTES", 0)
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
         reply = api.post(URL, {"file": upload(), "kind": "samples"}, format="multipart")

@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError
 
 from annotate.models import User
 from annotate.selectors.agreement import agreement
+from config import celery_app
 from judges import tasks
 from judges.selectors.alignment import align
 from judges.services.reports import freeze_report
@@ -46,7 +47,7 @@ def world(_world: World, db: None) -> World:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int | None]]:
     found: list[tuple[int, int | None]] = []
-    monkeypatch.setattr(tasks.freeze_report, "delay", lambda *ids: found.append(ids))
+    monkeypatch.setattr(celery_app, "send_task", lambda name, args, **_: found.append(args))
     return found
 
 
@@ -88,10 +89,10 @@ def test_asking_for_a_report(
 def test_a_broker_that_is_away_is_said(
     world: World, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Committing
 ) -> None:
-    def away(*ids: int) -> None:
+    def away(*_: object, **__: object) -> None:
         raise OperationalError("no")
 
-    monkeypatch.setattr(tasks.freeze_report, "delay", away)
+    monkeypatch.setattr(celery_app, "send_task", away)
     from judges.services.report_requests import Unavailable, request_report
 
     (grade,) = world.criteria("grade")

@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 
 from annotate.errors import Invalid
 from annotate.models import Criterion, Sample, Verdict
+from annotate.models.sample import UNIT_PATTERN
 from annotate.models.verdict import VerdictState
 from annotate.scales import normalise
-from annotate.units import UNIT_PATTERN, has_unit, parse_unit
+from annotate.units import has_unit, parse_unit
 from judges.kinds.base import Config
 from judges.kinds.fields import Fields
 from judges.kinds.llm.fences import texts_in
