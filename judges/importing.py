@@ -30,7 +30,7 @@ from annotate.importing.lookup import (
 )
 from annotate.importing.mapping import IGNORE, SAMPLE_FIELDS, Fields
 from annotate.importing.problems import FileError, RowError
-from annotate.importing.sources import NumberedRow
+from annotate.importing.streams import NumberedRow
 from annotate.models import Criterion, Project, Sample
 from annotate.selectors.samples import of_samples
 from annotate.units import LISTED_KINDS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.urls import path
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -46,6 +45,3 @@ class AuditView(ProjectAPIView):
             project=self.project, reader=self.user, asked=asked, after=text_parameter(request, "cursor"), size=size
         )
         return Response({"results": [happening_as_dict(row) for row in page.rows], "next": page.next})
-
-
-urlpatterns = [path("projects/<slug:slug>/audit/", AuditView.as_view())]

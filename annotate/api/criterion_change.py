@@ -7,7 +7,6 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
-from django.urls import path
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -166,11 +165,3 @@ def _change_as_dict(change: Change) -> dict[str, Any]:
         "reordered": change.reordered,
         "pass": None if change.passes is None else {"before": change.passes[0], "after": change.passes[1]},
     }
-
-
-_PREFIX = "projects/<slug:slug>/criteria/<slug:key>/"
-urlpatterns = [
-    path(f"{_PREFIX}versions/", VersionsView.as_view()),
-    path(f"{_PREFIX}impact/", ImpactView.as_view()),
-    path(f"{_PREFIX}relabel/", RelabelView.as_view()),
-]

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from django.http import Http404, HttpResponse, QueryDict
-from django.urls import path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.parsers import JSONParser, MultiPartParser
@@ -185,13 +184,3 @@ def _job(view: ProjectAPIView, job_id: uuid.UUID) -> ImportJob:
     if job is None:
         raise Http404("There is no such import in this project.")
     return job
-
-
-_PREFIX = "projects/<slug:slug>/imports/"
-urlpatterns = [
-    path(_PREFIX, ImportsView.as_view()),
-    path(f"{_PREFIX}<uuid:job_id>/", ImportView.as_view()),
-    path(f"{_PREFIX}<uuid:job_id>/start/", ImportStartView.as_view()),
-    path(f"{_PREFIX}<uuid:job_id>/preview/", ImportPreviewView.as_view()),
-    path(f"{_PREFIX}<uuid:job_id>/errors.csv", ImportErrorsView.as_view()),
-]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import cast
 
 from django.http import FileResponse, Http404
-from django.urls import path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -72,11 +71,3 @@ def _release(project: Project, number: int) -> Release:
     if found is None:
         raise Http404("There is no such release in this project.")
     return found
-
-
-_PREFIX = "projects/<slug:slug>/releases/"
-urlpatterns = [
-    path(_PREFIX, ReleasesView.as_view()),
-    path(f"{_PREFIX}<int:number>/", ReleaseView.as_view()),
-    path(f"{_PREFIX}<int:number>/file/", ReleaseFileView.as_view()),
-]

@@ -17,7 +17,8 @@ from django.utils.module_loading import import_string
 from annotate.importing.limits import Limits
 from annotate.importing.mapping import Fields
 from annotate.importing.problems import FileError, Problem, Problems, RowError
-from annotate.importing.sources import NumberedRow, Source, open_source
+from annotate.importing.sources import Source, open_source
+from annotate.importing.streams import NumberedRow
 from annotate.models import ImportJob, Project
 
 CHUNK_ROWS = 2000

@@ -28,7 +28,7 @@ from annotate.importing.mapping import LABEL_FIELDS
 from annotate.importing.naming import ClaimNaming, replace_claims
 from annotate.importing.problems import Attempts, RowError
 from annotate.importing.raters import RaterLookup
-from annotate.importing.sources import NumberedRow
+from annotate.importing.streams import NumberedRow
 from annotate.models import Criterion, Label, LabelEvent
 from annotate.scales import is_missing, normalise
 from annotate.spans import check_evidence

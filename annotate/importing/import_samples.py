@@ -10,7 +10,7 @@ from annotate.importing.engine import Importer, Importing
 from annotate.importing.mapping import SAMPLE_FIELDS
 from annotate.importing.problems import Attempts, RowError
 from annotate.importing.samples import COLUMNS, BuiltSample, SampleBuilder
-from annotate.importing.sources import NumberedRow
+from annotate.importing.streams import NumberedRow
 from annotate.models import Sample
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from annotate.importing.cells import unguard
 from annotate.importing.limits import MAX_FIELD_BYTES, MAX_LINE_BYTES, MIB, Limits
 from annotate.importing.problems import FileError, Problems, RowError
-from annotate.importing.sources import NumberedRow, Stream
+from annotate.importing.streams import NumberedRow, Stream
 from annotate.importing.strictjson import check_text
 
 # Python's own limit of 131,072 characters is too small for contexts. The limit is one for the whole process.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from annotate.importing.limits import MAX_LINE_BYTES, MIB, Limits
 from annotate.importing.problems import FileError, Problems, RowError
-from annotate.importing.sources import NumberedRow, Stream
+from annotate.importing.streams import NumberedRow, Stream
 from annotate.importing.strictjson import needs_care, parse_object
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from annotate.importing.limits import MAX_DEPTH, MAX_FIELD_BYTES, MIB, Limits
 from annotate.importing.problems import FileError, Problems, RowError
-from annotate.importing.sources import NumberedRow
+from annotate.importing.streams import NumberedRow
 from annotate.importing.strictjson import check_text
 
 # Small, as each of these rows may hold a megabyte in every column.
