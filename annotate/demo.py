@@ -10,12 +10,13 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
+from annotate.labels.consensus import settle_samples
 from annotate.models import Batch, Label, LabelEvent, Membership, Project, Rater, Task, User
 from annotate.models.batch import TaskStatus
 from annotate.models.people import Role
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.consensus import settle_samples
-from annotate.services.projects import create_project, set_member
+from annotate.projects.write import create_project, set_member
 
 DEMO_SLUG = "demo"
 DEMO_FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"

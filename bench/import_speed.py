@@ -102,9 +102,9 @@ def import_once(path: Path, slug: str) -> None:
     """Runs in a process of its own, and prints what it took as JSON."""
     from django.db import connection
 
+    from annotate.files.import_jobs import import_file
     from annotate.models import Project
     from annotate.models.transfer import ImportStatus
-    from annotate.services.imports import import_file
 
     project = Project.objects.get(slug=slug)
     before = peak_mib()

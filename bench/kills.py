@@ -18,7 +18,7 @@ def main() -> None:
     with OpenAIServer() as server:
         os.environ["JUDGE_PRIVATE_HOSTS"] = f"127.0.0.1:{server.port}"
         with own_services() as folder:
-            from annotate.services.projects import create_project
+            from annotate.projects.write import create_project
 
             project = create_project(slug="bench", spec={"name": "bench", "criteria": ["support"]})
             import_rows(project, "samples", samples_with_words_of_their_own(UNITS), folder)

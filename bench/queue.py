@@ -90,7 +90,7 @@ def make_queue(project: Any, user: Any, *, tasks: int, tags: int, done: int) -> 
 
 def take(queue: Queue, user: Any) -> float:
     from annotate.models import Task
-    from annotate.services.queue import take_task
+    from annotate.tasks.task_queue import take_task
 
     began = time.perf_counter()
     task = take_task(user=user, project=queue.batch.project, batch_number=queue.batch.number)
@@ -125,7 +125,7 @@ def main() -> None:
     asked = parser.parse_args()
     with own_services():
         from annotate.models import Membership, User
-        from annotate.services.projects import create_project, set_member
+        from annotate.projects.write import create_project, set_member
 
         spec = {"name": "Bench", "criteria": ["relevancy"]}
         project = create_project(slug="bench", spec=spec)

@@ -62,7 +62,7 @@ def main() -> None:
 
         from annotate.models import User
         from annotate.models.people import Role
-        from annotate.services.projects import create_project, set_member
+        from annotate.projects.write import create_project, set_member
 
         options = [{"value": value} for value in range(1, 6)]
         spec = {"key": CRITERION, "unit": "answer", "scale": "ordinal", "prompt": "How good?", "options": options}

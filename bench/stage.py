@@ -156,10 +156,11 @@ def make_project(
     """A project with one open batch, in which every sample is labelled by one of the annotators, who are returned."""
     from django.db import connection
 
+    from annotate.batches.steps import open_batch
+    from annotate.batches.write import create_batch
     from annotate.models import Project, User
     from annotate.models.people import Role
-    from annotate.services.batches import create_batch, open_batch
-    from annotate.services.projects import create_project, set_member
+    from annotate.projects.write import create_project, set_member
 
     project: Project = create_project(slug=slug, spec={"name": slug, "criteria": list(criteria)})
     users = [User.objects.create_user(f"{slug}-{number}") for number in range(annotators)]
@@ -183,8 +184,8 @@ def make_project(
 
 def import_rows(project: Any, kind: str, rows: Iterable[dict[str, Any]], folder: Path) -> None:
     """Samples, labels or scores, from a file as anybody would bring them."""
+    from annotate.files.import_jobs import import_file
     from annotate.models.transfer import ImportStatus
-    from annotate.services.imports import import_file
 
     path = folder / f"{project.slug}.jsonl"
     with path.open("w", encoding="utf-8") as file:

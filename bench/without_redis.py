@@ -24,7 +24,7 @@ def main() -> None:
     port, redis_port = _free_port(), _free_port()
     os.environ["JUDGE_PRIVATE_HOSTS"] = f"127.0.0.1:{port}"
     with own_services() as folder, endpoint_server(port, LATENCY):
-        from annotate.services.projects import create_project
+        from annotate.projects.write import create_project
 
         project = create_project(slug="bench", spec={"name": "bench", "criteria": ["support"]})
         import_rows(project, "samples", samples_with_words_of_their_own(SAMPLES), folder)

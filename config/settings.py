@@ -332,11 +332,11 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],  # no browsable API: it would be a second UI
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "annotate.api.negotiation.Negotiation",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "annotate.api.auth.Negotiation",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,
     "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.Schema",
-    "EXCEPTION_HANDLER": "annotate.api.errors.exception_handler",
+    "EXCEPTION_HANDLER": "annotate.api.base.exception_handler",
     "URL_FORMAT_OVERRIDE": None,  # `?format=` would be one more way to ask for what each route answers anyway
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "UNICODE_JSON": True,

@@ -1,4 +1,4 @@
-"""What people read about the keys of pages (annotate.hotkeys)."""
+"""What people read about the keys of pages (annotate.core.hotkeys)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.hotkeys import DEFAULT_HOTKEYS, PAGE_ACTIONS
+from annotate.core.hotkeys import DEFAULT_HOTKEYS, PAGE_ACTIONS
 from annotate.models import User
-from annotate.services.preferences import preferences_of
+from annotate.projects.accounts import preferences_of
 
 ACTION_TEXTS = {
     "next_unit": gettext_noop("next claim, context, fact …"),

@@ -7,8 +7,6 @@ class JudgesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotate.importing import engine
+        from annotate.files.import_engine import register
 
-        engine.register(
-            "scores", "judges.importing.ScoreImporter", claim_users_of_app="judges.importing.with_scored_claims"
-        )
+        register("scores", "judges.importing.ScoreImporter", claim_users_of_app="judges.importing.with_scored_claims")

@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 from random import Random
 
+from annotate.core.errors import Refusal
 from annotate.demo import DEMO_FOLDER
-from annotate.errors import Refusal
 from annotate.models import Project
 from judges.models import Run, RunState
 from judges.running.places import place_of

@@ -14,11 +14,14 @@ from typing import Any
 from django.db.models import F, Func, Max, TextField, Value
 from django.db.models.functions import Concat
 
-from annotate.importing import copying, values
-from annotate.importing.cells import number as number_in
-from annotate.importing.copying import NULL, CopyInto
-from annotate.importing.engine import Importer, Importing
-from annotate.importing.lookup import (
+from annotate.core.units import LISTED_KINDS
+from annotate.files import cells as values
+from annotate.files import copy_into as copying
+from annotate.files.cells import number as number_in
+from annotate.files.copy_into import NULL, CopyInto
+from annotate.files.fields import IGNORE, SAMPLE_FIELDS, Fields
+from annotate.files.import_engine import Importer, Importing
+from annotate.files.lookup import (
     CellReader,
     Cells,
     KnownSample,
@@ -28,12 +31,10 @@ from annotate.importing.lookup import (
     read_unit,
     require_unit,
 )
-from annotate.importing.mapping import IGNORE, SAMPLE_FIELDS, Fields
-from annotate.importing.problems import FileError, RowError
-from annotate.importing.streams import NumberedRow
+from annotate.files.problems import FileError, RowError
+from annotate.files.streams import NumberedRow
 from annotate.models import Criterion, Project, Sample
-from annotate.selectors.samples import of_samples
-from annotate.units import LISTED_KINDS
+from annotate.samples.read import of_samples
 from judges.models import LARGEST_SCORE, Judge, JudgeKind, JudgeVersion, Run, Score, ScoreStatus
 
 SCORE_FIELDS = Fields(
@@ -580,6 +581,6 @@ def _number(value: object) -> float | None:
 
 
 def with_scored_claims(sample_ids: set[int]) -> set[int]:
-    """Samples with a score on one of their claims (see annotate.importing.naming)."""
+    """Samples with a score on one of their claims (see annotate.files.claim_naming)."""
     scores = of_samples(Score.objects.filter(unit__startswith="claim:"), sample_ids)
     return set(scores.values_list("sample_id", flat=True))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from alignment.report.judged import judge_titles
-from annotate.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
+from annotate.core.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
 
 _HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman"]
 CROSS_FITTED = (

@@ -1,11 +1,19 @@
-"""Session authentication that answers 401 to the logged out, so that a page can tell them from the forbidden."""
+"""Session authentication that answers 401 to the logged out, so that a page can tell them from the forbidden.
 
+Which form a reply takes. REST framework weighs every part of `Accept` at every request; here there is mostly one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth import SESSION_KEY
 from django.utils.translation import gettext as _
 from rest_framework import authentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from annotate.models import User
@@ -40,3 +48,16 @@ class SessionAuthentication(authentication.SessionAuthentication):
             super().enforce_csrf(request._request)  # type: ignore[arg-type]  # noqa: SLF001
         except PermissionDenied as error:
             raise PermissionDenied("The request carries no valid CSRF token; reload the page.", code="csrf") from error
+
+
+class Negotiation(DefaultContentNegotiation):
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> Any:
+        """Whoever accepts just what a route's only renderer makes, or anything, gets that."""
+        renderers = list(renderers)
+        if len(renderers) == 1 and not format_suffix:
+            only = renderers[0]
+            if request.META.get("HTTP_ACCEPT", "*/*") in ("*/*", only.media_type):
+                return only, only.media_type
+        return super().select_renderer(request, renderers, format_suffix)

@@ -1,4 +1,7 @@
-"""What every endpoint of a project shares: the route says which action it is, the table says who may."""
+"""What every endpoint of a project shares: the route says which action it is, the table says who may.
+
+Every error reply has one shape: {"error": {"code", "message"}, …details}.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,21 @@ import uuid
 from typing import Any, ClassVar, cast
 
 from django.conf import settings
-from django.http import QueryDict
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, QueryDict
 from rest_framework import exceptions
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
+from rest_framework.views import exception_handler as drf_exception_handler
 
-from annotate.errors import Invalid, Refusal
-from annotate.importing.problems import RowError
-from annotate.importing.strictjson import parse_document
+from annotate.core.errors import Invalid, Refusal
+from annotate.core.permissions import project_for
+from annotate.core.texts import check_json, is_storable
+from annotate.files.problems import RowError
+from annotate.files.strict_json import parse_document
 from annotate.models import Project, User
-from annotate.permissions import project_for
-from annotate.texts import check_json, is_storable
 
 
 class StrictAPIView(APIView):
@@ -39,7 +45,7 @@ class StrictAPIView(APIView):
 
 
 class ProjectAPIView(StrictAPIView):
-    """`actions`: HTTP method -> action of annotate.permissions; a method without one is not allowed."""
+    """`actions`: HTTP method -> action of annotate.core.permissions; a method without one is not allowed."""
 
     actions: ClassVar[dict[str, str]] = {}
     project: Project
@@ -149,3 +155,29 @@ def whole_number(value: Any, name: str, *, low: int = 0, high: int = 2**31 - 1) 
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise Invalid("bad_number", f"{name}: a whole number from {low} to {high}.")
     return value
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    if isinstance(error, Refusal):
+        return _reply(error.status, error.code, error.message, error.details)
+    if isinstance(error, Http404):
+        return _reply(404, "not_found", str(error) or "There is no such thing here.")
+    if isinstance(error, PermissionDenied):
+        return _reply(403, getattr(error, "code", "forbidden"), str(error) or "You may not do this.")
+    response = drf_exception_handler(error, context)
+    if response is None or not isinstance(error, exceptions.APIException):
+        return response
+    if isinstance(error, exceptions.ValidationError):
+        response.data = {
+            "error": {"code": "invalid", "message": "Some fields can't be taken as they are."},
+            "fields": error.detail,
+        }
+        response.status_code = 422
+        return response
+    code = error.get_codes()
+    response.data = {"error": {"code": code if isinstance(code, str) else "invalid", "message": str(error.detail)}}
+    return response
+
+
+def _reply(status: int, code: str, message: str, details: dict[str, Any] | None = None) -> Response:
+    return Response({"error": {"code": code, "message": message}, **(details or {})}, status=status)

@@ -1,3 +1,5 @@
+"""Known answers, and how annotators did against them and against themselves."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -6,19 +8,17 @@ from datetime import date
 from typing import Any
 
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import campaign_shapes as shapes
 from annotate.api import schema as shape
-from annotate.api.base import ProjectAPIView, body
-from annotate.errors import Invalid
-from annotate.models import Batch, Criterion, Project, User
-from annotate.selectors.progress import batch_annotators, batch_criteria, free_tasks
-from annotate.selectors.projects import batch_as_dict, batches_of, current_criteria, one_batch, one_criterion
-from annotate.services.batches import (
+from annotate.api.base import Pages, ProjectAPIView, body, json_body
+from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold
+from annotate.batches.read import batch_annotators, batch_criteria, free_tasks
+from annotate.batches.steps import (
     close_batch,
-    create_batch,
     delete_batch,
     extend_batch,
     open_batch,
@@ -27,8 +27,13 @@ from annotate.services.batches import (
     resume_batch,
     start_adjudication,
 )
-from annotate.services.consensus import settle_imported
-from annotate.services.tasks import HandedOn
+from annotate.batches.write import create_batch
+from annotate.core.errors import Invalid
+from annotate.labels.consensus import settle_imported
+from annotate.labels.gold_read import answer_as_dict, gold_accuracy, known_answers, self_consistency, to_set_again
+from annotate.models import Batch, Criterion, Project, User
+from annotate.projects.read import batch_as_dict, batches_of, current_criteria, one_batch, one_criterion
+from annotate.tasks.write import HandedOn
 
 STEPS: dict[str, Callable[..., Batch | HandedOn]] = {
     "open": open_batch,
@@ -224,3 +229,84 @@ def day(text: Any) -> date | None:
         return date.fromisoformat(text)
     except (TypeError, ValueError) as error:
         raise Invalid("bad_date", "due_date: a date such as 2026-12-31.") from error
+
+
+class GoldView(ProjectAPIView):
+    actions = {"GET": "gold.read", "POST": "gold.change"}
+    params = Pages.params | {"to_set_again"}
+
+    @shape.describes(
+        shapes.GoldPage,
+        params=[*shape.PAGE, OpenApiParameter("to_set_again", description="true: those that a change touched.")],
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The known answers, by sample.
+
+        Those to the criteria as they are now. `to_set_again=true`: those to earlier versions that a change of the
+        criterion touched; set them again, or take them back.
+        """
+        again = request.query_params.get("to_set_again", "false")
+        if again not in ("true", "false"):
+            raise Invalid("bad_to_set_again", "to_set_again: write true or false.")
+        pages = Pages()
+        found = to_set_again(self.project) if again == "true" else known_answers(self.project)
+        rows = pages.paginate_queryset(found, request)
+        return pages.get_paginated_response([answer_as_dict(answer) for answer in rows or []])
+
+    @shape.describes(shapes.GoldChanged, request=shapes.GoldRow(many=True))
+    def post(self, request: Request, slug: str) -> Response:
+        """Sets known answers, from a list or a JSON file with one.
+
+        All of them or none: `problems` says what is wrong with which row. An answer that is there already is changed.
+        `changed` counts those that are new or different.
+        """
+        rows = json_body(request, or_file=True)
+        return Response({"changed": import_gold(actor=self.user, project=self.project, rows=rows)})
+
+
+class GoldDrawView(ProjectAPIView):
+    actions = {"POST": "gold.change"}
+
+    @shape.describes(shapes.Gold(many=True), request=shapes.GoldDrawing)
+    def post(self, request: Request, slug: str) -> Response:
+        """Draws known answers from verdicts.
+
+        From units of a criterion that a reviewer decided, or on which all agreed, and that have none yet.
+        """
+        data = body(request, {"criterion", "n", "seed"}, required={"criterion", "n"})
+        criterion = one_criterion(self.project, str(data["criterion"]))
+        answers = gold_from_verdicts(
+            actor=self.user, project=self.project, criterion=criterion, n=data["n"], seed=data.get("seed")
+        )
+        return Response([answer_as_dict(answer) for answer in answers])
+
+
+class GoldAnswerView(ProjectAPIView):
+    actions = {"DELETE": "gold.change"}
+
+    @shape.describes()
+    def delete(self, request: Request, slug: str, gold_id: int) -> Response:
+        """Takes a known answer back.
+
+        Tasks that were given because of it stay; nobody is measured by it any more.
+        """
+        remove_gold(actor=self.user, project=self.project, gold_id=gold_id)
+        return Response(status=204)
+
+
+class BatchQualityView(ProjectAPIView):
+    actions = {"GET": "batches.read"}
+
+    @shape.describes(shapes.BatchQuality)
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """How well annotators did in a batch: against known answers, and against themselves.
+
+        Each figure with its interval, or with the reason why there is none.
+        """
+        batch = one_batch(self.project, number)
+        return Response(
+            {
+                "gold": [asdict(row) for row in gold_accuracy(batch)],
+                "repeats": [asdict(row) for row in self_consistency(batch)],
+            }
+        )

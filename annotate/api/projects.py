@@ -1,3 +1,5 @@
+"""The trail over the API."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -5,34 +7,34 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import schema as shape
-from annotate.api.base import ProjectAPIView, StrictAPIView, body, json_body
-from annotate.errors import Invalid
+from annotate.api.base import ProjectAPIView, StrictAPIView, body, json_body, text_parameter, whole_number
+from annotate.core.errors import Invalid
+from annotate.core.permissions import roles_of
+from annotate.core.texts import is_storable
+from annotate.members.invites import DEFAULT_DAYS, create_invite, revoke_invite
+from annotate.members.write import change_tags, deactivate_member, reactivate_member
 from annotate.models import User
 from annotate.models.people import Role
-from annotate.permissions import roles_of
-from annotate.selectors.projects import (
+from annotate.projects.criteria import add_criteria
+from annotate.projects.read import (
     criterion_as_dict,
     current_criteria,
+    invite_as_dict,
     member_as_dict,
     members_of,
+    open_invites,
     project_as_dict,
     projects_of,
 )
-from annotate.services.criteria import add_criteria
-from annotate.services.members import change_tags, deactivate_member, reactivate_member
-from annotate.services.projects import (
-    PROJECT_OPTIONS,
-    change_project,
-    create_project,
-    remove_member,
-    set_member,
-)
-from annotate.texts import is_storable
+from annotate.projects.trail_read import PAGE_SIZE, PARAMETERS, happening_as_dict, read_filter, trail
+from annotate.projects.write import PROJECT_OPTIONS, change_project, create_project, remove_member, set_member
+from annotate.tasks.mail import public_url, send_invitation
 
 
 class ProjectsView(StrictAPIView):
@@ -211,3 +213,85 @@ def _people(names: Any) -> list[User]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Invalid("bad_hand_on_to", "hand_on_to: a list of user names.")
     return [_user(name) for name in dict.fromkeys(names)]
+
+
+class InvitesView(ProjectAPIView):
+    actions = {"GET": "members.change", "POST": "members.change"}
+
+    @shape.describes(shape.Invite(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The invitations that can still be used.
+
+        The latest first. Their links are not among it: nobody can look them up.
+        """
+        return Response([invite_as_dict(invite) for invite in open_invites(self.project)])
+
+    @shape.describes(shape.InviteCreated, request=shape.InviteCreation, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Makes a link that lets people join the project.
+
+        Whoever opens it joins in the given role, with an account of theirs or a new one. The link is in this reply and
+        nowhere else; with `email` it is also sent there.
+        """
+        data = body(request, {"role", "tags", "max_uses", "days", "email"}, required={"role"})
+        invite, token = create_invite(
+            actor=self.user,
+            project=self.project,
+            role=data["role"],
+            tags=data.get("tags", []),
+            max_uses=data.get("max_uses", 1),
+            days=data.get("days", DEFAULT_DAYS),
+            email=data.get("email", ""),
+        )
+        mailed = bool(invite.email) and send_invitation(invite=invite, token=token)
+        found = {**invite_as_dict(invite), "link": public_url("invite", token), "mailed": mailed}
+        return Response(found, status=201)
+
+
+class InviteView(ProjectAPIView):
+    actions = {"DELETE": "members.change"}
+
+    @shape.describes()
+    def delete(self, request: Request, slug: str, invite_id: int) -> Response:
+        """Takes an invitation back.
+
+        Its link stops working at once; who came by it stays.
+        """
+        revoke_invite(actor=self.user, project=self.project, invite_id=invite_id)
+        return Response(status=204)
+
+
+MAX_ROWS = 1000
+
+
+class AuditView(ProjectAPIView):
+    actions = {"GET": "audit.read"}
+    params = frozenset({*PARAMETERS, "cursor", "limit"})
+
+    @shape.describes(
+        shape.Trail,
+        params=[
+            OpenApiParameter("person", description="User name of who did it."),
+            OpenApiParameter(
+                "kind", description="label, verdict, claims, or the first word of an action, such as member."
+            ),
+            OpenApiParameter("sample", description="The sample's own id."),
+            OpenApiParameter("since", description="A day or a moment; from it on."),
+            OpenApiParameter("until", description="A day, counted in whole, or a moment; before it."),
+            OpenApiParameter("cursor", description="`next` of the page before."),
+            OpenApiParameter("limit", int, description=f"At most {MAX_ROWS}; {PAGE_SIZE} when left out."),
+        ],
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Who did what when: every label, verdict, membership, batch, import, export and look; the latest first.
+
+        Nothing in it is ever changed or taken out. `actor` is null for what a rule did, and for the command line.
+        Of a sample that you still have to label, it does not tell what others said: values and comments are empty, and
+        `held_back` in `details` says why.
+        """
+        asked = read_filter(self.project, **{name: text_parameter(request, name) for name in PARAMETERS})
+        size = whole_number(request.query_params.get("limit", PAGE_SIZE), "limit", low=1, high=MAX_ROWS)
+        page = trail(
+            project=self.project, reader=self.user, asked=asked, after=text_parameter(request, "cursor"), size=size
+        )
+        return Response({"results": [happening_as_dict(row) for row in page.rows], "next": page.next})

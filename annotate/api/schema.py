@@ -17,8 +17,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers as s
 
+from annotate.core.permissions import ROLES_FOR
 from annotate.models.people import Role as RoleName
-from annotate.permissions import ROLES_FOR
 
 Shape = Any
 

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-# An address of a unit within a sample (annotate.units reads it), as constraints of the database hold it.
+# An address of a unit within a sample (annotate.core.units reads it), as constraints of the database hold it.
 UNIT_PATTERN = r"^(answer|sample|(claim|context|fact|entity):(0|[1-9][0-9]{0,5}))$"
 
 

@@ -7,12 +7,12 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Criterion, Project
-from annotate.selectors.projects import current_criteria
-from annotate.selectors.proposals import FEWEST_VOTES
+from annotate.projects.read import current_criteria
+from annotate.verdicts.proposals_read import FEWEST_VOTES
 
 
 class DecisionForm(forms.Form):
-    """`value`: an option as text, which annotate.scales turns into the option; any number on an open scale."""
+    """`value`: an option as text, which annotate.core.scales turns into the option; any number on an open scale."""
 
     value = forms.CharField(
         label=_("Value"), required=False, error_messages={"required": _("Choose the value that is right.")}

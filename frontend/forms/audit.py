@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotate.models import Project, User
-from annotate.selectors.audit import kinds_of
+from annotate.projects.trail_read import kinds_of
 from frontend.trail import KIND_LABELS
 
 

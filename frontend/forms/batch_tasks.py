@@ -5,11 +5,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotate.batches.checks import earliest_due_date
 from annotate.models import Batch, Project, User
 from annotate.models.batch import TaskStatus
-from annotate.selectors.task_rows import people_of
-from annotate.services.batches import earliest_due_date
-from annotate.services.tasks import MAX_AT_ONCE
+from annotate.tasks.read import people_of
+from annotate.tasks.write import MAX_AT_ONCE
 from frontend.forms.people import offer_members
 
 # Of the choice of people: those whom nobody has taken yet.

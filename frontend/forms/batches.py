@@ -7,12 +7,12 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.batches.checks import MAX_LEASE_MINUTES, MAX_SETTLE_VOTES, earliest_due_date
+from annotate.batches.sample_choice import MAX_SEED
 from annotate.models import Criterion, Project, User
 from annotate.models.batch import ConsensusRule, Strategy
-from annotate.selectors.metadata import KnownKey, known_metadata
-from annotate.selectors.projects import current_criteria
-from annotate.services.batch_checks import MAX_LEASE_MINUTES, MAX_SETTLE_VOTES
-from annotate.services.batches import MAX_SEED, earliest_due_date
+from annotate.projects.read import current_criteria
+from annotate.samples.read import KnownKey, known_metadata
 from frontend.forms.people import offer_members
 
 METHODS = (

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.services.batches import MAX_SEED
+from annotate.batches.sample_choice import MAX_SEED
 from frontend.forms.budget import BudgetForm
 from judges.services.canaries import DEFAULT_SAMPLES, MOST_SAMPLES
 

@@ -7,10 +7,10 @@ from django.forms.formsets import BaseFormSet
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from annotate.core.scales import Value
 from annotate.models import Criterion
 from annotate.models.project import Scale, UnitKind
-from annotate.scales import Value
-from annotate.services.criteria import MAX_OPTIONS
+from annotate.projects.criteria import MAX_OPTIONS
 from frontend.forms.projects import JSONUpload, builtin_choices
 
 BLANK_ROWS = 6

@@ -5,10 +5,10 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotate.batches.criterion_change_read import MAX_REASON, Choices, Impact
+from annotate.core.scales import Value
 from annotate.models import Project, User
-from annotate.scales import Value
-from annotate.selectors.criterion_change import MAX_REASON, Choices, Impact
-from annotate.selectors.projects import members_of
+from annotate.projects.read import members_of
 
 
 class ChangeForm(forms.Form):

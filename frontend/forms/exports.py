@@ -5,9 +5,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.exporting.annotators import NAMED, NUMBERED
+from annotate.files.export_rows import NAMED, NUMBERED
 from annotate.models import Criterion, Project
-from annotate.selectors.projects import current_criteria
+from annotate.projects.read import current_criteria
 
 FORMATS = (
     ("jsonl", _("JSONL: one row per unit, with votes, method and provenance")),

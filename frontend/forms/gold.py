@@ -5,9 +5,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotate.batches.sample_choice import MAX_SEED
 from annotate.models import Criterion, Project
-from annotate.selectors.projects import current_criteria
-from annotate.services.selection import MAX_SEED
+from annotate.projects.read import current_criteria
 
 
 class DrawGoldForm(forms.Form):

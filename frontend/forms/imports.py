@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.importing.engine import Preview
-from annotate.importing.mapping import IGNORE, METADATA
+from annotate.files.fields import IGNORE, METADATA
+from annotate.files.import_engine import Preview
 from annotate.models.transfer import ImportKind
 
 _WORDS = {METADATA: _("keep as metadata"), IGNORE: _("leave out")}

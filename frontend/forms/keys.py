@@ -5,10 +5,10 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.errors import Refusal
-from annotate.hotkeys import DEFAULT_HOTKEYS
+from annotate.core.errors import Refusal
+from annotate.core.hotkeys import DEFAULT_HOTKEYS
 from annotate.models import User
-from annotate.services.preferences import Preferences, change_preferences
+from annotate.projects.accounts import Preferences, change_preferences
 from frontend.hotkeys import action_texts, grouped_actions
 
 

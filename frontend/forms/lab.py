@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotate.batches.sample_choice import MAX_SEED
 from annotate.models import Criterion
-from annotate.services.batches import MAX_SEED
 from frontend.forms.budget import BudgetForm
 from judges.services.trials import DEFAULT_SAMPLES, MOST_SAMPLES
 

@@ -7,9 +7,9 @@ from django import forms
 from django.contrib.auth.forms import UsernameField
 from django.utils.translation import gettext_lazy as _
 
+from annotate.members.invites import DEFAULT_DAYS, MAX_DAYS, MAX_USES
 from annotate.models import Project, User
 from annotate.models.people import Role
-from annotate.services.invites import DEFAULT_DAYS, MAX_DAYS, MAX_USES
 from frontend.forms.people import offer_members
 
 ROLE_HELP = _(

@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotate.batches.sample_choice import MAX_SEED
 from annotate.models import Project
-from annotate.services.batches import MAX_SEED
 from frontend.forms.batches import WhoLabelsForm
 from judges.services.outcome_queue import Shares
 

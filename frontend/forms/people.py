@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from annotate.models import Membership, Project, User
-from annotate.selectors.projects import members_of
+from annotate.projects.read import members_of
 
 
 def offer_members(field: forms.Field, project: Project, *, without: User | None = None) -> None:

@@ -6,10 +6,10 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
-from annotate.builtin_criteria import BUILTIN_CRITERIA
-from annotate.importing.problems import RowError
-from annotate.importing.strictjson import parse_document
+from annotate.files.problems import RowError
+from annotate.files.strict_json import parse_document
 from annotate.models.project import UnitKind
+from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 
 MAX_JSON_BYTES = 2 * 1024 * 1024
 

@@ -10,13 +10,13 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.errors import Invalid, Refusal
+from annotate.core.errors import Invalid, Refusal
+from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import Criterion, Verdict
-from annotate.selectors.adjudication import Queue
-from annotate.selectors.projects import current_criteria
-from annotate.selectors.proposals import Preview, agreed, probable
-from annotate.services.bulk_accept import Accepted, accept_agreed, accept_probable
-from annotate.units import unit_number, unit_text, unit_title
+from annotate.projects.read import current_criteria
+from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_probable
+from annotate.verdicts.proposals_read import Preview, agreed, probable
+from annotate.verdicts.read import Queue
 from frontend.forms.adjudication import AgreedForm, ProbableForm
 from frontend.views.base import ProjectPage, project_view, refuse
 from frontend.views.narrowing import sees_names

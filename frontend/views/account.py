@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from knox.models import get_token_model
 
 from annotate.models import User
-from annotate.services import tokens
+from annotate.projects import accounts as tokens
 from frontend.forms.account import EmailForm
 
 

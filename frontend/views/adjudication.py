@@ -10,11 +10,11 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
+from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import Verdict
 from annotate.models.batch import BatchStatus
-from annotate.selectors.adjudication import AGREED, Queue
-from annotate.services.adjudication import show_names
-from annotate.units import unit_number, unit_text, unit_title
+from annotate.verdicts.adjudication import show_names
+from annotate.verdicts.read import AGREED, Queue
 from frontend.hotkeys import keys_context
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.narrowing import names_key, narrowing, order_names, sees_names, state_names

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
-from annotate.citations import Citation, citations_in
-from annotate.units import reading_order, unit_anchor
+from annotate.core.spans import Citation, citations_in
+from annotate.core.units import reading_order, unit_anchor
 
 if TYPE_CHECKING:
     from frontend.views.samples_read import UnitView

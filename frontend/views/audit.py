@@ -10,11 +10,10 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import urlencode
 
-from annotate.errors import Refusal
-from annotate.importing.cells import guard
+from annotate.core.errors import Refusal
+from annotate.files.cells import guard
 from annotate.models import Sample
-from annotate.selectors.audit import Happening, TrailFilter, trail, whole_trail
-from annotate.selectors.audit_filter import read_filter
+from annotate.projects.trail_read import Happening, TrailFilter, read_filter, trail, whole_trail
 from frontend.forms.audit import TrailForm
 from frontend.trail import sentence, who
 from frontend.views.base import ProjectPage, project_view, refuse

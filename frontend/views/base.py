@@ -17,9 +17,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
+from annotate.core.permissions import may, project_for
 from annotate.models import Project, User
-from annotate.permissions import may, project_for
 
 # Section, its label, and the action one needs to see it in the navigation.
 SECTIONS = (

@@ -6,9 +6,9 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
-from annotate.selectors.projects import one_batch
-from annotate.services.batches import extend_batch
+from annotate.batches.steps import extend_batch
+from annotate.core.errors import Refusal
+from annotate.projects.read import one_batch
 from frontend.forms.batch_tasks import ExtendForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 

@@ -11,12 +11,12 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from annotate.models import Batch
 from annotate.models.batch import RUNNING_BATCH_STATUSES, TaskStatus
-from annotate.selectors.projects import one_batch
-from annotate.selectors.task_rows import one_task, task_rows
-from annotate.services.tasks import reassign_tasks, return_task
+from annotate.projects.read import one_batch
+from annotate.tasks.read import one_task, task_rows
+from annotate.tasks.write import reassign_tasks, return_task
 from frontend.forms.batch_tasks import MoveForm, ReturnForm, TaskFilter
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 

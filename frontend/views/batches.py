@@ -14,16 +14,9 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotate.errors import Refusal
-from annotate.models import Batch
-from annotate.models.batch import BatchStatus, TaskStatus
-from annotate.models.project import UnitKind
-from annotate.selectors.gold import known_answers
-from annotate.selectors.progress import batch_criteria, batch_skips, open_flags, unfinished
-from annotate.selectors.projects import one_batch
-from annotate.services.batches import (
+from annotate.batches.read import batch_criteria, batch_skips, open_flags, unfinished
+from annotate.batches.steps import (
     close_batch,
-    create_batch,
     delete_batch,
     open_batch,
     pause_batch,
@@ -31,8 +24,14 @@ from annotate.services.batches import (
     resume_batch,
     start_adjudication,
 )
-from annotate.services.planning import plan_batch
-from annotate.services.tasks import HandedOn
+from annotate.batches.write import create_batch, plan_batch
+from annotate.core.errors import Refusal
+from annotate.labels.gold_read import known_answers
+from annotate.models import Batch
+from annotate.models.batch import BatchStatus, TaskStatus
+from annotate.models.project import UnitKind
+from annotate.projects.read import one_batch
+from annotate.tasks.write import HandedOn
 from frontend.forms.batches import BatchForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.board import board_of

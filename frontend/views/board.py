@@ -10,9 +10,8 @@ from django.utils import formats
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotate.batches.board_read import Forecast, PersonBoard, forecast, person_boards
 from annotate.models import Batch
-from annotate.selectors.dashboard import PersonBoard, person_boards
-from annotate.selectors.forecast import Forecast, forecast
 
 if TYPE_CHECKING:
     from alignment.base.estimate import Estimate

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotate.batches.read import Counts, OwnBatch, counts_of, own_batches
+from annotate.core.permissions import may
 from annotate.models import Label, Membership, Project, User
 from annotate.models.people import Role
-from annotate.permissions import may
-from annotate.selectors.campaign import Counts, OwnBatch, counts_of, own_batches
-from annotate.selectors.lessons import new_lessons
-from annotate.selectors.projects import projects_of
+from annotate.projects.read import projects_of
+from annotate.verdicts.lessons_read import new_lessons
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
-from annotate.services.selection import new_seed
+from annotate.batches.sample_choice import new_seed
+from annotate.core.errors import Refusal
 from frontend.forms.canaries import CanaryForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.canary_words import basis_said, coverage_said, outcome_said, rate_rows, variant_rows

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
+from annotate.core.units import unit_count
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus
-from annotate.selectors.claims import Walk, batch_claims, claims_as_dict, walk_through
-from annotate.selectors.projects import one_batch, one_sample
-from annotate.units import unit_count
+from annotate.projects.read import one_batch, one_sample
+from annotate.samples.claims_read import Walk, batch_claims, claims_as_dict, walk_through
 from frontend.hotkeys import keys_context
 from frontend.views.base import ProjectPage, project_view
 from judges.selectors.proposals import proposers

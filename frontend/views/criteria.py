@@ -8,11 +8,11 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
+from annotate.batches.criterion_change_read import version_uses, versions_of
+from annotate.core.errors import Refusal
 from annotate.models import Criterion
-from annotate.selectors.criterion_history import version_uses, versions_of
-from annotate.selectors.projects import current_criteria, one_criterion
-from annotate.services.criteria import add_criteria, check_spec
+from annotate.projects.criteria import add_criteria, check_spec
+from annotate.projects.read import current_criteria, one_criterion
 from frontend.forms.criteria import (
     BuiltinForm,
     CriteriaFileForm,

@@ -10,11 +10,10 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.errors import Refusal
+from annotate.batches.criterion_change_read import Change, Impact, change_between, impact, versions_of
+from annotate.batches.relabelling import Relabelled, change_criterion, relabel
+from annotate.core.errors import Refusal
 from annotate.models import Criterion
-from annotate.selectors.criterion_change import Change, Impact, change_between, impact
-from annotate.selectors.criterion_history import versions_of
-from annotate.services.relabelling import Relabelled, change_criterion, relabel
 from frontend.forms.criterion_change import ChangeForm
 from frontend.views.base import ProjectPage, project_view, refuse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotate.models import Sample
-from annotate.selectors.projects import current_criteria
+from annotate.projects.read import current_criteria
 from frontend.views.base import ProjectPage
 from frontend.views.report_parts import disagreement_url, judge_url
 from judges.selectors.judge_page import outcome

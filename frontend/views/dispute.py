@@ -11,11 +11,12 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Refusal, Stale
+from annotate.core.errors import Conflict, Refusal, Stale
+from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import Criterion, Verdict
 from annotate.models.verdict import RULED_METHODS, VerdictState
-from annotate.selectors.adjudication import one_verdict
-from annotate.selectors.disputes import (
+from annotate.verdicts.adjudication import approve, decide, send_back
+from annotate.verdicts.disputes_read import (
     People,
     Said,
     changes_since_decision,
@@ -25,8 +26,7 @@ from annotate.selectors.disputes import (
     rest_of_sample,
     side_by_side,
 )
-from annotate.services.adjudication import approve, decide, send_back
-from annotate.units import unit_number, unit_text, unit_title
+from annotate.verdicts.read import one_verdict
 from frontend.forms.adjudication import DecisionForm, ReturnForm
 from frontend.hotkeys import keys_context
 from frontend.views import samples_read

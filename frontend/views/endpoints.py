@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from annotate.errors import Refusal, Stale
+from annotate.core.errors import Refusal, Stale
 from frontend.forms.endpoints import ChangeEndpointForm, EndpointForm, NewEndpointForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from judges.models import Endpoint

@@ -10,11 +10,11 @@ from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from annotate.api.releases import as_download
-from annotate.errors import Refusal
-from annotate.selectors.ground_truth import ground_truth, imported_labels
-from annotate.services.consensus import settle_imported
-from annotate.services.releases import make_release
+from annotate.api.files import as_download
+from annotate.core.errors import Refusal
+from annotate.files.releases import make_release
+from annotate.labels.consensus import settle_imported
+from annotate.verdicts.read import ground_truth, imported_labels
 from frontend.forms.exports import FORMAT_NAMES, ReleaseForm, SettleForm
 from frontend.views.base import ProjectPage, project_view, refuse
 

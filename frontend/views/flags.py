@@ -6,8 +6,8 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from annotate.selectors.flags import flags_of
-from annotate.services.flags import resolve_flag
+from annotate.samples.flags import resolve_flag
+from annotate.samples.read import flags_of
 from frontend.views.base import ProjectPage, project_view
 
 PAGE_SIZE = 50

@@ -10,11 +10,11 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.errors import Refusal
+from annotate.batches.gold import gold_from_verdicts, remove_gold
+from annotate.core.errors import Refusal
+from annotate.core.units import unit_text, unit_title
+from annotate.labels.gold_read import known_answers, to_set_again
 from annotate.models import GoldAnswer
-from annotate.selectors.gold import known_answers, to_set_again
-from annotate.services.gold import gold_from_verdicts, remove_gold
-from annotate.units import unit_text, unit_title
 from frontend.forms.gold import DrawGoldForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 

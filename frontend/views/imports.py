@@ -9,11 +9,11 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from annotate.api.imports import errors_as_csv, preview_as_dict
-from annotate.errors import Refusal
+from annotate.api.files import errors_as_csv, preview_as_dict
+from annotate.core.errors import Refusal
+from annotate.files.import_jobs import create_job, notice_interrupted, preview, progress_of, start
 from annotate.models import ImportJob
 from annotate.models.transfer import ImportKind, ImportStatus
-from annotate.services import imports as services
 from frontend.forms.imports import MappingForm, UploadForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 
@@ -26,14 +26,14 @@ UNDER_WAY = (ImportStatus.WAITING, ImportStatus.RUNNING)
 @project_view("import", get="import.read", post="import.run")
 def imports(page: ProjectPage) -> HttpResponse:
     """The earlier imports; a POST keeps a file and leads to its preview."""
-    services.notice_interrupted(page.project)
+    notice_interrupted(page.project)
     sent = page.request.method == "POST"
     kind = page.request.GET.get("kind", ImportKind.SAMPLES)
     form = UploadForm(page.data, page.request.FILES if sent else None, initial={"kind": kind})
     status = status_of(form)
     if form.is_valid():
         try:
-            made = services.create_job(
+            made = create_job(
                 project=page.project,
                 user=page.user,
                 kind=form.cleaned_data["kind"],
@@ -51,12 +51,12 @@ def imports(page: ProjectPage) -> HttpResponse:
 @project_view("import", get="import.read", post="import.run")
 def job(page: ProjectPage, job_id: UUID) -> HttpResponse:
     """An import as it stands: its preview, its progress, its result or its errors. A POST starts it."""
-    services.notice_interrupted(page.project)
+    notice_interrupted(page.project)
     found = _job(page, job_id)
     if found.status == ImportStatus.UPLOADED:
         return _look(page, found)
     if page.request.method == "POST":
-        page.attempt(lambda: services.start(found), _("The import is started."))
+        page.attempt(lambda: start(found), _("The import is started."))
         return page.redirect("import-job", found.pk)
     return page.render("frontend/import_job.html", _state(found))
 
@@ -64,7 +64,7 @@ def job(page: ProjectPage, job_id: UUID) -> HttpResponse:
 @project_view("import", get="import.read")
 def progress(page: ProjectPage, job_id: UUID) -> HttpResponse:
     """The part that a browser asks for again; once the import has ended, the whole page is asked for."""
-    services.notice_interrupted(page.project)
+    notice_interrupted(page.project)
     found = _job(page, job_id)
     reply = page.render("frontend/partials/import_progress.html", _state(found))
     if found.status not in UNDER_WAY:
@@ -80,7 +80,7 @@ def errors_csv(page: ProjectPage, job_id: UUID) -> HttpResponse:
 def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
     """The first rows and what each column becomes."""
     try:
-        shown = services.preview(found)
+        shown = preview(found)
     except Refusal as refusal:
         context = {"job": found, "message": refusal.message}
         return page.render("frontend/import_gone.html", context, status=refusal.status)
@@ -88,7 +88,7 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
     status = status_of(form)
     if form.is_valid():
         try:
-            services.start(found, form.mapping())
+            start(found, form.mapping())
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:
@@ -107,7 +107,7 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
 def _state(found: ImportJob) -> dict[str, Any]:
     return {
         "job": found,
-        "progress": services.progress_of(found),
+        "progress": progress_of(found),
         "under_way": found.status in UNDER_WAY,
         "can_start": bool(found.stored_as) and found.status != ImportStatus.DONE,
         "more": {key: value for key, value in found.result.items() if key not in ("rows", "created", "unchanged")},

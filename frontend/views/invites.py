@@ -14,10 +14,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
+from annotate.core.permissions import role_of
+from annotate.members.invites import accept_invite, find_invite
 from annotate.models import Invite, Membership, User
-from annotate.permissions import role_of
-from annotate.services.invites import accept_invite, find_invite
 from frontend.forms.account import SignUpForm
 
 

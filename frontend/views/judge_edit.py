@@ -9,7 +9,7 @@ from django.forms import BaseForm
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from frontend.forms.judge_kinds.base import ConfigForm
 from frontend.forms.judge_kinds.forms import config_form
 from frontend.forms.judge_kinds.starts import groups, start_named

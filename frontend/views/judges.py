@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from annotate.selectors.blindness import why_held_back
+from annotate.core.blindness import why_held_back
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.canaries import check_row
 from frontend.views.judge_words import config_facts, difference_rows, measured_words, shown_differences

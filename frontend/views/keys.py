@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.models import User
-from annotate.services.preferences import change_preferences, preferences_of
+from annotate.projects.accounts import change_preferences, preferences_of
 from frontend.forms.keys import KeysForm
 from frontend.views.base import status_of
 

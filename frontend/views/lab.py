@@ -13,9 +13,9 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
-from annotate.services.selection import new_seed
-from annotate.units import unit_anchor
+from annotate.batches.sample_choice import new_seed
+from annotate.core.errors import Refusal
+from annotate.core.units import unit_anchor
 from frontend.forms.judge_kinds.base import ConfigForm
 from frontend.forms.judge_kinds.forms import config_form
 from frontend.forms.lab import TrialForm

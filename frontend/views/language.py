@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from annotate.models import User
-from annotate.services.accounts import choose_language
+from annotate.projects.accounts import choose_language
 
 
 @require_POST

@@ -10,9 +10,9 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from annotate.selectors.lessons import Lesson, Lessons
-from annotate.services.lessons import mark_read
-from annotate.units import unit_number, unit_text, unit_title
+from annotate.core.units import unit_number, unit_text, unit_title
+from annotate.verdicts.adjudication import mark_read
+from annotate.verdicts.lessons_read import Lesson, Lessons
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.words import word
 

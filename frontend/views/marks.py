@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from annotate.selectors.disputes import Said
+from annotate.verdicts.disputes_read import Said
 
 
 @dataclass(frozen=True)

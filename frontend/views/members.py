@@ -13,15 +13,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 
-from annotate.errors import Refusal
-from annotate.mail import send_invitation
+from annotate.batches.read import open_work
+from annotate.core.errors import Refusal
+from annotate.members.invites import create_invite, revoke_invite
+from annotate.members.write import change_tags, deactivate_member, reactivate_member
 from annotate.models import Membership, User
-from annotate.selectors.invites import open_invites
-from annotate.selectors.progress import open_work
-from annotate.selectors.projects import members_of
-from annotate.services.invites import create_invite, revoke_invite
-from annotate.services.members import change_tags, deactivate_member, reactivate_member
-from annotate.services.projects import remove_member, set_member
+from annotate.projects.read import members_of, open_invites
+from annotate.projects.write import remove_member, set_member
+from annotate.tasks.mail import send_invitation
 from frontend.forms.members import AccountForm, ChangeForm, HandOnForm, InviteForm, MemberForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 

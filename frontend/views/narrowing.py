@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from annotate.selectors.adjudication import AGREED, ORDERS, STATES, Queue
+from annotate.verdicts.read import AGREED, ORDERS, STATES, Queue
 from frontend.views.base import ProjectPage
 
 

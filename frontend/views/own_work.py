@@ -8,9 +8,9 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
-from annotate.selectors.own_work import finished_tasks, is_own_task, may_change
-from annotate.services.reopening import reopen_task
+from annotate.core.errors import Refusal
+from annotate.tasks.read import finished_tasks, is_own_task, may_change
+from annotate.tasks.write import reopen_task
 from frontend.forms.samples import WorkSearch
 from frontend.views.base import ProjectPage, project_view
 

@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from annotate.errors import Refusal
-from annotate.selectors.campaign import counts_of, own_batches
-from annotate.selectors.lessons import new_lessons
-from annotate.selectors.projects import current_criteria
-from annotate.services.projects import change_project, create_project
+from annotate.batches.read import counts_of, own_batches
+from annotate.core.errors import Refusal
+from annotate.projects.read import current_criteria
+from annotate.projects.write import change_project, create_project
+from annotate.verdicts.lessons_read import new_lessons
 from frontend.forms.projects import NewProjectForm, ProjectFileForm, SettingsForm
 from frontend.markdown import render_markdown
 from frontend.views.base import ProjectPage, project_view, refuse, status_of

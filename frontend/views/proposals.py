@@ -10,8 +10,8 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotate.errors import Refusal
-from annotate.selectors.projects import one_sample
+from annotate.core.errors import Refusal
+from annotate.projects.read import one_sample
 from frontend.forms.proposals import ALL, ProposalForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.run_estimate import estimate_page

@@ -10,10 +10,10 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils.translation import gettext as _
 
 from annotate.api.base import whole_number
-from annotate.errors import Invalid, Refusal
+from annotate.core.errors import Invalid, Refusal
+from annotate.core.scales import as_number
 from annotate.models import Criterion
-from annotate.scales import as_number
-from annotate.selectors.projects import one_criterion
+from annotate.projects.read import one_criterion
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.report_parts import judge_url
 from judges.models import Judge, Look

@@ -9,10 +9,10 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.errors import Refusal
+from annotate.batches.draws_read import unlabelled_samples
+from annotate.core.errors import Refusal
 from annotate.models import Criterion
-from annotate.selectors.draws import unlabelled_samples
-from annotate.selectors.projects import one_criterion
+from annotate.projects.read import one_criterion
 from frontend.forms.outcomes import OutcomeBatchForm, OutcomeForm
 from frontend.views.base import ProjectPage, project_view, refuse
 from frontend.views.report_parts import chosen_judge, judge_url, report_part, switcher

@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
+from annotate.core.units import unit_anchor
 from annotate.models import Criterion
-from annotate.selectors.projects import one_criterion
-from annotate.units import unit_anchor
+from annotate.projects.read import one_criterion
 from frontend.views.base import ProjectPage
 from judges.models import AlignmentReport
 from judges.selectors.reports import report_state

@@ -9,10 +9,10 @@ from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
+from annotate.batches.draws_read import draw_progress, unlabelled_samples
+from annotate.core.errors import Refusal
 from annotate.models import Criterion
-from annotate.selectors.draws import draw_progress, unlabelled_samples
-from annotate.selectors.projects import one_criterion
+from annotate.projects.read import one_criterion
 from frontend.forms.planner import DrawForm, DrawnBatchForm, WidthForm
 from frontend.views.base import ProjectPage, project_view, refuse
 from frontend.views.report_parts import report_part

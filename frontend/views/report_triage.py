@@ -8,10 +8,10 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
+from annotate.batches.write import create_batch
+from annotate.core.errors import Refusal
 from annotate.models import Batch, Criterion
-from annotate.selectors.projects import one_criterion
-from annotate.services.batches import create_batch
+from annotate.projects.read import one_criterion
 from frontend.forms.batches import WhoLabelsForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.report_parts import chosen_judge, judge_url, links, report_part, switcher

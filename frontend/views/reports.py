@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotate.batches.criterion_change_read import versions_of
 from annotate.models import Criterion
-from annotate.selectors.criterion_history import versions_of
-from annotate.selectors.projects import current_criteria, one_criterion
+from annotate.projects.read import current_criteria, one_criterion
 from frontend.views.base import ProjectPage, project_view
 from frontend.views.report_parts import ask_for_report, judge_url, links, report_part
 from judges.models import AlignmentReport

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.http import HttpResponse
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from frontend.forms.budget import BudgetForm
 from frontend.views.base import ProjectPage
 from frontend.views.run_words import duration

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from annotate.core.blindness import why_held_back
+from annotate.core.units import has_unit, unit_anchor, unit_number, unit_title
 from annotate.models import Sample
-from annotate.selectors.blindness import why_held_back
-from annotate.selectors.samples import samples_named
-from annotate.units import has_unit, unit_anchor, unit_number, unit_title
+from annotate.samples.read import samples_named
 from frontend.views.base import ProjectPage
 from judges.models import Run, ScoreStatus
 from judges.selectors.runs import Failure, RunProgress, failures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotate.selectors.projects import current_criteria
+from annotate.projects.read import current_criteria
 from frontend.views.base import ProjectPage
 from frontend.views.report_parts import judge_url
 from judges.models import Run

@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from frontend.forms.runs import RunForm
 from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.run_estimate import estimate_page

@@ -9,11 +9,11 @@ from django.http import HttpResponse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
+from annotate.core.blindness import still_to_label
+from annotate.core.units import unit_sort_key
 from annotate.models import Sample
-from annotate.selectors.audit import LABELS, Happening, unit_history
-from annotate.selectors.blindness import still_to_label
-from annotate.selectors.projects import one_sample
-from annotate.units import unit_sort_key
+from annotate.projects.read import one_sample
+from annotate.projects.trail_read import LABELS, Happening, unit_history
 from frontend.forms.samples import SampleSearch
 from frontend.trail import sentence, unit_words, who
 from frontend.views import samples_read

@@ -9,11 +9,10 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from annotate.core.units import KIND_ORDER, UnitCount, reading_order, unit_anchor, unit_sort_key, units_of
+from annotate.labels.counting import counting_labels
 from annotate.models import Criterion, Project, Sample, Verdict
-from annotate.selectors.counting import counting_labels
-from annotate.selectors.projects import samples_matching
-from annotate.unit_sql import UnitCount
-from annotate.units import KIND_ORDER, reading_order, unit_anchor, unit_sort_key, units_of
+from annotate.projects.read import samples_matching
 from judges.models import Score
 from judges.selectors.versions import OF_KEPT
 

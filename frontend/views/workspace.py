@@ -12,9 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from annotate.models.batch import OPEN_TASK_STATUSES
-from annotate.selectors.own_work import is_own_task
-from annotate.selectors.tasks import next_task, own_task, work_progress
-from annotate.services.preferences import as_dict, preferences_of
+from annotate.projects.accounts import as_dict, preferences_of
+from annotate.tasks.read import is_own_task, next_task, own_task, work_progress
 from frontend.hotkeys import key_rows
 from frontend.markdown import render_markdown
 from frontend.views.base import ProjectPage, project_view

@@ -13,10 +13,10 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
-from annotate.errors import Invalid
-from annotate.permissions import may
-from annotate.scales import as_number
-from annotate.selectors.lookup import criterion_named
+from annotate.core.errors import Invalid
+from annotate.core.permissions import may
+from annotate.core.scales import as_number
+from annotate.projects.lookup import criterion_named
 from judges.api import shapes
 from judges.models import Certificate, Look
 from judges.services.apply import applied_as_dict, apply_certificate

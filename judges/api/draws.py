@@ -10,10 +10,10 @@ from rest_framework.response import Response
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body, whole_number
 from annotate.api.batches import day, people_named
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from annotate.models import Criterion
-from annotate.selectors.lookup import criterion_named
-from annotate.selectors.projects import batch_as_dict
+from annotate.projects.lookup import criterion_named
+from annotate.projects.read import batch_as_dict
 from judges.api import shapes
 from judges.services.next_samples import About, NextSamples, make_next_batch, next_samples
 from judges.services.outcome_queue import OutcomeQueue, Shares, make_outcome_batch, outcome_queue

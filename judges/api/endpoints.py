@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body, expected_revision
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from judges.selectors.endpoints import endpoint_as_dict, endpoints_of, one_endpoint
 from judges.services.endpoint_trial import Trial, try_endpoint
 from judges.services.endpoints import KEY, PLAIN, change_endpoint, create_endpoint, delete_endpoint

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from judges.api import judge_shapes as shapes
 from judges.kinds.registry import runnable_kinds
 from judges.models import Judge, JudgeKind, JudgeVersion, VersionState

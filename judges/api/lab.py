@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView, body, whole_number
-from annotate.selectors.lookup import criterion_named
+from annotate.projects.lookup import criterion_named
 from judges.api import lab_shapes
 from judges.api.runs import money_of
 from judges.models import Trial

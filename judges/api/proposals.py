@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView, body
-from annotate.errors import Invalid
-from annotate.selectors.samples import samples_named
+from annotate.core.errors import Invalid
+from annotate.samples.read import samples_named
 from judges.api import proposal_shapes as shapes
 from judges.api import run_shapes
 from judges.api.judges import version_to_run

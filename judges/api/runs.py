@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView, body, text_parameter
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from judges.api import run_shapes as shapes
 from judges.api.judges import version_to_run
 from judges.selectors.judges import one_judge

@@ -14,8 +14,8 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView
+from annotate.core.blindness import samples_still_to_label
 from annotate.models import User
-from annotate.selectors.blindness import samples_still_to_label
 from judges.api import run_shapes as shapes
 from judges.models import Run, Score
 from judges.selectors.judges import one_judge, one_version

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView, body, text_parameter
-from annotate.selectors.lookup import criterion_named
-from annotate.selectors.projects import one_criterion
+from annotate.projects.lookup import criterion_named
+from annotate.projects.read import one_criterion
 from judges.api import shapes
 from judges.selectors.reports import one_report, report_as_dict, report_state, report_summary, reports_of
 from judges.services.report_file import report_html
@@ -30,7 +30,7 @@ class AgreementView(ProjectAPIView):
         why it is undefined (docs/statistics.md).
         """
         # Here and below, not above: the statistics take a second to load, which every start would pay.
-        from annotate.selectors.agreement import agreement
+        from annotate.verdicts.ratings_read import agreement
 
         return Response(agreement(one_criterion(self.project, key)))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotate.scales import Value
+from annotate.core.scales import Value
 from judges.canaries.reading import Flip, Reading
 from judges.canaries.variants import CLEAN, INSTEAD, NUMBERED, Variant
 from judges.models import ScoreStatus

@@ -7,8 +7,8 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from annotate.core.units import LISTED_KINDS, parse_unit
 from annotate.models import Sample
-from annotate.units import LISTED_KINDS, parse_unit
 from judges.canaries.variants import IN_CONTEXT, INSTEAD, VARIANTS, Variant
 from judges.kinds.base import Config
 from judges.kinds.llm.answers import REASON, Answers

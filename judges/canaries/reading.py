@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.core.scales import Value, normalise
 from annotate.models import Criterion
-from annotate.scales import Value, normalise
 from judges.kinds.llm.answers import NUMBER, OPTIONS
 from judges.models import JudgeVersion
 

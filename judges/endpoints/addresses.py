@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 
 LONGEST_URL = 500
 _PORTS = {"http": 80, "https": 443}

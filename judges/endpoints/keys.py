@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from judges.endpoints.addresses import Target, read_url
 from judges.endpoints.calls import StopRun
 from judges.models.endpoint import Endpoint, KeySource

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from annotate.core.scales import Value
 from annotate.models import Project, Sample
-from annotate.scales import Value
 from judges.endpoints.calls import Answered, Model
 from judges.models import JudgeVersion, ScoreStatus
 

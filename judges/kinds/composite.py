@@ -10,8 +10,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotate.core.units import KIND_ORDER, units_of
 from annotate.models import Project, Sample
-from annotate.units import KIND_ORDER, units_of
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.kinds.fields import Fields, target
 from judges.kinds.members import (

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from annotate.core.units import unit_text, units_of
 from annotate.models import Project, Sample
-from annotate.units import unit_text, units_of
 from judges.endpoints.calls import Answered, EmbedRequest, Model
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.kinds.fields import Fields, target

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotate.core.units import KIND_ORDER
 from annotate.models import Criterion, Project
-from annotate.units import KIND_ORDER
 from judges.kinds.base import Refused
 
 LONGEST_DIMENSION = 120

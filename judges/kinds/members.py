@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from annotate.core.scales import as_number
 from annotate.models import Criterion, Project
-from annotate.scales import as_number
 from judges.kinds.base import Config
 from judges.kinds.fields import LONGEST_DIMENSION, Fields
 from judges.kinds.registry import kind_named, runnable_kinds

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotate.core.units import unit_text, units_of
 from annotate.models import Project, Sample
-from annotate.units import unit_text, units_of
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.kinds.fields import Fields, target
 from judges.kinds.local_models import NoModel, checked_folder, config_of, folder_fields, load, longest_of

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from django.utils.translation import gettext as _
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from judges.kinds.base import Kind
 from judges.models import JudgeKind
 

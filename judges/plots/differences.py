@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from annotate.text_tables import interval
+from annotate.core.text_tables import interval
 from judges.plots.forest import MAX_ROWS, ForestRow, paint_rows
 from judges.plots.svg import draw
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotate.text_tables import interval
+from annotate.core.text_tables import interval
 from judges.plots.colours import BAND, JUDGE
 from judges.plots.svg import draw, plain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from annotate.text_tables import figure as number
+from annotate.core.text_tables import figure as number
 from judges.plots.colours import BAND, JUDGE, TNR, TPR
 from judges.plots.svg import draw, plain
 

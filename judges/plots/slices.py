@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from annotate.text_tables import interval
+from annotate.core.text_tables import interval
 from judges.plots.colours import JUDGE, TPR
 from judges.plots.svg import draw, plain, room_for
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annotate.text_tables import figure as number
+from annotate.core.text_tables import figure as number
 from judges.plots.colours import JUDGE, TNR, TPR
 from judges.plots.svg import draw, plain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from alignment.judging.triage import RISK
-from annotate.text_tables import interval
+from annotate.core.text_tables import interval
 from judges.plots.colours import BAND, JUDGE
 from judges.plots.svg import draw
 

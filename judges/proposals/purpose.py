@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from annotate.models import Sample
-from annotate.selectors.claims import claims_that_stay
+from annotate.samples.claims_read import claims_that_stay
 from judges.endpoints.calls import Model
 from judges.kinds.base import Item, Outcome, Scored, Size
 from judges.kinds.llm.claims import extract_claims

@@ -10,7 +10,7 @@ from threading import Lock
 from django.db import Error as DatabaseError
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from judges.endpoints.calls import StopRun
 from judges.kinds.base import OneByOne, Together
 from judges.models import JudgeKind, Run

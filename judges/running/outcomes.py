@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.core.scales import normalise
+from annotate.core.units import has_unit, parse_unit
 from annotate.models import Criterion, Project, Sample
-from annotate.scales import normalise
-from annotate.selectors.projects import current_criteria
-from annotate.units import has_unit, parse_unit
+from annotate.projects.read import current_criteria
 from judges.kinds.base import Scored
 from judges.models import LARGEST_SCORE, ScoreStatus
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotate.selectors.samples import of_samples, samples_keyed
+from annotate.samples.read import of_samples, samples_keyed
 from judges.models import Score, ScoreStatus
 from judges.running.asking import Todo
 from judges.running.opened import OpenRun

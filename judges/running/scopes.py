@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.core.texts import is_storable
 from annotate.models import Project, Sample
-from annotate.selectors.samples import samples_named
-from annotate.texts import is_storable
+from annotate.samples.read import samples_named
 
 MOST_NAMED = 10_000
 _EXAMPLES = '{"all": true}, {"batch": 3}, {"samples": ["kb-1", "kb-2"]}, {"pipeline": "v7"}'

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from annotate.core.units import parse_unit, units_of
 from annotate.models import Sample
-from annotate.selectors.samples import of_samples
-from annotate.units import parse_unit, units_of
+from annotate.samples.read import of_samples
 from judges.kinds.base import Item, OneByOne, Scored, Size, Together
 from judges.kinds.registry import kind_named
 from judges.models import Run, Score, ScoreStatus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from annotate.services.audit import note
+from annotate.core.trail import note
 from judges.models import Run, RunState
 
 

@@ -7,7 +7,7 @@ import logging
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
-from annotate.background import hand_over
+from annotate.core.background import hand_over
 from judges.running.places import Place, is_held
 from judges.running.queue import places_with_work
 

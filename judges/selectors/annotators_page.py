@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.formats import date_format
 from django.utils.translation import pgettext
 
-from annotate.text_tables import UNDEFINED, figure
+from annotate.core.text_tables import UNDEFINED, figure
 from judges.models import AlignmentReport
 from judges.selectors.matrix_table import FEW_UNITS, matrix_context, people_only
 from judges.selectors.said import said

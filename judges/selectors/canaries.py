@@ -10,9 +10,9 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.core.blindness import samples_still_to_label
+from annotate.core.units import unit_title
 from annotate.models import User
-from annotate.selectors.blindness import samples_still_to_label
-from annotate.units import unit_title
 from judges.canaries.figures import Pair, Reply, by_status, pairs_of, rates
 from judges.canaries.reading import Reading
 from judges.canaries.variants import CLEAN, NUMBERED, VARIANTS

@@ -10,8 +10,8 @@ from urllib.parse import quote
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.text_tables import figure
-from annotate.units import unit_title
+from annotate.core.text_tables import figure
+from annotate.core.units import unit_title
 from judges.models import AlignmentReport
 from judges.selectors.disagreements import with_both_words
 from judges.selectors.said import said, said_plot

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from annotate.core.scales import Value
+from annotate.labels.counting import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import Criterion, Label, Sample, Verdict
 from annotate.models.verdict import VerdictState
-from annotate.scales import Value
-from annotate.selectors.counting import counting_labels, latest_per_rater, undecided_labels
-from annotate.selectors.ratings import UnitKey
-from annotate.selectors.samples import samples_named
+from annotate.samples.read import samples_named
+from annotate.verdicts.ratings_read import UnitKey
 from judges.models import SplitMember
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class OnDev:
         """For the figures that compare judges on them; every sample is dev."""
         # Here, not above: the statistics take a second to load, and most processes never count anything.
         from alignment.report import Evidence
-        from annotate.selectors.evidence import asked
+        from annotate.verdicts.ratings_read import asked
 
         return Evidence(
             criterion=asked(self.criterion),
@@ -75,5 +75,5 @@ def dev_names(criterion: Criterion, names: Collection[str]) -> list[str]:
 
 
 def _by_unit(label: Label) -> tuple[str, str, str]:
-    """As annotate.selectors.ratings orders them: figures that hang on the order are the same."""
+    """As annotate.verdicts.ratings_read orders them: figures that hang on the order are the same."""
     return label.sample.external_id, label.unit, label.rater.name

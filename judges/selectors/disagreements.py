@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from annotate.core.units import unit_number, unit_text
 from annotate.models import Project, Sample
-from annotate.units import unit_number, unit_text
 from judges.selectors.scores import Said, rationales
 
 _EXCERPT = 280

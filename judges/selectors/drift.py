@@ -15,12 +15,12 @@ from django.db.models.functions import Collate
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from annotate.core.scales import Value
+from annotate.core.text_tables import figure
+from annotate.labels.counting import counting_labels, latest_per_rater
 from annotate.models import Label, Verdict
 from annotate.models.verdict import DECIDED_METHODS, VerdictState
-from annotate.scales import Value
-from annotate.selectors.counting import counting_labels, latest_per_rater
-from annotate.selectors.ratings import UnitKey
-from annotate.text_tables import figure
+from annotate.verdicts.ratings_read import UnitKey
 from judges.models import Certificate
 from judges.selectors.reports import data_version
 from judges.selectors.said import said
@@ -170,7 +170,7 @@ def _people(
 ) -> tuple[Reference, dict[UnitKey, datetime]]:
     """People's side on these samples, and when it was known, of the units where that was after the certificate."""
     from alignment.report import Evidence, reference_of
-    from annotate.selectors.evidence import asked
+    from annotate.verdicts.ratings_read import asked
 
     criterion = certificate.look.criterion
     known: dict[UnitKey, datetime] = {}

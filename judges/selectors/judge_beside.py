@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.text_tables import UNDEFINED, figure
+from annotate.core.text_tables import UNDEFINED, figure
 from judges.selectors.said import said, said_plot
 from judges.selectors.shown import Shown, from_to, number, shown, shown_share, spelt
 

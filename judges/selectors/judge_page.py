@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.text_tables import figure
-from annotate.units import unit_title
+from annotate.core.text_tables import figure
+from annotate.core.units import unit_title
 from judges.models import AlignmentReport
 from judges.selectors.judge_beside import beside_context
 from judges.selectors.judge_population import population_context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotate.text_tables import figure
+from annotate.core.text_tables import figure
 from judges.selectors.said import said
 from judges.selectors.shown import percent, shown_share
 

@@ -8,11 +8,11 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.errors import Invalid
+from annotate.core.blindness import samples_still_to_label
+from annotate.core.errors import Invalid
+from annotate.core.permissions import may
 from annotate.models import Project, User
-from annotate.permissions import may
-from annotate.selectors.blindness import samples_still_to_label
-from annotate.selectors.samples import samples_named
+from annotate.samples.read import samples_named
 from judges.models import Judge, JudgeVersion, VersionState
 
 

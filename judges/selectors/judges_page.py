@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db.models import Count, F, Func, Q, TextField, Value
 
+from annotate.core.units import KIND_ORDER
 from annotate.models import Project
-from annotate.selectors.projects import current_criteria
-from annotate.units import KIND_ORDER
+from annotate.projects.read import current_criteria
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import (
     WITHOUT_SCORES,

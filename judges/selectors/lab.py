@@ -14,8 +14,8 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.models import Criterion
-from annotate.selectors.projects import current_criteria
-from annotate.selectors.ratings import UnitKey
+from annotate.projects.read import current_criteria
+from annotate.verdicts.ratings_read import UnitKey
 from judges.kinds.registry import kind_named
 from judges.models import Judge, JudgeVersion, RunState, Trial
 from judges.selectors.dev import OnDev, on_dev

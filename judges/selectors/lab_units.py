@@ -8,12 +8,12 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
+from annotate.core.blindness import samples_still_to_label
+from annotate.core.scales import Value
+from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import Label, User
-from annotate.scales import Value
-from annotate.selectors.blindness import samples_still_to_label
-from annotate.selectors.disputes import People, people_of_samples
-from annotate.selectors.ratings import UnitKey
-from annotate.units import unit_number, unit_text, unit_title
+from annotate.verdicts.disputes_read import People, people_of_samples
+from annotate.verdicts.ratings_read import UnitKey
 from judges.models import Score, Trial
 from judges.selectors.compare_page import said_by_judge
 from judges.selectors.lab import Found

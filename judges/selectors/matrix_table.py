@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate.text_tables import UNDEFINED, figure
+from annotate.core.text_tables import UNDEFINED, figure
 from judges.selectors.said import said
 from judges.selectors.shown import from_to
 

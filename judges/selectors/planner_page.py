@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.text_tables import UNDEFINED, figure
+from annotate.core.text_tables import UNDEFINED, figure
 from judges.models import AlignmentReport
 from judges.selectors.said import said, said_plot
 from judges.selectors.shown import shown

@@ -10,10 +10,10 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.core.units import live_claims, reading_order
 from annotate.models import ClaimEdit, Project, Sample
 from annotate.models.sample import ClaimsSource
-from annotate.selectors.claims import claims_that_stay
-from annotate.units import live_claims, reading_order
+from annotate.samples.claims_read import claims_that_stay
 from judges.models import Ask, AskState, Judge, JudgeKind, Run, RunPurpose, ScoreStatus, VersionState
 
 # Of a proposal: it failed; the sample has just these claims; people are at work on its claims, or something rests on

@@ -13,9 +13,9 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.batches.draws_read import finished_draw
 from annotate.models import Criterion, Label, Project, Task, Verdict
 from annotate.models.batch import TaskStatus
-from annotate.selectors.draws import finished_draw
 from judges.models import AlignmentReport, Judge, ScoreStatus
 from judges.selectors.said import said_plot
 from judges.selectors.scores import scores_that_count

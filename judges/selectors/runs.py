@@ -15,8 +15,8 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate.core.blindness import samples_still_to_label
 from annotate.models import Project, User
-from annotate.selectors.blindness import samples_still_to_label
 from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
 from judges.running.places import is_held, place_of
 

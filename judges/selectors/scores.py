@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from django.db.models import Exists, Q, QuerySet
 from django.db.models.functions import Collate
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project
-from annotate.scales import Value, normalise
-from annotate.selectors.ratings import UnitKey
+from annotate.verdicts.ratings_read import UnitKey
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus
 from judges.selectors.versions import OF_KEPT
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotate.text_tables import UNDEFINED, figure
+from annotate.core.text_tables import UNDEFINED, figure
 from judges.selectors.said import said
 
 # From a sample and one of its units to the page where they are seen.

@@ -8,11 +8,10 @@ from typing import Any
 
 from django.db import connection
 
+from annotate.core.units import LISTED_KINDS, indices_sql
+from annotate.labels.counting import COUNTING
 from annotate.models import Criterion
 from annotate.models.verdict import VerdictState
-from annotate.selectors.counting import COUNTING
-from annotate.unit_sql import indices_sql
-from annotate.units import LISTED_KINDS
 from judges.models import Look
 
 # Distances closer than this, relatively, are one; as alignment.judging.triage.ROUNDING, which takes a second to load. A

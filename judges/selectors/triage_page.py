@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotate.text_tables import figure
+from annotate.core.text_tables import figure
 from judges.models import AlignmentReport, Look
 from judges.selectors.said import said, said_plot
 from judges.selectors.shown import Links, from_to, number, percent, shown

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from annotate.core.scales import Value
 from annotate.models import Verdict
 from annotate.models.verdict import DECIDED_METHODS, VerdictState
-from annotate.scales import Value
 from judges.models import Score, ScoreStatus
 from judges.selectors.versions import OF_KEPT
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotate.errors import Conflict, Invalid
-from annotate.importing.limits import MAX_ID_CHARACTERS
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.scales import Value, normalise
+from annotate.files.problems import MAX_ID_CHARACTERS
 from annotate.models import Project
-from annotate.scales import Value, normalise
 from judges.models import LARGEST_SCORE, Certificate, Look
 from judges.services.gate import standing
 

@@ -7,11 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.blindness import samples_still_to_label
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import Project, Sample, User
-from annotate.selectors.blindness import samples_still_to_label
-from annotate.selectors.pipelines import pipeline_versions
-from annotate.selectors.unit_counts import unit_counts
+from annotate.samples.read import pipeline_versions, unit_counts
 from judges.models import Look
 from judges.selectors.scores import load_scores
 from judges.services.apply import (

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid
+from annotate.batches.sample_choice import check_seed, new_seed
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import Sample, User
-from annotate.selectors.samples import samples_named
-from annotate.services.selection import check_seed, new_seed
+from annotate.samples.read import samples_named
 from judges.canaries.variants import SET_VERSION
 from judges.kinds.registry import kind_named
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict
+from annotate.core.errors import Conflict
+from annotate.core.trail import note
 from annotate.models import Project, User
-from annotate.services.audit import note
 from judges.models import Certificate, Look
 
 

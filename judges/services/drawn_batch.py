@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict
+from annotate.batches.write import create_batch
+from annotate.core.errors import Conflict
 from annotate.models import Batch, Criterion, Project, User
-from annotate.services.batches import create_batch
 
 if TYPE_CHECKING:
     from alignment.report import Chance

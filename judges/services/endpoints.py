@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid, Stale
+from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.core.trail import note
 from annotate.models import Project, User
-from annotate.services.audit import note
 from judges.endpoints.addresses import Target, addresses_of, read_url
 from judges.endpoints.keys import Unreadable, check_key, check_variable, encrypted, encrypted_anew, last4
 from judges.models import Endpoint

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.core.text_tables import UNDEFINED, figure, markdown_table
 from annotate.models import Criterion, Project
-from annotate.selectors.lookup import criterion_named
-from annotate.text_tables import UNDEFINED, figure, markdown_table
+from annotate.projects.lookup import criterion_named
 from judges.models import Certificate, Judge, Look
 from judges.selectors.drift import Drift, drift_as_dict, drift_of, drift_sentence
 from judges.selectors.versions import current_version

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.texts import check_json
 from annotate.models import Project, User
-from annotate.texts import check_json
 from judges.models import Judge, JudgeVersion
 from judges.services.versions import add_version, create_judge
 

@@ -7,9 +7,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.trail import note
 from annotate.models import Project, User
-from annotate.services.audit import note
 from judges.models import Judge, Look
 
 

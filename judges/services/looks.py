@@ -9,9 +9,9 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
-from annotate.services.audit import note
 from judges.models import JudgeVersion, Look
 
 

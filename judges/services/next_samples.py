@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from annotate.errors import Invalid
+from annotate.batches.draws_read import unlabelled_samples
+from annotate.batches.sample_choice import MAX_SEED
+from annotate.core.errors import Invalid
 from annotate.models import Batch, Criterion, User
-from annotate.selectors.draws import unlabelled_samples
-from annotate.services.batches import MAX_SEED
 from judges.selectors.scores import judge_scores
 from judges.services.drawn_batch import make_drawn_batch, plan_of
 from judges.services.split import sides_of
@@ -58,7 +58,7 @@ def next_samples(
     """
     # Here, not above: the statistics take a second to load, and most processes never count anything.
     from alignment.report import propose, reference_of
-    from annotate.selectors.evidence import evidence_of
+    from annotate.verdicts.ratings_read import evidence_of
 
     names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))
     if not FEWEST_SAMPLES <= count <= min(len(names), MOST_SAMPLES):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from annotate.errors import Invalid
+from annotate.batches.draws_read import unlabelled_samples
+from annotate.batches.sample_choice import MAX_SEED
+from annotate.core.errors import Invalid
 from annotate.models import Batch, Criterion, User
-from annotate.selectors.draws import unlabelled_samples
-from annotate.selectors.unit_counts import unit_counts
-from annotate.services.batches import MAX_SEED
+from annotate.samples.read import unit_counts
 from judges.selectors.scores import judge_scores
 from judges.services.drawn_batch import make_drawn_batch, plan_of
 from judges.services.next_samples import MOST_SAMPLES, About

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid, Refusal, Stale
+from annotate.core.errors import Conflict, Invalid, Refusal, Stale
+from annotate.core.trail import note
 from annotate.models import User
-from annotate.services.audit import note
-from annotate.services.claims import edit_claims
+from annotate.samples.claims_write import edit_claims
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
 from judges.selectors.proposals import SAME, UNTOUCHED, Proposal, one_proposal, proposals
 from judges.services.runs import RunEstimate, estimate_run, start_run

@@ -6,8 +6,8 @@ from django.core.cache import cache
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from annotate.background import hand_over
-from annotate.errors import Refusal
+from annotate.core.background import hand_over
+from annotate.core.errors import Refusal
 from annotate.models import Criterion, User
 from judges.selectors.reports import pending_key
 

@@ -14,8 +14,8 @@ from django.db import transaction
 from django.db.models import Max
 
 from alignment.report import Evidence, report_figures
+from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
-from annotate.services.audit import note
 from judges.models import AlignmentReport
 from judges.plots.of_report import report_plots
 from judges.selectors.disagreements import with_words

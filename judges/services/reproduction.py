@@ -14,7 +14,7 @@ import orjson
 from django.utils.translation import gettext as _
 
 from alignment.report import Evidence, differences, evidence_as_dict, evidence_from_dict, report_figures
-from annotate.errors import Conflict
+from annotate.core.errors import Conflict
 from judges.models import AlignmentReport
 from judges.selectors.reports import is_shown, report_as_dict
 

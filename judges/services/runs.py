@@ -12,9 +12,9 @@ from django.db.models import Avg, F, Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.trail import note
 from annotate.models import Sample, User
-from annotate.services.audit import note
 from judges.kinds.registry import kind_named
 from judges.models import WITHOUT_SCORES, Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState, VersionState
 from judges.running import waking

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from annotate.models import Criterion
-from annotate.selectors.samples import samples_named
+from annotate.samples.read import samples_named
 from judges.models import SplitMember
 
 DEV_SHARE = 0.5

@@ -10,11 +10,11 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid
+from annotate.batches.sample_choice import check_seed, new_seed
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.trail import note
 from annotate.models import Criterion, Project, Sample, User
-from annotate.selectors.samples import samples_named
-from annotate.services.audit import note
-from annotate.services.selection import check_seed, new_seed
+from annotate.samples.read import samples_named
 from judges.kinds.registry import kind_named
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, Trial, VersionState
 from judges.selectors.lab import dimension_of, is_under_way

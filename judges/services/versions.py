@@ -10,10 +10,10 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.texts import check_json, is_storable
+from annotate.core.trail import note
 from annotate.models import Project, User
-from annotate.services.audit import note
-from annotate.texts import check_json, is_storable
 from judges.kinds.base import Kind, Refused
 from judges.kinds.registry import kind_named
 from judges.models import Certificate, Endpoint, Judge, JudgeKind, JudgeVersion, Run, RunState, VersionState

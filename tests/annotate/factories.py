@@ -15,12 +15,13 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
+from annotate.core.units import units_of
 from annotate.models import Batch, Criterion, Label, LabelEvent, Project, Sample, Task, User, Verdict
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.labelling import LabelInput, save_label, submit_task
-from annotate.services.projects import create_project, set_member
-from annotate.services.queue import take_task
-from annotate.units import units_of
+from annotate.projects.write import create_project, set_member
+from annotate.tasks.labelling import LabelInput, save_label, submit_task
+from annotate.tasks.task_queue import take_task
 
 TRISTATE = {
     "key": "support",

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from django.http import Http404
 
-from annotate.errors import Invalid, Stale
+from annotate.core.errors import Invalid, Stale
 from annotate.models import Verdict
-from annotate.selectors.adjudication import Queue, one_verdict
-from annotate.selectors.disputes import dispute_payload
-from annotate.services.adjudication import decide
-from annotate.services.labelling import MAX_COMMENT, submit_task
+from annotate.tasks.labelling import MAX_COMMENT, submit_task
+from annotate.verdicts.adjudication import decide
+from annotate.verdicts.disputes_read import dispute_payload
+from annotate.verdicts.read import Queue, one_verdict
 from tests.annotate.factories import World, finish, label_all, make_sample, make_world, say, stored
 
 

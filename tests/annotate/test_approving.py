@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from django.http import Http404
 
-from annotate.errors import Conflict, Stale
+from annotate.core.errors import Conflict, Stale
 from annotate.models import Verdict
-from annotate.selectors.adjudication import Queue
-from annotate.selectors.ground_truth import ground_truth
-from annotate.services.adjudication import approve, decide
-from annotate.services.labelling import submit_task
-from annotate.services.reopening import reopen_task
+from annotate.tasks.labelling import submit_task
+from annotate.tasks.write import reopen_task
+from annotate.verdicts.adjudication import approve, decide
+from annotate.verdicts.read import Queue, ground_truth
 from tests.annotate.factories import World, finish, make_sample, make_samples, make_world, say
 
 pytestmark = pytest.mark.django_db

@@ -8,14 +8,14 @@ import pytest
 from django.db import connection
 from django.http import Http404
 
-from annotate.errors import Conflict
+from annotate.batches.criterion_change_read import Choices
+from annotate.batches.relabelling import change_criterion
+from annotate.batches.steps import delete_batch, open_batch
+from annotate.core.errors import Conflict
+from annotate.members.invites import accept_invite
 from annotate.models import Batch, Flag, Membership, User
-from annotate.selectors.criterion_change import Choices
-from annotate.services.batches import delete_batch, open_batch
-from annotate.services.flags import raise_flag
-from annotate.services.invites import accept_invite
-from annotate.services.preferences import as_dict, change_preferences, preferences_of
-from annotate.services.relabelling import change_criterion
+from annotate.projects.accounts import as_dict, change_preferences, preferences_of
+from annotate.samples.flags import raise_flag
 from tests.annotate.factories import World, at_once, finish, make_sample, make_samples, make_world, say
 from tests.annotate.test_approving import agreed, approved, label_two_samples
 from tests.annotate.test_invites import invite

@@ -9,18 +9,17 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotate.errors import Conflict, Invalid
+from annotate.batches.gold import set_gold
+from annotate.batches.steps import close_batch, delete_batch
+from annotate.core.errors import Conflict, Invalid
+from annotate.labels.consensus import settle_imported
 from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Release, Sample, User, Verdict, VerdictEvent
-from annotate.selectors.audit import TrailFilter, kinds_of, trail, unit_history, whole_trail
-from annotate.selectors.audit_filter import read_filter
-from annotate.services.adjudication import decide
-from annotate.services.batches import close_batch, delete_batch
-from annotate.services.consensus import settle_imported
-from annotate.services.criteria import add_criteria
-from annotate.services.gold import set_gold
-from annotate.services.labelling import LabelInput, save_label, submit_task
-from annotate.services.projects import change_project, remove_member, set_member
-from annotate.services.tokens import make_token, revoke_token
+from annotate.projects.accounts import make_token, revoke_token
+from annotate.projects.criteria import add_criteria
+from annotate.projects.trail_read import TrailFilter, kinds_of, read_filter, trail, unit_history, whole_trail
+from annotate.projects.write import change_project, remove_member, set_member
+from annotate.tasks.labelling import LabelInput, save_label, submit_task
+from annotate.verdicts.adjudication import decide
 from tests.annotate.factories import TRISTATE, World, finish, make_sample, make_samples, say
 
 

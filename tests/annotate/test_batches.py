@@ -15,21 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
-from annotate.errors import Conflict, Invalid
+from annotate.batches.sample_choice import choose_samples
+from annotate.batches.steps import close_batch, delete_batch, open_batch, reopen_batch, start_adjudication
+from annotate.batches.write import create_batch
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, Sample, Task, User, Verdict
-from annotate.selectors.projects import batch_as_dict, batches_of
-from annotate.services.assignment import Seats, assign
-from annotate.services.batches import (
-    choose_samples,
-    close_batch,
-    create_batch,
-    delete_batch,
-    open_batch,
-    reopen_batch,
-    start_adjudication,
-)
-from annotate.services.labelling import skip_task
-from annotate.services.projects import remove_member
+from annotate.projects.read import batch_as_dict, batches_of
+from annotate.projects.write import remove_member
+from annotate.tasks.assignment import Seats, assign
+from annotate.tasks.labelling import skip_task
 from tests.annotate.factories import World, finish, make_sample, make_samples, say
 from tests.annotate.test_consensus import imported
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
+from annotate.labels.consensus import settle_imported
 from annotate.models import AuditEntry, Label, Rater, Verdict
-from annotate.selectors.adjudication import Queue
-from annotate.selectors.proposals import Preview, agreed, probable
-from annotate.services.adjudication import decide
-from annotate.services.bulk_accept import Accepted, accept_agreed, accept_probable
-from annotate.services.consensus import settle_imported
+from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_probable, decide
+from annotate.verdicts.proposals_read import Preview, agreed, probable
+from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, make_samples, stored
 from tests.annotate.test_consensus import imported
 

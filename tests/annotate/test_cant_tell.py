@@ -6,14 +6,14 @@ import uuid
 
 import pytest
 
-from annotate.errors import Conflict, Invalid, Stale
+from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.labels.counting import seconds_per_choice
 from annotate.models import Label, LabelEvent, Task, Verdict
-from annotate.selectors.disputes import dispute_payload
-from annotate.selectors.pace import seconds_per_choice
-from annotate.selectors.tasks import own_task
-from annotate.services.adjudication import decide
-from annotate.services.criteria import add_criteria, check_spec
-from annotate.services.labelling import submit_task
+from annotate.projects.criteria import add_criteria, check_spec
+from annotate.tasks.labelling import submit_task
+from annotate.tasks.read import own_task
+from annotate.verdicts.adjudication import decide
+from annotate.verdicts.disputes_read import dispute_payload
 from tests.annotate.factories import TRISTATE, World, label_all, make_sample, say, stored
 
 UNSURE = {"unit": "claim:0", "criterion": "support", "value": None, "cant_tell": "The contexts don't say enough."}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.citations import citations_in
+from annotate.core.spans import citations_in
 
 SHARED = json.loads((Path(__file__).parent.parent / "fixtures" / "citations.json").read_text())
 

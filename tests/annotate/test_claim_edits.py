@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.claim_edits import apply_change, go_back
-from annotate.errors import Invalid
-from annotate.importing.claims import split_into_claims
-from annotate.units import is_dropped, reading_order
+from annotate.core.errors import Invalid
+from annotate.core.units import is_dropped, reading_order
+from annotate.samples.claim_edits import apply_change, go_back
+from annotate.samples.claim_splitting import split_into_claims
 
 ANSWER = "It opens at nine 😀 and closes at five. 周六不开门。The desk is on the left."
 CLAIMS = split_into_claims(ANSWER)

@@ -8,19 +8,19 @@ import pytest
 from django.db import transaction
 from django.http import Http404
 
-from annotate.errors import Conflict, Invalid, Refusal, Stale
+from annotate.batches.draws_read import unlabelled_samples
+from annotate.batches.read import batch_criteria
+from annotate.batches.steps import close_batch, open_batch, start_adjudication
+from annotate.core.errors import Conflict, Invalid, Refusal, Stale
+from annotate.core.units import units_of
 from annotate.models import AuditEntry, ClaimEdit, GoldAnswer, Label, Project, Sample, Task, User
-from annotate.selectors.audit import TrailFilter, trail
-from annotate.selectors.claims import claims_as_dict, in_words, tables_with_units, walk_through
-from annotate.selectors.draws import unlabelled_samples
-from annotate.selectors.progress import batch_criteria
-from annotate.selectors.projects import sample_as_dict
-from annotate.selectors.tasks import own_task
-from annotate.selectors.unit_counts import unit_counts
-from annotate.services.batches import close_batch, open_batch, start_adjudication
-from annotate.services.claims import edit_claims
-from annotate.services.labelling import submit_task
-from annotate.units import units_of
+from annotate.projects.read import sample_as_dict
+from annotate.projects.trail_read import TrailFilter, trail
+from annotate.samples.claims_read import claims_as_dict, in_words, tables_with_units, walk_through
+from annotate.samples.claims_write import edit_claims
+from annotate.samples.read import unit_counts
+from annotate.tasks.labelling import submit_task
+from annotate.tasks.read import own_task
 from tests.annotate.factories import World, at_once, finish, make_sample, make_samples, make_world, say
 
 SPLIT = {"op": "split", "claim": 0, "at": 9}

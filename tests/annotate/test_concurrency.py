@@ -13,15 +13,14 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from annotate.errors import Conflict, Invalid, Stale
+from annotate.batches.steps import close_batch
+from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.labels.consensus import settle_imported
 from annotate.models import Label, LabelEvent, Sample, Task, Verdict
-from annotate.selectors.adjudication import Queue
-from annotate.selectors.proposals import agreed
-from annotate.services.adjudication import decide
-from annotate.services.batches import close_batch
-from annotate.services.bulk_accept import accept_agreed
-from annotate.services.consensus import settle_imported
-from annotate.services.labelling import Finished, skip_task, submit_task
+from annotate.tasks.labelling import Finished, skip_task, submit_task
+from annotate.verdicts.adjudication import accept_agreed, decide
+from annotate.verdicts.proposals_read import agreed
+from annotate.verdicts.read import Queue
 from tests.annotate.factories import (
     World,
     at_once,

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.labels.consensus import settle_imported
 from annotate.models import Criterion, Label, Rater, Sample, Task, Verdict
-from annotate.services.adjudication import decide
-from annotate.services.consensus import settle_imported
-from annotate.services.labelling import skip_task, submit_task
+from annotate.tasks.labelling import skip_task, submit_task
+from annotate.verdicts.adjudication import decide
 from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, say
 
 

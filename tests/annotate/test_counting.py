@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from annotate.labels.counting import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater
 from annotate.models import Criterion, Label, Rater, Sample, Task, User
 from annotate.models.batch import Purpose, TaskStatus
-from annotate.selectors.counting import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater
-from annotate.selectors.ratings import rating_columns, votes_of
+from annotate.verdicts.ratings_read import rating_columns, votes_of
 from tests.annotate.factories import make_sample, make_world
 
 pytestmark = pytest.mark.django_db

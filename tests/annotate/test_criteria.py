@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from annotate.builtin_criteria import BUILTIN_CRITERIA
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.scales import normalise
 from annotate.models import Criterion
-from annotate.scales import normalise
-from annotate.services.criteria import RESERVED_HOTKEYS, add_criteria, check_spec
+from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
+from annotate.projects.criteria import RESERVED_HOTKEYS, add_criteria, check_spec
 from tests.annotate.factories import GRADE, TRISTATE, World, make_sample, make_samples, say
 
 

@@ -10,11 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotate.batches.board_read import FEWEST_UNITS, PersonBoard, forecast, person_boards
 from annotate.models import Batch, Flag, GoldAnswer, Label, Task
 from annotate.models.batch import Purpose
-from annotate.selectors.dashboard import FEWEST_UNITS, PersonBoard, person_boards
-from annotate.selectors.forecast import forecast
-from annotate.services.labelling import skip_task
+from annotate.tasks.labelling import skip_task
 from tests.annotate.factories import World, finish, label_all, make_samples, rewriting_history, say
 
 

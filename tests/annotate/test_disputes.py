@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from django.http import Http404
 
-from annotate.errors import Conflict, Invalid
+from annotate.batches.steps import close_batch
+from annotate.core.blindness import still_to_label
+from annotate.core.errors import Conflict, Invalid
+from annotate.labels.consensus import settle_imported
 from annotate.models import AuditEntry, Batch, Criterion, Label, Task, Verdict
 from annotate.models.batch import TaskStatus
-from annotate.selectors.adjudication import Queue
-from annotate.selectors.blindness import still_to_label
-from annotate.selectors.disputes import (
+from annotate.tasks.labelling import submit_task
+from annotate.verdicts.adjudication import decide, send_back, show_names
+from annotate.verdicts.disputes_read import (
     changes_since_decision,
     dispute_payload,
     letter,
@@ -20,10 +23,7 @@ from annotate.selectors.disputes import (
     rest_of_sample,
     side_by_side,
 )
-from annotate.services.adjudication import decide, send_back, show_names
-from annotate.services.batches import close_batch
-from annotate.services.consensus import settle_imported
-from annotate.services.labelling import submit_task
+from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, finish, make_sample, say
 from tests.annotate.test_consensus import imported
 

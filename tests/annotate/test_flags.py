@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from django.http import Http404
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import AuditEntry, Task
-from annotate.selectors.flags import flag_as_dict, flags_of
-from annotate.services.flags import raise_flag, resolve_flag
-from annotate.services.projects import remove_member
+from annotate.projects.write import remove_member
+from annotate.samples.flags import raise_flag, resolve_flag
+from annotate.samples.read import flag_as_dict, flags_of
 from tests.annotate.factories import World, finish, make_sample
 
 

@@ -7,23 +7,20 @@ import pytest
 from django.http import Http404
 from rest_framework.test import APIClient
 
-from annotate.errors import Conflict, Invalid
+from annotate.batches.criterion_change_read import Choices, impact
+from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold, set_gold
+from annotate.batches.read import batch_criteria
+from annotate.batches.relabelling import Relabelled, change_criterion
+from annotate.batches.steps import close_batch, open_batch
+from annotate.core.errors import Conflict, Invalid
+from annotate.labels.gold_read import feedback_after, gold_accuracy, known_answers, self_consistency, to_set_again
 from annotate.models import AuditEntry, Batch, GoldAnswer, Membership, Sample, Task, Verdict
-from annotate.selectors.agreement import agreement
-from annotate.selectors.criterion_change import Choices, impact
-from annotate.selectors.gold import feedback_after, known_answers, to_set_again
-from annotate.selectors.progress import batch_criteria
-from annotate.selectors.quality import gold_accuracy, self_consistency
-from annotate.selectors.ratings import labels_before, rating_columns
-from annotate.selectors.tasks import own_task
-from annotate.services.adjudication import decide
-from annotate.services.batches import close_batch, open_batch
-from annotate.services.criteria import check_spec
-from annotate.services.gold import gold_from_verdicts, import_gold, remove_gold, set_gold
-from annotate.services.labelling import skip_task, submit_task
-from annotate.services.lessons import mark_read
-from annotate.services.relabelling import Relabelled, change_criterion
-from annotate.services.reopening import reopen_task
+from annotate.projects.criteria import check_spec
+from annotate.tasks.labelling import skip_task, submit_task
+from annotate.tasks.read import own_task
+from annotate.tasks.write import reopen_task
+from annotate.verdicts.adjudication import decide, mark_read
+from annotate.verdicts.ratings_read import agreement, labels_before, rating_columns
 from tests.annotate.factories import GRADE, World, finish, label_all, make_sample, make_samples, must_take, say, take
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotate.errors import Conflict
+from annotate.batches.steps import close_batch, reopen_batch, start_adjudication
+from annotate.core.errors import Conflict
+from annotate.members.write import deactivate_member
 from annotate.models import AuditEntry, Batch, Membership, Sample, Task, Verdict
-from annotate.selectors.adjudication import Queue
-from annotate.services.adjudication import decide
-from annotate.services.batches import close_batch, reopen_batch, start_adjudication
-from annotate.services.labelling import submit_task
-from annotate.services.members import deactivate_member
-from annotate.services.tasks import return_task
+from annotate.tasks.labelling import submit_task
+from annotate.tasks.write import return_task
+from annotate.verdicts.adjudication import decide
+from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, at_once, finish, label_all, make_sample, make_samples, make_world, must_take
 
 

@@ -9,13 +9,13 @@ from django.core import mail
 from django.http import Http404
 from django.utils import timezone
 
-from annotate.errors import Conflict, Invalid
-from annotate.mail import send_invitation
+from annotate.core.errors import Conflict, Invalid
+from annotate.members.invites import accept_invite, create_invite, find_invite, revoke_invite
+from annotate.members.write import deactivate_member
 from annotate.models import AuditEntry, Invite, Membership, User
-from annotate.selectors.invites import open_invites
-from annotate.services.invites import accept_invite, create_invite, find_invite, revoke_invite
-from annotate.services.members import deactivate_member
-from annotate.services.projects import set_member
+from annotate.projects.read import open_invites
+from annotate.projects.write import set_member
+from annotate.tasks.mail import send_invitation
 from tests.annotate.factories import World
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.http import Http404
 
-from annotate.errors import Conflict, Invalid, Refusal, Stale
+from annotate.batches.steps import close_batch, start_adjudication
+from annotate.core.errors import Conflict, Invalid, Refusal, Stale
 from annotate.models import Label, LabelEvent, Task, Verdict
-from annotate.services.batches import close_batch, start_adjudication
-from annotate.services.labelling import MAX_ACTIVE_SECONDS, MAX_COMMENT, skip_task, submit_task
-from annotate.services.projects import remove_member, set_member
+from annotate.projects.write import remove_member, set_member
+from annotate.tasks.labelling import MAX_ACTIVE_SECONDS, MAX_COMMENT, skip_task, submit_task
 from tests.annotate.factories import World, finish, label_all, make_sample, make_world, say, stored
 
 QUOTE = {"context": 0, "start": 15, "end": 16, "quote": "😀"}

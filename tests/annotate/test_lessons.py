@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from annotate.models import Batch, LessonRead, Verdict
-from annotate.selectors.lessons import Lessons, new_lessons
-from annotate.services.adjudication import decide
-from annotate.services.lessons import mark_read
+from annotate.verdicts.adjudication import decide, mark_read
+from annotate.verdicts.lessons_read import Lessons, new_lessons
 from tests.annotate.factories import World, finish, make_samples, make_world
 
 

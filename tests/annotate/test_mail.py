@@ -12,11 +12,11 @@ from django.core.management import call_command
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from annotate.mail import send_batch_opened, send_reminders, send_task_returned
+from annotate.batches.steps import open_batch
+from annotate.members.write import change_tags, deactivate_member
 from annotate.models import Batch, Project, Sample, User
-from annotate.services.batches import open_batch
-from annotate.services.members import change_tags, deactivate_member
-from annotate.services.tasks import return_task
+from annotate.tasks.mail import send_batch_opened, send_reminders, send_task_returned
+from annotate.tasks.write import return_task
 from config import celery_app
 from tests.annotate.factories import World, finish, make_samples, make_world, must_take
 

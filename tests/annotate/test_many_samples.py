@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotate.importing.naming import with_labels_or_tasks
+from annotate.batches.write import create_batch
+from annotate.files.claim_naming import with_labels_or_tasks
 from annotate.models import Project, Sample
-from annotate.services.batches import create_batch
 from judges.importing import with_scored_claims
 from judges.services.split import divide
 from tests.annotate.factories import World, make_world

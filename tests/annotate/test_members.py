@@ -6,11 +6,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.http import Http404
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.permissions import role_of
+from annotate.members.write import change_tags, deactivate_account, deactivate_member, reactivate_member
 from annotate.models import AuditEntry, Label, User
-from annotate.permissions import role_of
-from annotate.services.members import change_tags, deactivate_account, deactivate_member, reactivate_member
-from annotate.services.projects import change_project, set_member
+from annotate.projects.write import change_project, set_member
 from tests.annotate.factories import World, finish, make_samples
 
 

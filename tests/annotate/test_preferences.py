@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Invalid
-from annotate.hotkeys import DEFAULT_HOTKEYS, OPTION_KEYS, PAGE_ACTIONS, RESERVED_HOTKEYS, collision, keys_on
+from annotate.core.errors import Invalid
+from annotate.core.hotkeys import DEFAULT_HOTKEYS, OPTION_KEYS, PAGE_ACTIONS, RESERVED_HOTKEYS, collision, keys_on
 from annotate.models import User
-from annotate.services.criteria import add_criteria
-from annotate.services.preferences import as_dict, change_preferences, preferences_of
+from annotate.projects.accounts import as_dict, change_preferences, preferences_of
+from annotate.projects.criteria import add_criteria
 from tests.annotate.factories import TRISTATE, World
 
 USUAL = {"hotkeys": {}, "single_keys": True, "view": "one", "markers": False}

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from annotate.batches.read import Counts, batch_annotators, batch_criteria, counts_of
+from annotate.batches.steps import close_batch
+from annotate.core.units import units_of
 from annotate.models import Batch, Label, Task, Verdict
-from annotate.selectors.campaign import Counts, counts_of
-from annotate.selectors.progress import batch_annotators, batch_criteria
-from annotate.selectors.tasks import following_task, next_task, work_progress
-from annotate.services.batches import close_batch
-from annotate.services.labelling import skip_task, submit_task
-from annotate.units import units_of
+from annotate.tasks.labelling import skip_task, submit_task
+from annotate.tasks.read import following_task, next_task, work_progress
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
 from tests.conftest import taken_back
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Membership, Project, Rater, User
-from annotate.services.projects import change_project, create_project, remove_member, set_member
+from annotate.projects.write import change_project, create_project, remove_member, set_member
 from tests.annotate.factories import World, finish, make_sample
 
 

@@ -10,13 +10,12 @@ import pytest
 from django.http import Http404
 from django.utils import timezone
 
-from annotate.errors import Conflict
+from annotate.batches.steps import close_batch, pause_batch, resume_batch
+from annotate.core.errors import Conflict
 from annotate.models import Batch, Membership, Task, Verdict
-from annotate.selectors.tasks import next_task, work_progress
-from annotate.services.batches import close_batch, pause_batch, resume_batch
-from annotate.services.keeping import keep_task
-from annotate.services.labelling import skip_task, submit_task
-from annotate.services.reopening import reopen_task
+from annotate.tasks.labelling import keep_task, skip_task, submit_task
+from annotate.tasks.read import next_task, work_progress
+from annotate.tasks.write import reopen_task
 from tests.annotate.factories import (
     World,
     finish,
@@ -264,7 +263,7 @@ def test_progress_counts_what_is_free_for_one(world: World) -> None:
     Membership.objects.filter(user=world.ann).update(tags=["law"])
     batch = pull(world, overlap=2, tag_key="topic", annotators=[world.ann, world.ben, world.chen], opened=False)
     Membership.objects.filter(user=world.ben).update(tags=["law"])
-    from annotate.services.batches import open_batch
+    from annotate.batches.steps import open_batch
 
     batch = open_batch(batch=batch)
     assert work_progress(user=world.ann, project=world.project) == {"total": 5, "done": 0, "skipped": 0, "left": 5}

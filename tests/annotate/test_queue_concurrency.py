@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from django.http import Http404
 
-from annotate.errors import Conflict, Stale
+from annotate.batches.steps import delete_batch, pause_batch
+from annotate.core.errors import Conflict, Stale
 from annotate.models import Batch, Label, LabelEvent, Sample, Task, User
-from annotate.services import queue
-from annotate.services.batches import delete_batch, pause_batch
-from annotate.services.labelling import Finished, skip_task, submit_task
-from annotate.services.projects import set_member
-from annotate.services.queue import take_following
-from annotate.services.tasks import hand_on_tasks, reassign_task, return_task
+from annotate.projects.write import set_member
+from annotate.tasks.labelling import Finished, skip_task, submit_task
+from annotate.tasks.task_queue import _held, _place, take_following
+from annotate.tasks.write import hand_on_tasks, reassign_task, return_task
 from tests.annotate.factories import (
     World,
     at_once,
@@ -92,12 +91,12 @@ def test_a_batch_is_deleted_while_somebody_takes_a_task(world: World) -> None:
     taken: list[int | None] = []
 
     def asks_again() -> None:
-        place = queue._place(world.ann, batch.pk)
+        place = _place(world.ann, batch.pk)
         assert place is not None
-        taken.append(queue._held(place, ()))
+        taken.append(_held(place, ()))
 
     result = while_holding(
-        lambda: queue._place(world.ann, batch.pk),
+        lambda: _place(world.ann, batch.pk),
         lambda: delete_batch(batch=batch, actor=world.alice),
         then=asks_again,
     )

@@ -8,14 +8,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotate.errors import Conflict
+from annotate.core.errors import Conflict
+from annotate.labels.consensus import settle_imported
+from annotate.labels.counting import of_batch
 from annotate.models import Batch, Rater, Task, Verdict
 from annotate.models.batch import TaskStatus
-from annotate.selectors.adjudication import Queue
-from annotate.selectors.of_batch import of_batch
-from annotate.services.adjudication import decide
-from annotate.services.consensus import settle_imported
-from annotate.services.labelling import skip_task
+from annotate.tasks.labelling import skip_task
+from annotate.verdicts.adjudication import decide
+from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, finish, make_sample, make_samples, make_world
 from tests.annotate.test_consensus import imported
 

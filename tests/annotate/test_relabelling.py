@@ -10,25 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.errors import Conflict, Invalid, Stale
+from annotate.batches.board_read import person_boards
+from annotate.batches.criterion_change_read import Choices, change_between, impact, touched_by
+from annotate.batches.read import batch_criteria
+from annotate.batches.relabelling import change_criterion, relabel
+from annotate.batches.steps import close_batch
+from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.labels.consensus import settle_imported
+from annotate.labels.counting import counting_labels
 from annotate.models import AuditEntry, Batch, Criterion, Label, LabelEvent, Membership, Rater, Task, Verdict
-from annotate.selectors.adjudication import Queue
-from annotate.selectors.counting import counting_labels
-from annotate.selectors.criterion_change import Choices, change_between, impact, touched_by
-from annotate.selectors.dashboard import person_boards
-from annotate.selectors.disputes import changes_since_decision, people_of, side_by_side
-from annotate.selectors.lessons import Lessons
-from annotate.selectors.progress import batch_criteria
-from annotate.selectors.ratings import labels_before, rating_columns
-from annotate.services.adjudication import decide, send_back
-from annotate.services.batches import close_batch
-from annotate.services.consensus import settle_imported
-from annotate.services.criteria import add_criteria, check_spec
-from annotate.services.labelling import submit_task
-from annotate.services.lessons import mark_read
-from annotate.services.projects import remove_member
-from annotate.services.relabelling import change_criterion, relabel
-from annotate.services.reopening import reopen_task
+from annotate.projects.criteria import add_criteria, check_spec
+from annotate.projects.write import remove_member
+from annotate.tasks.labelling import submit_task
+from annotate.tasks.write import reopen_task
+from annotate.verdicts.adjudication import decide, mark_read, send_back
+from annotate.verdicts.disputes_read import changes_since_decision, people_of, side_by_side
+from annotate.verdicts.lessons_read import Lessons
+from annotate.verdicts.ratings_read import labels_before, rating_columns
+from annotate.verdicts.read import Queue
 from tests.annotate.factories import TRISTATE, World, finish, make_samples, make_world, say
 
 SAME = Choices(same_meaning=True, reason="A typo.")
@@ -512,7 +511,7 @@ def test_versions_of_different_criteria_do_not_mix(labelled: World) -> None:
 
 def test_labels_carried_over_into_the_old_task_leave_it_as_it_was(labelled: World) -> None:
     """The annotator, who may look at a submitted task, finds what they said there, once."""
-    from annotate.selectors.tasks import own_task
+    from annotate.tasks.read import own_task
 
     task = Task.objects.filter(annotator=labelled.ann).first()
     assert task is not None

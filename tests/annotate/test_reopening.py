@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from django.http import Http404
 
-from annotate.errors import Conflict, Stale
+from annotate.batches.steps import close_batch
+from annotate.core.errors import Conflict, Stale
+from annotate.labels.counting import counting_labels
 from annotate.models import Batch, LabelEvent, Task, Verdict
 from annotate.models.batch import Purpose
-from annotate.selectors.counting import counting_labels
-from annotate.selectors.tasks import next_task, own_task
-from annotate.services.adjudication import decide
-from annotate.services.batches import close_batch
-from annotate.services.labelling import Finished, skip_task, submit_task
-from annotate.services.reopening import reopen_task
+from annotate.tasks.labelling import Finished, skip_task, submit_task
+from annotate.tasks.read import next_task, own_task
+from annotate.tasks.write import reopen_task
+from annotate.verdicts.adjudication import decide
 from tests.annotate.factories import (
     World,
     at_once,

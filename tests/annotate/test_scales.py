@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.core.scales import is_missing, normalise
 from annotate.models import Criterion
-from annotate.scales import is_missing, normalise
 
 
 def criterion(*values: Any, scale: str = "ordinal") -> Criterion:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.errors import Invalid
-from annotate.spans import MAX_SPANS, check_evidence, relocate
+from annotate.core.errors import Invalid
+from annotate.core.spans import MAX_SPANS, check_evidence, relocate
 
 CONTEXTS = [
     {"id": "a", "text": "a😀b is open"},

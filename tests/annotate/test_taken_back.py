@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.errors import Conflict
+from annotate.core.errors import Conflict
 from annotate.models import Verdict
-from annotate.services.adjudication import decide
-from annotate.services.labelling import skip_task
-from annotate.services.reopening import reopen_task
+from annotate.tasks.labelling import skip_task
+from annotate.tasks.write import reopen_task
+from annotate.verdicts.adjudication import decide
 from tests.annotate.factories import at_once, finish, make_sample, make_world
 
 

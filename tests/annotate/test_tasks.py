@@ -12,14 +12,14 @@ from django.http import Http404
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotate.errors import Conflict, Invalid
+from annotate.batches.steps import close_batch, extend_batch, pause_batch
+from annotate.core.errors import Conflict, Invalid
+from annotate.labels.counting import counting_labels
 from annotate.models import AuditEntry, Batch, Membership, Task, User, Verdict
-from annotate.selectors.counting import counting_labels
-from annotate.selectors.tasks import next_task
-from annotate.services.batches import close_batch, extend_batch, pause_batch
-from annotate.services.labelling import skip_task, submit_task
-from annotate.services.projects import set_member
-from annotate.services.tasks import hand_on_tasks, reassign_task, reassign_tasks, release_task, return_task
+from annotate.projects.write import set_member
+from annotate.tasks.labelling import skip_task, submit_task
+from annotate.tasks.read import next_task
+from annotate.tasks.write import hand_on_tasks, reassign_task, reassign_tasks, release_task, return_task
 from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, must_take, say, take
 
 

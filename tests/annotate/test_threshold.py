@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from annotate.batches.steps import close_batch, reopen_batch, start_adjudication
+from annotate.labels.consensus import settle_samples
 from annotate.models import Batch, Criterion, Label, Rater, Sample, User, Verdict
-from annotate.selectors.adjudication import Queue
-from annotate.services.batches import close_batch, reopen_batch, start_adjudication
-from annotate.services.consensus import settle_samples
-from annotate.services.labelling import skip_task, submit_task
+from annotate.tasks.labelling import skip_task, submit_task
+from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, say
 
 # Votes, share, least number of votes, and the value that settles it; None: to the queue.

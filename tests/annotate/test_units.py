@@ -8,13 +8,14 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.models import Project, Sample
-from annotate.unit_sql import UnitCount, count_sql, indices_sql
-from annotate.units import (
+from annotate.core.units import (
     KIND_ORDER,
     LISTED_KINDS,
     UNIT_PATTERN,
+    UnitCount,
+    count_sql,
     has_unit,
+    indices_sql,
     live_claims,
     parse_unit,
     reading_order,
@@ -26,6 +27,7 @@ from annotate.units import (
     unit_title,
     units_of,
 )
+from annotate.models import Project, Sample
 
 EDITED = Sample(
     answer="One. Two. Three.",

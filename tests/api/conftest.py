@@ -8,10 +8,11 @@ import pytest
 from django.urls import get_resolver
 from rest_framework.test import APIClient
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
+from annotate.members.invites import create_invite
 from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, Task, User, Verdict
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.invites import create_invite
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import Ask, Judge, JudgeVersion, Run, Score, Trial
 from judges.services.endpoints import create_endpoint
 from tests.annotate.factories import World, finish, make_sample, make_world

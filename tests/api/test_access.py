@@ -10,9 +10,20 @@ from django.test import Client
 from knox.models import get_token_model
 from rest_framework.test import APIClient
 
-from annotate.api import base, flags, me, projects, tokens, work
+from annotate.api.account import MeView, TokensView, TokenView
+from annotate.api.base import ProjectAPIView, StrictAPIView
+from annotate.api.projects import ProjectsView
+from annotate.api.tasks import (
+    TaskFlagView,
+    TaskHeartbeatView,
+    TaskLabelsView,
+    TaskReopenView,
+    TaskSkipView,
+    TaskSubmitView,
+    TaskView,
+)
+from annotate.core.permissions import ROLES_FOR
 from annotate.models import Batch, Membership, User
-from annotate.permissions import ROLES_FOR
 from tests.annotate.factories import stored
 from tests.api.conftest import Both, client_of, lexical_config
 from tests.api.routes import API, Route
@@ -21,22 +32,20 @@ from tests.api.routes import API, Route
 PUBLIC = {"/api/schema/", "/api/docs/", "/api/"}
 # These show a person nothing but their own: projects they are in, their tasks, their tokens.
 SELF_SCOPED = {
-    projects.ProjectsView,
-    tokens.TokensView,
-    tokens.TokenView,
-    work.TaskView,
-    work.TaskLabelsView,
-    work.TaskSubmitView,
-    work.TaskSkipView,
-    work.TaskReopenView,
-    flags.TaskFlagView,
-    me.MeView,
-    work.TaskHeartbeatView,
+    ProjectsView,
+    TokensView,
+    TokenView,
+    TaskView,
+    TaskLabelsView,
+    TaskSubmitView,
+    TaskSkipView,
+    TaskReopenView,
+    TaskFlagView,
+    MeView,
+    TaskHeartbeatView,
 }
-PROJECT_ROUTES = [
-    route for route in API if isinstance(route.view, type) and issubclass(route.view, base.ProjectAPIView)
-]
-SESSION_ONLY = {tokens.TokensView, tokens.TokenView}
+PROJECT_ROUTES = [route for route in API if isinstance(route.view, type) and issubclass(route.view, ProjectAPIView)]
+SESSION_ONLY = {TokensView, TokenView}
 
 GUARDED = [route for route in API if route.path not in PUBLIC]
 per_route = pytest.mark.parametrize("route", GUARDED, ids=str)
@@ -68,7 +77,7 @@ def test_a_route_belongs_to_a_project_or_is_listed(route: Route) -> None:
 
 @per_route
 def test_a_route_refuses_what_it_does_not_know(route: Route) -> None:
-    assert issubclass(route.view, base.StrictAPIView)
+    assert issubclass(route.view, StrictAPIView)
     assert isinstance(route.view.params, frozenset)
 
 
@@ -82,9 +91,9 @@ def test_every_method_names_an_action_of_the_table(route: Route) -> None:
 
 @per_project_route
 def test_nothing_is_decided_beside_the_table(route: Route) -> None:
-    assert route.view.authentication_classes == base.ProjectAPIView.authentication_classes
-    assert route.view.permission_classes == base.ProjectAPIView.permission_classes
-    assert route.view.initial is base.ProjectAPIView.initial
+    assert route.view.authentication_classes == ProjectAPIView.authentication_classes
+    assert route.view.permission_classes == ProjectAPIView.permission_classes
+    assert route.view.initial is ProjectAPIView.initial
 
 
 # Who gets what

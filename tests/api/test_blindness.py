@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotate.batches.steps import close_batch, reopen_batch
 from annotate.models import Batch, Flag, GoldAnswer, Task, Verdict
-from annotate.services.batches import close_batch, reopen_batch
-from annotate.services.criteria import add_criteria
-from annotate.services.labelling import skip_task, submit_task
+from annotate.projects.criteria import add_criteria
+from annotate.tasks.labelling import skip_task, submit_task
 from judges.models import Ask, Judge, JudgeVersion, Reply, Run, Score, Trial
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
 from tests.api.conftest import client_of

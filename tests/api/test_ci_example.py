@@ -14,7 +14,7 @@ import pytest
 from knox.models import get_token_model
 
 from annotate.models import Sample, User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import Endpoint, Judge, Run, Score
 from judges.services.certificates import issue_certificate
 from judges.services.looks import look_at_test

@@ -14,9 +14,9 @@ from knox.models import get_token_model
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from annotate.members.write import deactivate_member
 from annotate.models import Project, User
-from annotate.services.members import deactivate_member
-from annotate.services.projects import create_project
+from annotate.projects.write import create_project
 from tests.annotate.factories import World, make_sample, make_samples, stored
 from tests.api.conftest import client_of
 from tests.api.test_access import ask, token_client

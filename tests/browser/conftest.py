@@ -10,9 +10,10 @@ from django.conf import global_settings
 from django.contrib.auth.hashers import make_password
 from django.test import override_settings
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
 from annotate.models import Batch, Label, Project, Sample, Task, User
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.projects import create_project, set_member
+from annotate.projects.write import create_project, set_member
 from tests.annotate.factories import make_sample
 
 if TYPE_CHECKING:

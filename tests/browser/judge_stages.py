@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from annotate.core.units import units_of
 from annotate.models import Project, User
-from annotate.selectors.samples import samples_named
-from annotate.units import units_of
+from annotate.samples.read import samples_named
 from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, Score, Trial, VersionState
 from judges.services.canaries import check_canaries
 from judges.services.evidence import settled_on_dev

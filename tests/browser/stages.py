@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotate.batches.gold import set_gold
+from annotate.batches.steps import close_batch, open_batch, pause_batch, start_adjudication
+from annotate.batches.write import create_batch
 from annotate.models import Batch, Project, Sample, Task, User, Verdict
 from annotate.models.batch import ConsensusRule, Purpose
-from annotate.services.adjudication import approve, decide
-from annotate.services.batches import close_batch, create_batch, open_batch, pause_batch, start_adjudication
-from annotate.services.gold import set_gold
-from annotate.services.labelling import submit_task
-from annotate.services.projects import create_project, set_member
-from annotate.services.reopening import reopen_task
-from annotate.services.tasks import return_task
+from annotate.projects.write import create_project, set_member
+from annotate.tasks.labelling import submit_task
+from annotate.tasks.write import reopen_task, return_task
+from annotate.verdicts.adjudication import approve, decide
 from tests.annotate.factories import TRISTATE, finish, make_sample, say
 
 SCORE = {

@@ -18,16 +18,16 @@ from django.core.management import call_command
 from django.urls import URLPattern, URLResolver, get_resolver, resolve
 from knox.models import get_token_model
 
-from annotate.builtin_criteria import BUILTIN_CRITERIA
+from annotate.batches.write import create_batch
+from annotate.files.import_jobs import create_job, start
+from annotate.files.releases import make_release
+from annotate.members.invites import create_invite
 from annotate.models import Project, Sample, Task, User, Verdict
-from annotate.selectors.projects import current_criteria
-from annotate.services.batches import create_batch
-from annotate.services.criteria import add_criteria
-from annotate.services.flags import raise_flag
-from annotate.services.imports import create_job, start
-from annotate.services.invites import create_invite
-from annotate.services.projects import create_project, set_member
-from annotate.services.releases import make_release
+from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
+from annotate.projects.criteria import add_criteria
+from annotate.projects.read import current_criteria
+from annotate.projects.write import create_project, set_member
+from annotate.samples.flags import raise_flag
 from judges.services.certificates import issue_certificate
 from judges.services.endpoints import create_endpoint
 from judges.services.looks import look_at_test

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from annotate.models import Task, Verdict
-from annotate.services.preferences import change_preferences
+from annotate.projects.accounts import change_preferences
 from tests.annotate.factories import finish
 from tests.browser.conftest import Desk
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from annotate.models import Batch, Membership, Task, User
-from annotate.services.labelling import submit_task
+from annotate.tasks.labelling import submit_task
 from tests.annotate.factories import label_all
 from tests.browser.conftest import Desk
 

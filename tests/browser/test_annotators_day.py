@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from annotate.batches.steps import open_batch, start_adjudication
+from annotate.batches.write import create_batch
 from annotate.models import Flag, Label, Task, Verdict
-from annotate.services.adjudication import decide
-from annotate.services.batches import create_batch, open_batch, start_adjudication
+from annotate.verdicts.adjudication import decide
 from tests.annotate.factories import finish, make_sample
 from tests.browser.conftest import Desk, wait_for_next_task
 from tests.browser.test_admin_day import press, tab_to

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
+from annotate.batches.gold import set_gold
+from annotate.batches.steps import close_batch, open_batch, pause_batch, resume_batch
+from annotate.batches.write import create_batch
 from annotate.models import Batch, Label, Task
 from annotate.models.batch import OPEN_TASK_STATUSES
-from annotate.services.batches import close_batch, create_batch, open_batch, pause_batch, resume_batch
-from annotate.services.gold import set_gold
 from tests.annotate.factories import make_sample, must_take, run_out
 from tests.browser.conftest import Desk, wait_for_next_task
 from tests.browser.test_deciding import open_workspace, press, task_of, wait_saved

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from annotate.models import Sample, Task
-from annotate.services.labelling import LabelInput, save_label, submit_task
+from annotate.tasks.labelling import LabelInput, save_label, submit_task
 from judges.models import Judge, JudgeVersion, Run, Score
 from tests.browser.conftest import Desk, wait_for_next_task
 

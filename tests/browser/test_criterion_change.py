@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def label_everything(desk: Desk) -> None:
     """Ana finds that the second claim of the first sample is in no context; everything else is supported."""
-    from annotate.services.labelling import submit_task
+    from annotate.tasks.labelling import submit_task
 
     first = desk.project.samples.earliest("id")
     for task in desk.batch.tasks.select_related("annotator", "sample"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotate.models import Flag, Label, LabelEvent, Task, User
-from annotate.services.preferences import change_preferences
+from annotate.projects.accounts import change_preferences
 from tests.browser.conftest import Desk, wait_for_next_task
 
 if TYPE_CHECKING:

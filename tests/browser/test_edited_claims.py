@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from annotate.batches.steps import close_batch, open_batch
+from annotate.batches.write import create_batch
 from annotate.models import Label, Task
-from annotate.services.batches import close_batch, create_batch, open_batch
-from annotate.services.claims import edit_claims
+from annotate.samples.claims_write import edit_claims
 from tests.browser.conftest import Desk
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from annotate.services.labelling import submit_task
+from annotate.tasks.labelling import submit_task
 from judges.models import Endpoint, Judge, Run, Score
 from tests.annotate.factories import say
 from tests.browser.conftest import Desk

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotate.models import User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import JudgeVersion, VersionState
 from tests.browser.conftest import _hashed
 from tests.judges.test_trials import make_world

@@ -174,8 +174,9 @@ def test_in_a_long_context_all_hits_are_counted_and_those_near_are_coloured(set_
 
 
 def test_another_sample_closes_the_search(set_table: SetTable) -> None:
+    from annotate.batches.steps import open_batch
+    from annotate.batches.write import create_batch
     from annotate.models import Task
-    from annotate.services.batches import create_batch, open_batch
     from tests.annotate.factories import make_sample
 
     table = set_table(contexts=[HOURS])

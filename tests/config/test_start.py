@@ -17,7 +17,7 @@ LOAD = """
 import sys, django
 django.setup()
 from django.urls import get_resolver
-import config.celery, judges.tasks, annotate.tasks
+import config.celery, judges.celery_tasks, annotate.celery_tasks
 assert get_resolver().url_patterns
 print(" ".join(sorted({name.partition(".")[0] for name in sys.modules})))
 """

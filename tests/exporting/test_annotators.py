@@ -17,12 +17,12 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.files.releases import make_release, open_release
 from annotate.models import Label, Rater, Release, Sample, Task
 from annotate.models.batch import Purpose
-from annotate.services.labelling import submit_task
-from annotate.services.projects import create_project
-from annotate.services.releases import make_release, open_release
+from annotate.projects.write import create_project
+from annotate.tasks.labelling import submit_task
 from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE, World, label_all, make_sample, make_world, say
 
 pytestmark = pytest.mark.django_db

@@ -14,12 +14,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
-from annotate.errors import Conflict, Invalid
-from annotate.importing.cells import unguard
+from annotate.core.errors import Conflict, Invalid
+from annotate.files.cells import unguard
+from annotate.files.releases import make_release, open_release
 from annotate.models import Criterion, Membership, Project, Release, Sample, User, Verdict, VerdictEvent
-from annotate.selectors.agreement import agreement
-from annotate.services.claims import edit_claims
-from annotate.services.releases import make_release, open_release
+from annotate.samples.claims_write import edit_claims
+from annotate.verdicts.ratings_read import agreement
 from tests.annotate.factories import rewriting_history
 
 NASTY = "=cmd|' /C calc'!A0\n\t\"x\",😀"
@@ -243,7 +243,7 @@ def test_one_moment(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
 
     from django.db import connection
 
-    from annotate.exporting import rows as exported_rows
+    from annotate.files import export_rows as exported_rows
 
     def change() -> None:
         Verdict.objects.filter(unit="answer").update(value=1)

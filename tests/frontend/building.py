@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from annotate.core.units import units_of
 from annotate.models import Project, Sample, Task, User
-from annotate.services.labelling import LabelInput, save_label, submit_task
-from annotate.units import units_of
+from annotate.tasks.labelling import LabelInput, save_label, submit_task
 
 
 def make_user(name: str, **more: Any) -> User:

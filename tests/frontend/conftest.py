@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
 from annotate.models import Batch, Project, Sample, User, Verdict
-from annotate.selectors.projects import current_criteria
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.projects import create_project, set_member
+from annotate.projects.read import current_criteria
+from annotate.projects.write import create_project, set_member
 from tests.frontend.building import label_task, make_samples, make_user
 
 GUIDELINES = "# Rules\n\nRead **all** contexts.\n\n<script>alert(1)</script>\n"

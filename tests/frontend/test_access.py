@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import get_resolver
 
+from annotate.members.invites import create_invite
 from annotate.models import ImportJob, Project, User, Verdict
-from annotate.services.invites import create_invite
 from frontend.urls import project_patterns
 from tests.frontend.building import make_samples
 from tests.frontend.conftest import Staff, copied_from_world, make_batch, make_disputes, make_help_desk, make_staff
@@ -181,7 +181,7 @@ def test_what_only_shows_takes_no_post(path: str, alice: User, project: Project)
 def test_things_of_another_project_are_not_found(
     alice: User, disputes: list[Verdict], as_user: Callable[[User], Client]
 ) -> None:
-    from annotate.services.projects import create_project
+    from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
     client, verdict = as_user(alice), disputes[0]

@@ -7,7 +7,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, Sample, User, Verdict
-from annotate.services.adjudication import decide
+from annotate.verdicts.adjudication import decide
 from tests.frontend.building import label_task
 
 AsUser = Callable[[User], Client]

@@ -13,12 +13,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
+from annotate.core.trail import note
 from annotate.models import Project, Sample, User, Verdict
-from annotate.services.adjudication import decide
-from annotate.services.audit import note
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.claims import edit_claims
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
+from annotate.samples.claims_write import edit_claims
+from annotate.verdicts.adjudication import decide
 from frontend.trail import NOTED
 from frontend.translation.extraction import ROOT
 from tests.frontend.building import label_task

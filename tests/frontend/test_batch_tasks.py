@@ -7,9 +7,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.batches.steps import extend_batch
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import Purpose
-from annotate.services.batches import extend_batch
 from tests.frontend.building import label_task, make_samples
 
 AsUser = Callable[[User], Client]

@@ -6,10 +6,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.batches.write import create_batch
 from annotate.models import Batch, Project, Sample, User
 from annotate.models.batch import BatchStatus
-from annotate.selectors.projects import current_criteria
-from annotate.services.batches import create_batch
+from annotate.projects.read import current_criteria
 from tests.frontend.building import label_task, make_samples
 
 AsUser = Callable[[User], Client]

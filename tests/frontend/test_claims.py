@@ -12,10 +12,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
 from annotate.models import Batch, Project, Sample, User
-from annotate.selectors.projects import current_criteria
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.claims import edit_claims
+from annotate.projects.read import current_criteria
+from annotate.samples.claims_write import edit_claims
 from tests.frontend.building import make_samples
 
 AsUser = Callable[[User], Client]

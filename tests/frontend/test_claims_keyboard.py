@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
+from annotate.core.units import reading_order
 from annotate.models import Batch, Project, Sample, User
-from annotate.selectors.projects import current_criteria
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.claims import edit_claims
-from annotate.units import reading_order
+from annotate.projects.read import current_criteria
+from annotate.samples.claims_write import edit_claims
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route

@@ -9,8 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, User
-from annotate.selectors.projects import one_criterion
-from annotate.services.criteria import add_criteria
+from annotate.projects.criteria import add_criteria
+from annotate.projects.read import one_criterion
 
 AsUser = Callable[[User], Client]
 

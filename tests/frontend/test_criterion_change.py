@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Label, Project, User, Verdict
-from annotate.selectors.projects import one_criterion
-from annotate.services.projects import remove_member
+from annotate.projects.read import one_criterion
+from annotate.projects.write import remove_member
 from frontend.forms.criteria import initial_of
 from judges.models import AlignmentReport
 from judges.services.reports import freeze_report

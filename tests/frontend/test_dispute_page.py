@@ -11,10 +11,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
 from annotate.models import AuditEntry, Batch, Label, Project, Task, User, Verdict
-from annotate.selectors.disputes import Said
-from annotate.selectors.projects import current_criteria
-from annotate.services.batches import create_batch, open_batch
+from annotate.projects.read import current_criteria
+from annotate.verdicts.disputes_read import Said
 from frontend.views.marks import stretches
 from judges.models import Judge, JudgeVersion, Run, Score
 

@@ -5,9 +5,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotate.exporting.writers import WRITERS
+from annotate.files.export_writers import WRITERS
 from annotate.models import Label, Project, Release, Sample, User, Verdict
-from annotate.selectors.projects import one_criterion
+from annotate.projects.read import one_criterion
 from frontend.forms.exports import FORMATS
 
 AsUser = Callable[[User], Client]

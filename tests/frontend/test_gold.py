@@ -5,9 +5,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.batches.criterion_change_read import content_of
 from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
-from annotate.selectors.criterion_change import content_of
-from annotate.services.criteria import add_criteria
+from annotate.projects.criteria import add_criteria
 
 AsUser = Callable[[User], Client]
 URL = "/p/help/gold/"

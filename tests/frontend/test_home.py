@@ -6,7 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, User, Verdict
-from annotate.services.projects import create_project, set_member
+from annotate.projects.write import create_project, set_member
 from tests.frontend.building import label_task, make_samples
 
 AsUser = Callable[[User], Client]

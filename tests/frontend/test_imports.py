@@ -136,7 +136,7 @@ def test_a_file_that_is_gone_is_said_to_be(alice: User, project: Project, as_use
 
 
 def test_an_import_of_another_project_is_not_found(alice: User, project: Project, as_user: AsUser) -> None:
-    from annotate.services.projects import create_project
+    from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
     client = as_user(alice)

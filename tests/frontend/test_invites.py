@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from annotate.members.invites import create_invite, revoke_invite
 from annotate.models import Project, User
-from annotate.services.invites import create_invite, revoke_invite
 
 AsUser = Callable[[User], Client]
 # What differs from page to page: the token, and where the choice of a language leads back to, which is the link itself.

@@ -99,7 +99,7 @@ def test_the_list_says_what_each_judge_is_worth(alice: User, project: Project, j
 
 
 def test_without_judges_it_says_what_one_is(alice: User, charlie: User, as_user: AsUser) -> None:
-    from annotate.services.projects import create_project
+    from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
     text = as_user(alice).get("/p/other/judges/").content.decode()
@@ -130,7 +130,7 @@ def test_who_may_what(judge: Judge, second: JudgeVersion, who_may: WhoMay) -> No
 
 
 def test_another_projects_judge_is_not_found(alice: User, judge: Judge, as_user: AsUser) -> None:
-    from annotate.services.projects import create_project
+    from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
     for path in ("", "edit/", "run/", "diff/", "versions/1.json"):

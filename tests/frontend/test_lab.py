@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from annotate.models import Project, User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
 from judges.services.trials import start_trial
 from judges.services.versions import create_judge

@@ -10,9 +10,9 @@ from django.template import Context, Template
 from django.test import Client
 from django.utils import translation
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from annotate.models import Project, User
-from annotate.services.accounts import choose_language
+from annotate.projects.accounts import choose_language
 
 CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9,en;q=0.5"}
 

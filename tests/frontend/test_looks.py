@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Criterion, Label, User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import Certificate, Look
 from judges.services.certificates import issue_certificate
 from judges.services.looks import look_at_test

@@ -6,7 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from tests.frontend.building import make_user
 
 AsUser = Callable[[User], Client]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django.test import Client
 
 from annotate.models import Sample, User, Verdict
-from annotate.services.preferences import change_preferences
+from annotate.projects.accounts import change_preferences
 
 AsUser = Callable[[User], Client]
 QUEUE = "/p/help/adjudicate/"

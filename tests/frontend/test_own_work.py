@@ -10,10 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotate.batches.steps import close_batch
 from annotate.models import Batch, Flag, Project, Sample, Task, User
-from annotate.services.batches import close_batch
-from annotate.services.labelling import skip_task
-from annotate.services.preferences import preferences_of
+from annotate.projects.accounts import preferences_of
+from annotate.tasks.labelling import skip_task
 from tests.frontend.building import label_task, make_samples
 
 AsUser = Callable[[User], Client]

@@ -5,9 +5,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotate.labels.consensus import settle_imported
 from annotate.models import Batch, Label, Project, Sample, User, Verdict
-from annotate.selectors.projects import one_criterion
-from annotate.services.consensus import settle_imported
+from annotate.projects.read import one_criterion
 
 AsUser = Callable[[User], Client]
 

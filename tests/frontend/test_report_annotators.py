@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from annotate.models import Label, LabelEvent, Project, User
-from annotate.selectors.projects import one_criterion
-from annotate.services.projects import set_member
+from annotate.projects.read import one_criterion
+from annotate.projects.write import set_member
 from judges.models import AlignmentReport
 from judges.selectors.shown import shown
 from judges.services.reports import freeze_report

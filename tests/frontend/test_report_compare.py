@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, Sample, User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import Score
 from judges.selectors.compare_page import outcome
 from judges.services.reports import freeze_report

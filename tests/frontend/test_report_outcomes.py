@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from annotate.models import Batch, Criterion, Project, Sample, User
-from annotate.selectors.projects import one_criterion
+from annotate.projects.read import one_criterion
 from config import celery_app
 from judges.services.next_samples import About
 from judges.services.outcome_queue import Shares, outcome_queue

@@ -10,9 +10,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.batches.steps import close_batch, open_batch
 from annotate.models import Batch, Criterion, Project, User
-from annotate.selectors.projects import one_criterion
-from annotate.services.batches import close_batch, open_batch
+from annotate.projects.read import one_criterion
 from config import celery_app
 from judges.services.reports import freeze_report
 from tests.frontend.building import label_task, make_samples

@@ -12,7 +12,7 @@ from django.test import Client
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from annotate.models import Project, User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import AlignmentReport, Score, SplitMember
 from judges.services.reports import freeze_report
 from tests.frontend.building import make_user

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from annotate.models import Batch, Project, Sample, User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import Judge, Look
 from judges.services.looks import look_at_test
 from judges.services.reports import freeze_report

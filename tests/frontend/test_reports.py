@@ -9,9 +9,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, User, Verdict
-from annotate.selectors.projects import one_criterion
-from annotate.services.adjudication import decide
-from annotate.services.criteria import add_criteria
+from annotate.projects.criteria import add_criteria
+from annotate.projects.read import one_criterion
+from annotate.verdicts.adjudication import decide
 from config import celery_app
 from judges.services.reports import freeze_report
 

@@ -276,7 +276,7 @@ def test_who_may_what(run: Run, judge: Judge, who_may: WhoMay) -> None:
 
 
 def test_another_projects_run_is_not_found(alice: User, run: Run, as_user: AsUser) -> None:
-    from annotate.services.projects import create_project
+    from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
     for path in ("", "progress/", "cancel/"):

@@ -6,7 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, Sample, User, Verdict
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from frontend.views.answers import answer_pieces
 from frontend.views.samples_read import units
 from judges.models import Judge, JudgeVersion, Run, Score
@@ -103,7 +103,7 @@ def test_a_sample_takes_the_same_queries_however_much_was_said(
 def test_a_stranger_with_a_role_elsewhere_finds_nothing(
     charlie: User, alice: User, samples: list[Sample], as_user: AsUser
 ) -> None:
-    from annotate.services.projects import create_project
+    from annotate.projects.write import create_project
 
     set_member(project=create_project(slug="other", spec={}, created_by=alice), user=charlie, role="admin")
     for slug in ("help", "other"):

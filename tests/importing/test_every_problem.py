@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from annotate.importing import engine
-from annotate.importing.problems import Attempts, FileError, Problems, RowError
-from annotate.importing.samples import SampleBuilder
+from annotate.files import import_engine as engine
+from annotate.files.import_samples import SampleBuilder
+from annotate.files.problems import Attempts, FileError, Problems, RowError
 from annotate.models import Project
 
 Write = Callable[..., Path]

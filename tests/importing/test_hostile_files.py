@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
+from annotate.files import import_jobs as imports
 from annotate.models import Project, Sample
-from annotate.services import imports
 from tests.importing.hostile import FILES, Hostile
 
 

@@ -12,9 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from rest_framework.test import APIClient
 
-from annotate.importing import engine
+from annotate.files import import_engine as engine
+from annotate.files import import_jobs as imports
 from annotate.models import ImportJob, Membership, Project, Sample, User
-from annotate.services import imports
 from config import celery_app
 from tests.conftest import Worker
 

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.models import Label, LabelEvent, Membership, Project, Rater, Sample, User
-from annotate.selectors.claims import claims_as_dict
-from annotate.services.claims import edit_claims
+from annotate.samples.claims_read import claims_as_dict
+from annotate.samples.claims_write import edit_claims
 
 Write = Callable[..., Path]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.importing.claims import split_into_claims
-from annotate.importing.languages import language_of
+from annotate.samples.claim_splitting import language_of, split_into_claims
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotate.importing import engine
-from annotate.importing.cells import guard, unguard
+from annotate.files.cells import guard, unguard
+from annotate.files.import_engine import preview, run
 from annotate.models import Project, Sample
 
 Write = Callable[..., Path]
@@ -196,7 +196,7 @@ def test_formats(name: str, content: bytes, project: Project, write: Write) -> N
 
 
 def test_json_list_is_cut_right_across_blocks(project: Project, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    from annotate.importing import sources
+    from annotate.files import sources
 
     monkeypatch.setattr(sources.Stream, "read", lambda self, size=0, read=sources.Stream.read: read(self, 7))
     rows = [
@@ -291,7 +291,7 @@ def test_text_comes_back_as_it_was(file_format: str, project: Project, rows: lis
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a.{file_format}"
         path.write_bytes(written(full, file_format))
-        outcome = engine.run(project=project, kind="samples", path=path, file_name=path.name, mapping={})
+        outcome = run(project=project, kind="samples", path=path, file_name=path.name, mapping={})
 
     assert outcome.errors == []
     for row, sample in zip(full, Sample.objects.order_by("pk"), strict=True):
@@ -329,7 +329,7 @@ def test_guarded_cells_come_back(text: str) -> None:
 
 def test_preview_shows_the_first_rows_and_the_guess(project: Project, write: Write) -> None:
     rows = [{"user_input": "q", "response": str(i), "x": None} for i in range(50)]
-    shown = engine.preview(kind="samples", path=write("a.jsonl", rows), file_name="a.jsonl", mapping={"x": "ignore"})
+    shown = preview(kind="samples", path=write("a.jsonl", rows), file_name="a.jsonl", mapping={"x": "ignore"})
 
     assert shown.columns == ["user_input", "response", "x"]
     assert shown.mapping == {"user_input": "question", "response": "answer", "x": "ignore"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotate.importing import engine
+from annotate.files.import_engine import preview
 from annotate.models import Project
 from judges.models import Judge, JudgeVersion, Run, Score
 
@@ -87,7 +87,7 @@ def test_wide_as_evaluation_libraries_print_it(write: Write) -> None:
 
 def test_wide_by_id_with_a_choice(write: Write, project: Project) -> None:
     path = write("j.csv", "sample_id,faithfulness,tokens\na,0.5,120\nb,1,80\n")
-    guess = engine.preview(kind="scores", path=path, file_name="j.csv", mapping={}).mapping
+    guess = preview(kind="scores", path=path, file_name="j.csv", mapping={}).mapping
     assert guess == {"sample_id": "sample_id", "faithfulness": "score", "tokens": "score"}
 
     load(path, "--map", "tokens=ignore")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from annotate.importing.problems import RowError
-from annotate.importing.strictjson import parse_document, parse_exactly, parse_object
+from annotate.files.problems import RowError
+from annotate.files.strict_json import parse_document, parse_exactly, parse_object
 
 _numbers = st.one_of(
     st.integers(-(2**66), 2**66), st.floats(), st.sampled_from([2**63 - 1, 2**63, -(2**63), -(2**63) - 1])

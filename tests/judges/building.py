@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection
 
 from annotate.models import Criterion, Label, Project, Rater, Sample
-from annotate.services.projects import create_project
+from annotate.projects.write import create_project
 from judges.models import Judge, JudgeVersion, Run, Score
 from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE
 

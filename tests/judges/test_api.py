@@ -12,9 +12,9 @@ import pytest
 from kombu.exceptions import OperationalError
 
 from annotate.models import User
-from annotate.selectors.agreement import agreement
+from annotate.verdicts.ratings_read import agreement
 from config import celery_app
-from judges import tasks
+from judges import celery_tasks as tasks
 from judges.selectors.alignment import align
 from judges.services.reports import freeze_report
 from tests.annotate.factories import World, make_world

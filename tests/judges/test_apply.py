@@ -15,10 +15,10 @@ from django.core.management import CommandError, call_command
 from drf_spectacular.generators import SchemaGenerator
 from scipy.special import expit
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Project, User
-from annotate.services.criteria import add_criteria
-from annotate.services.projects import set_member
+from annotate.projects.criteria import add_criteria
+from annotate.projects.write import set_member
 from judges.models import Certificate, Look
 from judges.services.apply import MAX_SCORES, AppliedBatch, applied_as_dict, applied_rows, apply_certificate
 from judges.services.certificates import issue_certificate

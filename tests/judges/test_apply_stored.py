@@ -13,10 +13,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from drf_spectacular.generators import SchemaGenerator
 
-from annotate.errors import Conflict, Invalid
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import Project, User
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import Score
 from judges.services.apply import applied_as_dict, apply_certificate
 from judges.services.apply_stored import apply_to_pipeline, stored_as_dict

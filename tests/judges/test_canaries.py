@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from judges.canaries.placing import changed
 from judges.canaries.reading import Flip, Reading
 from judges.canaries.variants import BEHIND, INSTEAD, VARIANTS

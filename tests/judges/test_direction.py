@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotate.models import Criterion, User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import AlignmentReport, Judge
 from judges.selectors.alignment import align
 from judges.selectors.reports import report_state

@@ -11,10 +11,11 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from alignment import watch_drift
-from annotate.errors import Conflict
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
+from annotate.core.errors import Conflict
 from annotate.models import Criterion, Label, Project, Sample, Task, User
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import Certificate, Look
 from judges.selectors import scores
 from judges.selectors.drift import drift_as_dict, drift_of, drift_sentence

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from annotate.models import Project
 from judges.endpoints import addresses
 from judges.endpoints.addresses import AddressRefused, addresses_of, read_url

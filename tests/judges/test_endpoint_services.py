@@ -13,7 +13,7 @@ from cryptography.fernet import Fernet
 from django.core.management import CommandError, call_command
 from pytest_django import DjangoAssertNumQueries
 
-from annotate.errors import Conflict, Invalid, Stale
+from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.models import AuditEntry, Project
 from judges.endpoints.calls import ChatRequest, StopRun
 from judges.endpoints.client import cost_of, open_client

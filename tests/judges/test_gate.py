@@ -11,10 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from alignment.judging.looks import level_of_look
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Label, Project, Sample, User
-from annotate.services.criteria import add_criteria
-from annotate.services.projects import set_member
+from annotate.projects.criteria import add_criteria
+from annotate.projects.write import set_member
 from judges.models import Certificate, JudgeVersion, Look
 from judges.selectors.alignment import align
 from judges.services.certificates import certificate_as_dict, issue_certificate

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from annotate.batches.steps import open_batch
+from annotate.batches.write import create_batch
 from annotate.models import User
-from annotate.services.batches import create_batch, open_batch
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import JudgeVersion, Run, RunState, Trial
 from judges.selectors.lab import trial_figures
 from judges.services.versions import create_judge

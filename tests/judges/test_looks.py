@@ -12,7 +12,7 @@ from sklearn.metrics import brier_score_loss, cohen_kappa_score, log_loss, roc_a
 from alignment import Estimate, kappa_at_look, level_of_look
 from alignment.calibration.calibrators import Calibrator
 from alignment.report import Judged, looked, reference_of
-from annotate.errors import Conflict
+from annotate.core.errors import Conflict
 from annotate.models import Criterion, Project
 from judges.models import Look
 from judges.selectors.looks import calibrator_in_words, looks_context, percent_of, region_in_words

@@ -11,10 +11,11 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from alignment.report import Before, Chance, report_figures
-from annotate.errors import Conflict, Invalid
+from annotate.batches.draws_read import chances_of, draw_progress, finished_draw, unlabelled_samples
+from annotate.batches.steps import close_batch, open_batch
+from annotate.batches.write import create_batch
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, BatchSample, Criterion, Sample
-from annotate.selectors.draws import chances_of, draw_progress, finished_draw, unlabelled_samples
-from annotate.services.batches import close_batch, create_batch, open_batch
 from judges.selectors.reports import report_state
 from judges.services.evidence import full_evidence
 from judges.services.fingerprint import fingerprint_of

@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import connection
 
 from annotate.models import Project, User
-from annotate.services.projects import set_member
+from annotate.projects.write import set_member
 from judges.models import Endpoint, Judge, JudgeVersion, Run, RunState
 from judges.services.versions import judge_spec
 from tests.api.routes import ALL, Route

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import ClaimEdit
-from annotate.services.claims import edit_claims
+from annotate.samples.claims_write import edit_claims
 from judges.models import Run, Score
 from judges.selectors.proposals import proposals
 from judges.selectors.runs import progress_of

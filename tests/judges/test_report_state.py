@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Criterion, User, Verdict
-from annotate.services.adjudication import decide
+from annotate.verdicts.adjudication import decide
 from judges.selectors.reports import report_state
 from judges.services.reports import freeze_report
 from tests.judges.building import add_judge, add_labels, add_samples, make_project

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Criterion, Project
-from annotate.services.projects import create_project
+from annotate.projects.write import create_project
 from judges.models import SplitMember
 from judges.services.split import divide
 from tests.annotate.factories import GRADE, make_sample

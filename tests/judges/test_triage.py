@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import alignment.judging.triage
+from annotate.core.units import units_of
 from annotate.models import Criterion, Project, Verdict
-from annotate.units import units_of
 from judges.models import JudgeVersion, Look, Score
 from judges.selectors import triage
 from judges.selectors.triage import left_to_people

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import AuditEntry, Criterion, Project
-from annotate.services.criteria import add_criteria
+from annotate.projects.criteria import add_criteria
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, SplitMember, Trial, VersionState
 from judges.selectors.lab import dimension_of, is_under_way, one_trial, questions_of, trials_of
 from judges.selectors.versions import current_version

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Invalid, Refusal
-from annotate.importing.problems import RowError
+from annotate.core.errors import Invalid, Refusal
+from annotate.files.problems import RowError
 from annotate.models import AuditEntry, Project, Sample
 from judges.kinds import registry
 from judges.kinds.base import Refused

@@ -10,12 +10,12 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.models import User
 from annotate.models.people import Role
-from annotate.selectors.lookup import project_named
-from annotate.services.projects import set_member
+from annotate.projects.lookup import project_named
+from annotate.projects.write import set_member
 
 
 class Command(OneLineCommand):

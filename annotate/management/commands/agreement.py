@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
+from annotate.core.text_tables import figure, interval, text_table
 from annotate.management.base import OneLineCommand
-from annotate.selectors.agreement import agreement
-from annotate.selectors.lookup import criterion_named, project_named
-from annotate.text_tables import figure, interval, text_table
+from annotate.projects.lookup import criterion_named, project_named
+from annotate.verdicts.ratings_read import agreement
 
 
 class Command(OneLineCommand):

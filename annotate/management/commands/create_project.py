@@ -8,13 +8,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
-from annotate.importing.problems import RowError
-from annotate.importing.strictjson import parse_document
+from annotate.core.errors import Refusal
+from annotate.files.problems import RowError
+from annotate.files.strict_json import parse_document
 from annotate.management.base import OneLineCommand
 from annotate.models import User
 from annotate.models.people import Role
-from annotate.services.projects import create_project
+from annotate.projects.write import create_project
 
 
 class Command(OneLineCommand):

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
+from annotate.members.write import deactivate_account
 from annotate.models import User
-from annotate.services.members import deactivate_account
 
 
 class Command(OneLineCommand):

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.errors import Refusal
-from annotate.exporting.annotators import CHOICES
-from annotate.exporting.writers import WRITERS
+from annotate.core.errors import Refusal
+from annotate.files.export_rows import CHOICES
+from annotate.files.export_writers import WRITERS
+from annotate.files.releases import make_release, open_release
 from annotate.management.base import OneLineCommand
-from annotate.selectors.lookup import project_named
-from annotate.services.releases import make_release, open_release
+from annotate.projects.lookup import project_named
 
 
 class Command(OneLineCommand):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotate.mail import send_reminders
 from annotate.management.base import OneLineCommand
+from annotate.tasks.mail import send_reminders
 
 
 class Command(OneLineCommand):

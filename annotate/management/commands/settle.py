@@ -8,12 +8,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
+from annotate.labels.consensus import settle_imported
 from annotate.management.base import OneLineCommand
 from annotate.models import Verdict
 from annotate.models.verdict import VerdictState
-from annotate.selectors.lookup import criterion_named, project_named
-from annotate.services.consensus import settle_imported
+from annotate.projects.lookup import criterion_named, project_named
 
 
 class Command(OneLineCommand):

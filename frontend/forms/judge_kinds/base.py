@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
 from annotate.models.project import UnitKind
-from annotate.selectors.projects import current_criteria
+from annotate.projects.read import current_criteria
 from judges.models import Endpoint
 
 USUAL = ("", _("the usual"))

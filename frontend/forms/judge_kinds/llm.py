@@ -9,8 +9,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.units import KIND_ORDER
 from annotate.models import Project
-from annotate.units import KIND_ORDER
 from frontend.forms.judge_kinds.base import TargetForm, endpoint_field, given, target_initial
 
 # What a prompt's variables show, by their names (judges.kinds.llm.variables).

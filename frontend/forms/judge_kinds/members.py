@@ -11,9 +11,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.units import KIND_ORDER
 from annotate.models import Project
 from annotate.models.project import UnitKind
-from annotate.units import KIND_ORDER
 from frontend.forms.judge_kinds.base import ConfigForm, TargetForm, given, target_initial
 from judges.selectors.judges_page import judge_rows
 

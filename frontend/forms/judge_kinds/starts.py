@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.models import Project
-from annotate.selectors.projects import current_criteria
+from annotate.projects.read import current_criteria
 from judges.kinds.registry import runnable_kinds
 from judges.models import Endpoint, JudgeKind
 

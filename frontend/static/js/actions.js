@@ -1,5 +1,5 @@
 /**
- * Which key does what. The actions and their usual keys are the server's (annotate/hotkeys.py), which also knows the keys
+ * Which key does what. The actions and their usual keys are the server's (annotate/core/hotkeys.py), which also knows the keys
  * that a person chose; keys that are no characters are bound here and always work.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Citations in an answer: `[1]`, `[2, 3]`, `[1-3]`, also in full-width brackets, name contexts by rank, from 1. Mirror of
- * annotate/citations.py; tests/fixtures/citations.json holds both to the same answers.
+ * annotate/core/spans.py; tests/fixtures/citations.json holds both to the same answers.
  *
  * @typedef {{start: number, end: number, first: number, last: number}} Citation  in UTF-16 units
  */

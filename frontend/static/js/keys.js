@@ -55,7 +55,7 @@ export function meant(event) {
 }
 
 /**
- * What each key does. The keys are the server's (annotate/hotkeys.py), which also knows those that a person chose.
+ * What each key does. The keys are the server's (annotate/core/hotkeys.py), which also knows those that a person chose.
  * @param {Record<string, string[]>} keys  action -> its keys @param {Record<string, () => void>} acts  action -> what it does
  * @returns {Record<string, () => void>} by key
  */

@@ -1,6 +1,6 @@
 /**
  * Spans in text. The server counts Unicode code points, JavaScript counts UTF-16 units: in "a😀b" the b is at 2 for the
- * one and at 3 for the other. Mirror of annotate/spans.py; tests/fixtures/spans.json holds both to the same answers.
+ * one and at 3 for the other. Mirror of annotate/core/spans.py; tests/fixtures/spans.json holds both to the same answers.
  */
 
 // A text longer than this is laid out in pieces, of which the browser skips those out of sight.

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from annotate.core.units import units_of
 from annotate.models import Project, Sample
-from annotate.units import units_of
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.kinds.fields import Fields, target
 from judges.kinds.lexical.measures import MEASURES

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import LCSseq
 
-from annotate.citations import citations_in
-from annotate.importing.claims import split_into_claims
+from annotate.core.spans import citations_in
+from annotate.core.units import parse_unit
 from annotate.models import Sample
-from annotate.units import parse_unit
+from annotate.samples.claim_splitting import split_into_claims
 from judges.kinds.fields import Fields
 from judges.kinds.lexical.ranking import bm25, tf_idf
 from judges.kinds.lexical.reading import NoScore, Reading

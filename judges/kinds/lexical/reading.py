@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar, cast
 
+from annotate.core.units import unit_text
 from annotate.models import Sample
-from annotate.units import unit_text
 from judges.kinds.lexical.tokens import words
 from judges.kinds.sources import SOURCES, source_texts
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from annotate.core.units import units_of
 from annotate.models import Project, Sample
-from annotate.units import units_of
 from judges.kinds.base import Config, Size
 from judges.kinds.llm.config import complete
 from judges.kinds.llm.examples import example_samples

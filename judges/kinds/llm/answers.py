@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotate.scales import Value
+from annotate.core.scales import Value
 from judges.kinds.base import Config
 
 OPTIONS, NUMBER, REQUIREMENTS = "options", "number", "requirements"

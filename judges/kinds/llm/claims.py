@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotate.importing.claims import locate
+from annotate.core.units import MAX_UNITS
 from annotate.models import Sample
-from annotate.units import MAX_UNITS
+from annotate.samples.claim_splitting import locate
 from judges.endpoints.calls import CallFailed, ChatRequest, Model
 from judges.kinds.llm.answers import NoAnswer, object_schema
 from judges.kinds.llm.fences import code_for, fenced

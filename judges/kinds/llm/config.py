@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotate.core.scales import Value
+from annotate.core.texts import is_storable
+from annotate.core.units import LISTED_KINDS
 from annotate.models import Criterion, Project
-from annotate.scales import Value
-from annotate.texts import is_storable
-from annotate.units import LISTED_KINDS
 from judges.kinds.base import Refused
 from judges.kinds.fields import Fields, target
 from judges.kinds.llm.answers import NUMBER, OPTIONS, REQUIREMENTS

@@ -12,12 +12,12 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.core.scales import normalise
+from annotate.core.units import has_unit, parse_unit
 from annotate.models import Criterion, Sample, Verdict
 from annotate.models.sample import UNIT_PATTERN
 from annotate.models.verdict import VerdictState
-from annotate.scales import normalise
-from annotate.units import has_unit, parse_unit
 from judges.kinds.base import Config
 from judges.kinds.fields import Fields
 from judges.kinds.llm.fences import texts_in

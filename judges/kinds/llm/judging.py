@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from annotate.units import has_unit
+from annotate.core.units import has_unit
 from judges.endpoints.calls import Answered, ChatRequest, Model
 from judges.kinds.base import Config, Item, Outcome, Scored
 from judges.kinds.llm.answers import REQUIREMENTS, Answers, NoAnswer

@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotate.importing.problems import RowError
-from annotate.importing.strictjson import parse_object
-from annotate.scales import Value
+from annotate.core.scales import Value
+from annotate.files.problems import RowError
+from annotate.files.strict_json import parse_object
 from judges.endpoints.calls import Answered
 from judges.kinds.base import Scored
 from judges.kinds.llm.answers import Answers, NoAnswer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from annotate.core.units import unit_count, units_of
 from annotate.models import Sample
-from annotate.units import unit_count, units_of
 from judges.kinds.base import Config, Size
 from judges.kinds.llm.answers import REQUIREMENTS
 from judges.kinds.llm.fences import texts_in

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from annotate.core.units import LISTED_KINDS, reading_order, unit_text, units_of
 from annotate.models import Sample
-from annotate.units import LISTED_KINDS, reading_order, unit_text, units_of
 from judges.kinds.base import Config
 from judges.kinds.llm.template import names_between
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.models import Criterion
-from annotate.selectors.lookup import criterion_named, project_named
+from annotate.projects.lookup import criterion_named, project_named
 from judges.judge_table import judge_table
 from judges.selectors.alignment import align
 

@@ -11,15 +11,14 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
-from annotate.importing.cells import guard
-from annotate.importing.limits import Limits
-from annotate.importing.problems import FileError, Problems
-from annotate.importing.sources import open_source
+from annotate.core.errors import Refusal
+from annotate.core.scales import as_number, is_missing
+from annotate.core.text_tables import interval
+from annotate.files.cells import guard
+from annotate.files.problems import FileError, Limits, Problems
+from annotate.files.sources import open_source
 from annotate.management.base import OneLineCommand
-from annotate.scales import as_number, is_missing
-from annotate.selectors.lookup import project_named
-from annotate.text_tables import interval
+from annotate.projects.lookup import project_named
 from judges.services.apply import AppliedBatch, applied_as_dict, applied_rows, apply_certificate
 from judges.services.apply_stored import StoredBatch, apply_to_pipeline, stored_as_dict
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
-from annotate.importing.problems import RowError
-from annotate.importing.strictjson import parse_document
+from annotate.core.errors import Refusal
+from annotate.files.problems import RowError
+from annotate.files.strict_json import parse_document
 from annotate.management.base import OneLineCommand
-from annotate.selectors.lookup import project_named
+from annotate.projects.lookup import project_named
 from judges.selectors.versions import current_version
 from judges.services.judge_specs import Made, judge_from_spec
 

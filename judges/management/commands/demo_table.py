@@ -9,11 +9,11 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
+from annotate.core.text_tables import interval, text_table
 from annotate.management.base import OneLineCommand
 from annotate.models import Criterion, Project
-from annotate.selectors.lookup import criterion_named, project_named
-from annotate.text_tables import interval, text_table
+from annotate.projects.lookup import criterion_named, project_named
 from judges.kinds.registry import runnable_kinds
 from judges.models import AlignmentReport, Judge
 from judges.selectors.reports import ReportState, report_state

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
-from annotate.selectors.lookup import project_named
+from annotate.projects.lookup import project_named
 from judges.services.gate import gate, gate_as_dict, gate_markdown
 
 # Exit codes: a pipeline must tell "no" from "the question makes no sense".

@@ -1,4 +1,4 @@
-from annotate.importing.command import ImportCommand
+from annotate.management.import_command import ImportCommand
 
 
 class Command(ImportCommand):

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.db import connection, transaction
 
 from annotate.demo import DEMO_FOLDER, DEMO_SLUG, create_demo_project, label_demo_batch
-from annotate.importing import engine
+from annotate.files.import_engine import run
 from annotate.management.base import OneLineCommand
 from annotate.models import Label, Project, Sample, Task, Verdict
 from judges.demo import NotScored, create_demo_judges, finish_runs
@@ -37,7 +37,7 @@ class Command(OneLineCommand):
 
     def _import(self, project: Project, kind: str) -> None:
         path = DEMO_FOLDER / f"{kind}.jsonl"
-        outcome = engine.run(project=project, kind=kind, path=path, file_name=path.name, mapping={})
+        outcome = run(project=project, kind=kind, path=path, file_name=path.name, mapping={})
         if outcome.errors:
             raise CommandError(f"{path.name}: {outcome.errors[0]}")
 

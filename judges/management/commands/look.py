@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
+from annotate.core.text_tables import interval
 from annotate.management.base import OneLineCommand
-from annotate.selectors.lookup import criterion_named, project_named
-from annotate.text_tables import interval
+from annotate.projects.lookup import criterion_named, project_named
 from judges.services.certificates import issue_certificate
 from judges.services.looks import look_at_test
 

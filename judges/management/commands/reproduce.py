@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.http import Http404
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
-from annotate.selectors.lookup import project_named
+from annotate.projects.lookup import project_named
 from judges.selectors.reports import one_report
 from judges.services.reproduction import reproduce
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.errors import Refusal
+from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
-from annotate.selectors.lookup import project_named
+from annotate.projects.lookup import project_named
 from judges.models import Run, RunState
 from judges.running.places import place_of
 from judges.running.working import work

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
+from annotate.core.units import units_of
 from annotate.models import Project
-from annotate.units import units_of
 from judges.kinds.base import Item
 from judges.kinds.composite import KIND
 from judges.models import JudgeVersion, Score, ScoreStatus

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import Label, Project
 from judges.kinds.base import Item
 from judges.kinds.ensemble import KIND

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from annotate.models import Project
 from judges.endpoints.calls import StopRun
 from judges.kinds.base import Refused

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from annotate.core.units import unit_text, units_of
 from annotate.models import Project, Sample
-from annotate.units import unit_text, units_of
 from judges.endpoints.calls import ChatRequest, Model
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.models import JudgeKind, JudgeVersion, ScoreStatus

@@ -12,7 +12,7 @@ from django.db import connection
 from django.http import Http404
 from django.test.utils import CaptureQueriesContext
 
-from annotate.errors import Invalid
+from annotate.core.errors import Invalid
 from judges.management.commands import run_judge as run_judge_command
 from judges.models import Ask, AskState, Run
 from judges.running import laying

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotate.errors import Conflict, Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.models import AuditEntry
 from judges.models import Ask, AskState, JudgeVersion, Run, Score
 from judges.models import Reply as Kept

@@ -1,0 +1,248 @@
+"""Imports over the API: upload, look, start, watch.
+
+Releases of ground truth over the API.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import uuid
+from dataclasses import asdict
+from typing import Any, cast
+
+from django.http import FileResponse, Http404, HttpResponse, QueryDict
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api import schema as shape
+from annotate.api.base import ProjectAPIView, body
+from annotate.core.errors import Invalid
+from annotate.files import releases
+from annotate.files.cells import guard
+from annotate.files.import_jobs import create_job, job_as_dict, notice_interrupted, preview, start
+from annotate.models import ImportJob, Project, Release, User
+from annotate.models.transfer import ImportStatus
+
+_STATUS_CODES = {ImportStatus.DONE: 201, ImportStatus.FAILED: 422}
+_WAITING = 202
+_ERROR_COLUMNS = ("row", "line", "field", "code", "message", "excerpt")
+_SHOWN_CHARACTERS = 300
+_OUTCOMES = {
+    201: OpenApiResponse(OpenApiTypes.OBJECT, "Imported."),
+    202: OpenApiResponse(OpenApiTypes.OBJECT, "Waiting for the worker."),
+    422: OpenApiResponse(OpenApiTypes.OBJECT, "Nothing was written; `errors` says why."),
+}
+
+
+class ImportsView(ProjectAPIView):
+    actions = {"GET": "import.read", "POST": "import.run"}
+    parser_classes = [MultiPartParser]
+
+    @shape.describes(OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """The project's imports, newest first, without their error lists.
+
+        The last hundred. An import whose worker died is shown as failed and can be started again.
+        """
+        notice_interrupted(self.project)
+        jobs = ImportJob.objects.filter(project=self.project).select_related("created_by")[:100]
+        return Response({"results": [{**job_as_dict(job), "errors": []} for job in jobs]})
+
+    @shape.describes(
+        OpenApiResponse(OpenApiTypes.OBJECT, "Kept, with a preview; start it when the mapping is right."),
+        request={
+            "multipart/form-data": {
+                "type": "object",
+                "required": ["file", "kind"],
+                "properties": {
+                    "file": {"type": "string", "format": "binary"},
+                    "kind": {"enum": ["samples", "labels", "scores"]},
+                    "mapping": {"type": "string", "description": 'JSON, {"column": "field"}'},
+                    "preview": {"enum": ["1"]},
+                },
+            }
+        },
+        also={**_OUTCOMES, 413: OpenApiResponse(shape.Error, "The file is larger than it may be.")},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Uploads a file and imports it.
+
+        Samples, labels or judge scores (docs/formats.md). A file of up to 1 MiB is imported while you wait: 201, or 422
+        with the errors. A larger one waits for the worker (202); ask for the import again to see how far it is. With
+        `preview=1` the file is only kept, and the reply shows what it would be (200). All of a file is imported, or
+        nothing.
+        """
+        upload = request.FILES.get("file")
+        if upload is None:
+            raise Invalid("missing_field", "Send the file as multipart form data, in the field “file”.")
+        fields = cast("QueryDict", request.data)
+        job = create_job(
+            project=self.project,
+            user=cast("User", request.user),
+            kind=str(fields.get("kind", "")),
+            upload=upload,
+            mapping=fields.get("mapping"),
+        )
+        if fields.get("preview") == "1":
+            return Response({**job_as_dict(job), "preview": preview_as_dict(job)})
+        return _outcome(start(job))
+
+
+class ImportView(ProjectAPIView):
+    actions = {"GET": "import.read"}
+
+    @shape.describes(OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+        """One import with its progress and its first 100 errors.
+
+        `progress` is the share of the file that was read, 0 to 1; `error_count` counts the errors beyond the first
+        hundred too.
+        """
+        notice_interrupted(self.project)
+        return Response(job_as_dict(_job(self, job_id)))
+
+
+class ImportStartView(ProjectAPIView):
+    actions = {"POST": "import.run"}
+    parser_classes = [JSONParser]
+
+    @shape.describes(_OUTCOMES[201], request=OpenApiTypes.OBJECT, status=201, conflict=True, also=_OUTCOMES)
+    def post(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+        """Starts an uploaded import, optionally with another mapping.
+
+        Send {"mapping": {"column": "field"}}, or an empty object for the present one. A failed import can be started
+        again for 7 days; one that runs or is done is refused (409).
+        """
+        data = body(request, {"mapping"})
+        return _outcome(start(_job(self, job_id), data.get("mapping")))
+
+
+class ImportPreviewView(ProjectAPIView):
+    actions = {"POST": "import.run"}
+    parser_classes = [JSONParser]
+
+    @shape.describes(OpenApiTypes.OBJECT, request=OpenApiTypes.OBJECT, conflict=True)
+    def post(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+        """What an uploaded file would be under another mapping.
+
+        Its first rows, and the field that each column would become. Nothing is stored.
+        """
+        data = body(request, {"mapping"})
+        return Response(preview_as_dict(_job(self, job_id), data.get("mapping")))
+
+
+class ImportErrorsView(ProjectAPIView):
+    actions = {"GET": "import.read"}
+
+    @shape.describes(OpenApiTypes.STR, status=(200, "text/csv"))
+    def get(self, request: Request, slug: str, job_id: uuid.UUID) -> HttpResponse:
+        """The first 100 errors of an import as CSV.
+
+        In the order of the file's rows, with row, line, field, code, message and excerpt.
+        """
+        return errors_as_csv(_job(self, job_id))
+
+
+def errors_as_csv(job: ImportJob) -> HttpResponse:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(_ERROR_COLUMNS)
+    for error in job.errors:
+        cells = ["" if error[column] is None else error[column] for column in _ERROR_COLUMNS]
+        writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in cells])
+    return HttpResponse(
+        text.getvalue(),
+        content_type="text/csv; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="import-errors-{job.pk}.csv"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+def preview_as_dict(job: ImportJob, mapping: dict[str, str] | None = None) -> dict[str, Any]:
+    shown = asdict(preview(job, mapping))
+    shown["rows"] = [{column: _cut(value) for column, value in row.items()} for row in shown["rows"]]
+    return shown
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        value = str(value)
+    return value[:_SHOWN_CHARACTERS] + "…" if isinstance(value, str) and len(value) > _SHOWN_CHARACTERS else value
+
+
+def _outcome(job: ImportJob) -> Response:
+    reply = job_as_dict(job)
+    if job.status == ImportStatus.FAILED:
+        reply["error"] = {"code": "import_failed", "message": f"Nothing was written: {job.error_count} error(s)."}
+    return Response(reply, status=_STATUS_CODES.get(ImportStatus(job.status), _WAITING))
+
+
+def _job(view: ProjectAPIView, job_id: uuid.UUID) -> ImportJob:
+    job = ImportJob.objects.filter(project=view.project, pk=job_id).select_related("created_by").first()
+    if job is None:
+        raise Http404("There is no such import in this project.")
+    return job
+
+
+class ReleasesView(ProjectAPIView):
+    actions = {"GET": "export.read", "POST": "export.run"}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """The project's releases with their manifests, newest first."""
+        found = Release.objects.filter(project=self.project).select_related("project", "created_by")
+        return Response({"results": [releases.release_as_dict(release) for release in found]})
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request, slug: str) -> Response:
+        """Makes a release: {"format": "jsonl", "filters": {"criteria": ["support"], "include_disputed": false}}."""
+        data = body(request, {"format", "filters"}, {"format"})
+        release = releases.make_release(
+            project=self.project,
+            user=cast("User", request.user),
+            file_format=str(data["format"]),
+            filters=data.get("filters"),
+        )
+        return Response(releases.release_as_dict(release), status=201)
+
+
+class ReleaseView(ProjectAPIView):
+    actions = {"GET": "export.read"}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """One release with its manifest."""
+        return Response(releases.release_as_dict(_release(self.project, number)))
+
+
+class ReleaseFileView(ProjectAPIView):
+    actions = {"GET": "export.read"}
+
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self, request: Request, slug: str, number: int) -> FileResponse:
+        """The file, as an attachment."""
+        return as_download(_release(self.project, number), self.user)
+
+
+def as_download(release: Release, user: User) -> FileResponse:
+    """Never shown by a browser in our name, whatever text it holds."""
+    return FileResponse(
+        releases.hand_out(release, actor=user),
+        as_attachment=True,
+        filename=releases.download_name(release),
+        content_type="application/octet-stream",
+        headers={"X-Content-Type-Options": "nosniff"},
+    )
+
+
+def _release(project: Project, number: int) -> Release:
+    found = Release.objects.filter(project=project, number=number).select_related("project", "created_by").first()
+    if found is None:
+        raise Http404("There is no such release in this project.")
+    return found

@@ -1,0 +1,283 @@
+"""How a batch goes, person by person, for those who run it. Annotators never see this: it says what others decided.
+
+A fixed number of statements, however many people, tasks and labels: the page asks again while the batch is open.
+
+When a batch will be done, as far as its last days tell.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotate.labels.counting import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
+from annotate.labels.gold_read import gold_accuracy
+from annotate.models import Batch, Flag, Task, User
+from annotate.models.batch import BatchStatus, Purpose, TaskStatus
+
+if TYPE_CHECKING:
+    from alignment.base.estimate import Estimate
+
+PACE_DAYS = 7
+# An agreement, a steadiness or a pace of fewer is no figure yet.
+FEWEST_UNITS, FEWEST_TASKS = 10, 3
+
+
+@dataclass(frozen=True)
+class PersonBoard:
+    """One annotator of a batch. Counts are of all their tasks; tasks that measure them are nobody's business here."""
+
+    user: User
+    done: int
+    skipped: int
+    in_progress: int
+    returned: int
+    left: int
+    flagged: int
+    # Tasks per hour at work, over the last seven days.
+    pace: float | None
+    # Medians, of submitted tasks and of their labels.
+    seconds_per_task: float | None
+    seconds_per_unit: float | None
+    # With verdicts that two or more votes led to, with known answers, and with themselves.
+    agreement: Estimate
+    gold: Estimate
+    steadiness: Estimate
+
+    @property
+    def total(self) -> int:
+        return self.done + self.skipped + self.left
+
+    @property
+    def percent(self) -> int:
+        return 100 * (self.done + self.skipped) // self.total if self.total else 0
+
+
+def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBoard]:
+    """Everybody who has, or had, a task of the batch or may take one from its queue, by user name."""
+    # Here and below, not above: the statistics take a second to load, which every start would pay.
+    from alignment.base.estimate import Estimate
+
+    since = (now or timezone.now()) - timedelta(days=PACE_DAYS)
+    counts = _counts(batch)
+    people = User.objects.filter(Q(pk__in=counts) | Q(pk__in=batch.annotators.values("pk"))).order_by("username")
+    nothing = dict.fromkeys(_COUNTED, 0)
+    times, flags = _times(batch, since), _flags(batch)
+    units = _seconds_per_unit(batch)
+    agreement = _shares(_AGREEMENT, batch)
+    gold = {found.username: found.accuracy for found in gold_accuracy(batch)}
+    steadiness = _shares(_STEADINESS, batch)
+    boards = []
+    for user in people:
+        per_task, pace = times.get(user.pk, (None, None))
+        boards.append(
+            PersonBoard(
+                user=user,
+                **counts.get(user.pk, nothing),
+                flagged=flags.get(user.pk, 0),
+                pace=pace,
+                seconds_per_task=per_task,
+                seconds_per_unit=units.get(user.pk),
+                agreement=_estimate(agreement[user.pk], batch, "agreement with verdicts"),
+                gold=_enough(gold.get(user.username, Estimate.undefined("no known answers"))),
+                steadiness=_estimate(steadiness[user.pk], batch, "agreement with oneself"),
+            )
+        )
+    return boards
+
+
+_COUNTED = ("done", "skipped", "in_progress", "returned", "left")
+
+
+def _counts(batch: Batch) -> dict[int, dict[str, int]]:
+    mine = Task.objects.filter(batch=batch, annotator__isnull=False).exclude(status=TaskStatus.RELEASED)
+    rows = (
+        mine.order_by()
+        .values("annotator")
+        .annotate(
+            done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+            skipped=Count("id", filter=Q(status=TaskStatus.SKIPPED)),
+            in_progress=Count("id", filter=Q(status=TaskStatus.IN_PROGRESS)),
+            returned=Count("id", filter=Q(status=TaskStatus.RETURNED)),
+            left=Count("id", filter=~Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
+        )
+    )
+    listed = rows.values_list("annotator", *_COUNTED)
+    return {person: dict(zip(_COUNTED, numbers, strict=True)) for person, *numbers in listed}
+
+
+# A task without any measured second (a script, a browser that blocks it) says nothing about time.
+_TIMES = """
+    SELECT annotator_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY active_seconds),
+           count(*) FILTER (WHERE submitted_at >= %(since)s),
+           sum(active_seconds) FILTER (WHERE submitted_at >= %(since)s)
+      FROM annotate_task
+     WHERE batch_id = %(batch)s AND status = 'submitted' AND active_seconds > 0
+     GROUP BY annotator_id
+"""
+
+
+def _times(batch: Batch, since: datetime) -> dict[int, tuple[float, float | None]]:
+    """By person: median seconds of a task, and tasks per hour at work."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TIMES, {"batch": batch.pk, "since": since})
+        return {
+            person: (float(median), 3600 * tasks / seconds if tasks >= FEWEST_TASKS else None)
+            for person, median, tasks, seconds in cursor.fetchall()
+        }
+
+
+# As the browser measured it; else, of labels without such a measure, from the log of choices (selectors.pace).
+_UNITS = f"""
+    WITH choices AS (
+        SELECT t.annotator_id, l.active_ms, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
+            PARTITION BY l.task_id ORDER BY e.created_at, e.id)) AS gap
+        FROM annotate_task t
+        JOIN annotate_label l ON l.task_id = t.id
+        JOIN annotate_labelevent e ON e.label_id = l.id
+        WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND {DONE}
+    ), timed AS (
+        SELECT annotator_id, CASE
+            WHEN active_ms IS NOT NULL THEN active_ms / 1000.0
+            WHEN gap >= %(quickest)s AND gap < %(pause)s THEN gap END AS seconds
+        FROM choices WHERE revision = 1
+    )
+    SELECT annotator_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)
+      FROM timed WHERE seconds IS NOT NULL GROUP BY annotator_id
+"""
+
+
+def _seconds_per_unit(batch: Batch) -> dict[int, float]:
+    with connection.cursor() as cursor:
+        cursor.execute(_UNITS, {"batch": batch.pk, "quickest": QUICKEST_SECONDS, "pause": PAUSE_SECONDS})
+        return {person: float(seconds) for person, seconds in cursor.fetchall()}
+
+
+def _flags(batch: Batch) -> dict[int, int]:
+    rows = Flag.objects.filter(task__batch=batch).order_by().values_list("raised_by")
+    return dict(rows.annotate(n=Count("id")))
+
+
+# Of each person and sample: how many labels there were to compare, and how many of them were equal. Nobody agrees with
+# a verdict that is their own vote alone, so one vote is not enough.
+_AGREEMENT = f"""
+    SELECT t.annotator_id, count(*) FILTER (WHERE v.value = l.value), count(*)
+      FROM annotate_task t
+      JOIN annotate_label l ON l.task_id = t.id AND l.value IS NOT NULL
+      JOIN annotate_verdict v ON v.sample_id = l.sample_id AND v.unit = l.unit AND v.criterion_id = l.criterion_id
+     WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND t.purpose = '{Purpose.LABEL.value}'
+       AND {DONE} AND v.state = 'settled' AND jsonb_array_length(v.votes) >= 2
+     GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id
+"""
+_STEADINESS = f"""
+    SELECT t.annotator_id, count(*) FILTER (WHERE f.value = l.value), count(*)
+      FROM annotate_task t
+      JOIN annotate_label l ON l.task_id = t.id AND l.value IS NOT NULL
+      JOIN annotate_task earlier ON earlier.batch_id = t.batch_id AND earlier.sample_id = t.sample_id
+           AND earlier.annotator_id = t.annotator_id AND earlier.purpose = '{Purpose.LABEL.value}'
+           AND earlier.status = 'submitted'
+      JOIN annotate_label f ON f.task_id = earlier.id AND f.unit = l.unit AND f.criterion_id = l.criterion_id
+           AND f.value IS NOT NULL
+     WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND t.purpose = '{Purpose.REPEAT.value}'
+     GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id
+"""
+_Shares = dict[int, list[tuple[int, int]]]
+
+
+def _shares(statement: str, batch: Batch) -> _Shares:
+    found: _Shares = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"batch": batch.pk})
+        for person, hits, trials in cursor.fetchall():
+            found[person].append((hits, trials))
+    return found
+
+
+def _enough(found: Estimate) -> Estimate:
+    """No figure where it would rest on next to nothing."""
+    if found.n >= FEWEST_UNITS:
+        return found
+    from alignment.base.estimate import Estimate
+
+    return Estimate.undefined(f"fewer than {FEWEST_UNITS} units", n=found.n, clusters=found.clusters)
+
+
+def _estimate(samples: list[tuple[int, int]], batch: Batch, name: str) -> Estimate:
+    """Clustered by sample."""
+    import numpy as np
+
+    from alignment.base.interval import Plan, proportion
+
+    table: Any = np.array(samples, dtype=float).reshape(-1, 2)
+    plan = Plan("auto", np.random.default_rng(batch.seed), 0.95)
+    return _enough(proportion(table[:, 0], table[:, 1], plan, name=name, undefined="no units"))
+
+
+_OPEN = """
+    SELECT count(*) FILTER (WHERE status IN ('pending', 'in_progress', 'returned')),
+           count(*) FILTER (WHERE status IN ('submitted', 'skipped')),
+           count(*) FILTER (WHERE status = 'submitted' AND submitted_at >= %(since)s),
+           count(*) FILTER (WHERE status = 'submitted' AND active_seconds > 0),
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY active_seconds)
+               FILTER (WHERE status = 'submitted' AND active_seconds > 0)
+      FROM annotate_task WHERE batch_id = %(batch)s
+"""
+# Longer than this nobody plans, and the sum would only say that almost nothing happens.
+LONGEST_DAYS = 3650
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """left: tasks; work_seconds: time at work that they need; done_on: the day at the pace of the last days. None:
+    too little has happened to tell."""
+
+    left: int
+    finished: int
+    work_seconds: int | None
+    done_on: date | None
+    due: date | None
+    today: date
+
+    @property
+    def is_late(self) -> bool:
+        """It will not be done in time, or the time is over."""
+        if self.due is None or not self.left:
+            return False
+        return self.is_overdue or (self.done_on is not None and self.done_on > self.due)
+
+    @property
+    def is_overdue(self) -> bool:
+        return self.due is not None and self.left > 0 and self.due < self.today
+
+    @property
+    def percent(self) -> int:
+        whole = self.left + self.finished
+        return 100 * self.finished // whole if whole else 0
+
+
+def forecast(batch: Batch, *, now: datetime | None = None) -> Forecast:
+    now = now or timezone.now()
+    since = max(now - timedelta(days=PACE_DAYS), batch.opened_at or now)
+    with connection.cursor() as cursor:
+        cursor.execute(_OPEN, {"batch": batch.pk, "since": since})
+        left, finished, lately, timed, median = cursor.fetchone()
+    done_on = None
+    if batch.status == BatchStatus.OPEN and left and lately >= FEWEST_TASKS:
+        # A batch that was opened this morning has had one day: people also sleep.
+        days = max((now - since) / timedelta(days=1), 1.0)
+        ahead = left * days / lately
+        done_on = timezone.localdate(now + timedelta(days=ahead)) if ahead <= LONGEST_DAYS else None
+    return Forecast(
+        left=left,
+        finished=finished,
+        work_seconds=round(left * median) if left and timed >= FEWEST_TASKS else None,
+        done_on=done_on,
+        due=batch.due_date,
+        today=timezone.localdate(now),
+    )

@@ -1,0 +1,139 @@
+"""What a batch may be: its people, its date, its shares. Raises Invalid with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import date
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.texts import is_storable
+from annotate.models import Batch, Criterion, Project, User
+from annotate.models.batch import BatchStatus, ConsensusRule, Strategy
+from annotate.projects.read import active_members
+
+MAX_LEASE_MINUTES = 24 * 60
+MAX_SETTLE_VOTES = 1000
+
+
+def check_name(name: Any) -> str:
+    name = name.strip() if isinstance(name, str) else ""
+    if not name or len(name) > 200 or not is_storable(name):
+        raise Invalid("bad_name", _("Give the batch a name of up to 200 characters."))
+    return str(name)
+
+
+def check_criteria(project: Project, criteria: Sequence[Criterion]) -> None:
+    if not criteria:
+        raise Invalid("no_criteria", _("Choose at least one criterion to ask."))
+    for criterion in criteria:
+        if criterion.project_id != project.pk or not criterion.is_current:
+            said = _("“%(key)s” is not a current criterion of this project.")
+            raise Invalid("foreign_criterion", said % {"key": criterion.key})
+
+
+def check_people(project: Project, annotators: Sequence[User], overlap: int) -> None:
+    """Enough people, and active members all of them."""
+    if not isinstance(overlap, int) or isinstance(overlap, bool) or overlap < 1:
+        raise Invalid("bad_overlap", _("Overlap: how many people label each sample, a whole number from 1."))
+    if len(annotators) < overlap:
+        said = _("An overlap of %(overlap)d needs at least %(overlap)d people; %(chosen)d chosen.")
+        raise Invalid("too_few_annotators", said % {"overlap": overlap, "chosen": len(annotators)})
+    active = active_members(project)
+    for user in annotators:
+        if user.pk not in active:
+            said = _("%(name)s is not an active member of this project.")
+            raise Invalid("not_a_member", said % {"name": user.name})
+
+
+def earliest_due_date() -> date:
+    """Today, where the server is: the first day on which a new batch can be due."""
+    return timezone.localdate()
+
+
+def check_due_date(due_date: date | None) -> None:
+    today = earliest_due_date()
+    if due_date is not None and due_date < today:
+        said = _("The due date %(due)s has passed: it is %(today)s (%(zone)s). Choose today or a later day.")
+        given = {"due": due_date, "today": today, "zone": timezone.get_current_timezone_name()}
+        raise Invalid("past_due_date", said % given)
+
+
+def check_share(share: Any, name: str) -> float:
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise Invalid("bad_share", _("%(name)s: a share from 0 to 1.") % {"name": name})
+    return float(share)
+
+
+def check_choice(value: Any, known: Collection[str], name: str) -> str:
+    if value not in known:
+        raise Invalid(f"bad_{name}", _("%(name)s: one of %(known)s.") % {"name": name, "known": ", ".join(known)})
+    return str(value)
+
+
+def check_strategy(value: Any) -> str:
+    return check_choice(value, Strategy.values, "strategy")
+
+
+def check_consensus(rule: Any, share: Any, votes: Any) -> dict[str, Any]:
+    """The rule that settles a unit; a share and a number of votes belong to a threshold, and to no other rule."""
+    rule = check_choice(rule, ConsensusRule.values, "consensus")
+    if rule != ConsensusRule.THRESHOLD:
+        if share is not None or votes is not None:
+            said = _("settle_share and settle_votes belong to the rule “threshold” only.")
+            raise Invalid("threshold_of_other_rule", said)
+        return {"consensus": rule}
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.5 < share <= 1:
+        said = _("The share of the votes that settles a unit: more than half of them, and at most all.")
+        raise Invalid("bad_settle_share", said)
+    if isinstance(votes, bool) or not isinstance(votes, int) or not 1 <= votes <= MAX_SETTLE_VOTES:
+        said = _("The least number of votes that settles a unit: a whole number from 1 to %(most)d.")
+        raise Invalid("bad_settle_votes", said % {"most": MAX_SETTLE_VOTES})
+    return {"consensus": rule, "settle_share": float(share), "settle_votes": votes}
+
+
+def check_lease(minutes: Any) -> int:
+    if isinstance(minutes, bool) or not isinstance(minutes, int) or not 1 <= minutes <= MAX_LEASE_MINUTES:
+        said = _("lease_minutes: a whole number from 1 to %(most)d.")
+        raise Invalid("bad_lease", said % {"most": MAX_LEASE_MINUTES})
+    return minutes
+
+
+def check_flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise Invalid("bad_flag", _("%(name)s: true or false.") % {"name": name})
+    return value
+
+
+def check_tag_key(key: Any) -> str:
+    if not is_storable(key) or len(key) > 200:
+        raise Invalid("bad_tag_key", _("tag_key: a key of the samples' metadata."))
+    return str(key)
+
+
+def found(batches: QuerySet[Batch], batch: Batch) -> Batch:
+    """The batch as it is now; somebody may have deleted it since the caller looked."""
+    current = batches.filter(pk=batch.pk).first()
+    if current is None:
+        raise Http404(_("This project has no batch %(number)d.") % {"number": batch.number})
+    return current
+
+
+def locked(batch: Batch, *expected: BatchStatus) -> Batch:
+    """The batch, locked, in one of the states that the step can be taken from.
+
+    Without the key: whoever stores something that refers to the batch need not wait for us, nor we for them.
+    Everybody locks in one order: project, batch, tasks (by id), samples (by id).
+    """
+    batch = found(Batch.objects.select_for_update(no_key=True), batch)
+    if batch.status not in expected:
+        said = _("Batch %(number)d is %(status)s; this step can be taken only in a batch that is %(expected)s.")
+        names = _(" or ").join(str(status.label).lower() for status in expected)
+        given = {"number": batch.number, "status": batch.get_status_display().lower(), "expected": names}
+        raise Conflict("wrong_state", said % given)
+    return batch

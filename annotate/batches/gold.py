@@ -1,0 +1,195 @@
+"""Known answers, which gold tasks measure annotators by."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotate.batches.sample_choice import check_seed, new_seed
+from annotate.core.errors import Invalid
+from annotate.core.scales import normalise
+from annotate.core.texts import is_storable
+from annotate.core.trail import note
+from annotate.core.units import has_unit, parse_unit
+from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
+from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.projects.read import current_criteria
+from annotate.samples.read import samples_named
+
+MAX_REASON = 10_000
+MAX_ROWS = 5000
+PROBLEMS_SHOWN = 100
+_FIELDS = {"sample_id", "unit", "criterion", "value", "reason"}
+
+
+def set_gold(
+    *, actor: User, project: Project, sample: Sample, unit: str, criterion: Criterion, value: Any, reason: str = ""
+) -> GoldAnswer:
+    """Sets or changes one known answer. Repeating it changes nothing. Raises Invalid."""
+    with transaction.atomic():
+        # Nobody drops the claim meanwhile (services.claims).
+        locked = Sample.objects.select_for_update(no_key=True).get(pk=sample.pk)
+        checked = _checked(project, locked, unit, criterion, value, reason)
+        answer, changed = _store(actor, checked)
+        if changed:
+            note(
+                actor=actor, action="gold.set", subject=f"{sample.external_id}: {unit}", project=project,
+                criterion=criterion.key, value=checked.value,
+            )  # fmt: skip
+    return answer
+
+
+def import_gold(*, actor: User, project: Project, rows: Any) -> int:
+    """Sets answers from rows {sample_id, unit, criterion, value, reason?}, all or none. Returns how many changed.
+
+    Raises Invalid with `problems`: what is wrong with which row, the first hundred.
+    """
+    if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_ROWS:
+        raise Invalid("bad_gold", _("Send a list of 1 to %(most)d answers.") % {"most": MAX_ROWS})
+    with transaction.atomic():
+        checked = _read_all(project, rows)
+        changed = sum(_store(actor, answer)[1] for answer in checked)
+        if changed:
+            note(
+                actor=actor, action="gold.imported", subject=project.name, project=project, rows=len(rows),
+                changed=changed,
+            )  # fmt: skip
+    return changed
+
+
+def _read_all(project: Project, rows: list[Any]) -> list[GoldAnswer]:
+    """The answers in one order, so that two imports of the same rows can't wait for each other."""
+    names = {row["sample_id"] for row in rows if isinstance(row, Mapping) and is_storable(row.get("sample_id"))}
+    # Nobody drops a claim meanwhile (services.claims).
+    locked = samples_named(project, names).order_by("pk").select_for_update(of=("self",), no_key=True)
+    samples = {sample.external_id: sample for sample in locked}
+    criteria = {criterion.key: criterion for criterion in current_criteria(project)}
+    checked, problems = [], []
+    seen: dict[tuple[str, str, str], int] = {}
+    for number, row in enumerate(rows, start=1):
+        try:
+            answer = _read(project, row, samples, criteria)
+            where = (row["sample_id"], answer.unit, answer.criterion.key)
+            if where in seen:
+                said = _("This unit's answer stands in row %(row)d already.")
+                raise Invalid("twice", said % {"row": seen[where]})
+            seen[where] = number
+            checked.append(answer)
+        except Invalid as refusal:
+            problems.append({"row": number, "code": refusal.code, "message": refusal.message})
+    if problems:
+        said = _("%(count)d of %(rows)d answers can't be taken; nothing was stored.")
+        given = {"count": len(problems), "rows": len(rows)}
+        raise Invalid("bad_gold", said % given, problems=problems[:PROBLEMS_SHOWN])
+    return sorted(checked, key=lambda answer: (answer.sample_id, answer.unit, answer.criterion_id))
+
+
+def gold_from_verdicts(
+    *, actor: User, project: Project, criterion: Criterion, n: int, seed: int | None = None
+) -> list[GoldAnswer]:
+    """Draws so many units whose verdict is adjudicated, or unanimous among several, and takes it as the known answer.
+
+    Units that have one already are not drawn. Raises Invalid when there are fewer.
+    """
+    if criterion.project_id != project.pk:
+        raise Invalid("foreign_criterion", _("This criterion belongs to another project."))
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise Invalid("bad_n", _("Say how many answers to draw: a whole number from 1."))
+    seed = new_seed() if seed is None else seed
+    check_seed(seed)
+    known = GoldAnswer.objects.filter(sample=OuterRef("sample"), unit=OuterRef("unit"), criterion=criterion)
+    verdicts = (
+        Verdict.objects.annotate(n=Func(F("votes"), function="jsonb_array_length", output_field=IntegerField()))
+        # One label alone agrees with itself.
+        .filter(Q(method=VerdictMethod.ADJUDICATED) | Q(method=VerdictMethod.UNANIMOUS, n__gte=2))
+        .filter(~Exists(known), criterion=criterion, state=VerdictState.SETTLED)
+        .select_related("sample", "criterion")
+        .order_by("sample_id", "unit")
+    )
+    found = list(verdicts.values_list("pk", flat=True))
+    if n > len(found):
+        said = _("Only %(found)d units have an adjudicated or unanimous verdict and no known answer yet.")
+        raise Invalid("bad_n", said % {"found": len(found)})
+    drawn = sorted(random.Random(seed).sample(found, n))
+    with transaction.atomic():
+        answers = [
+            _store(actor, _checked(project, verdict.sample, verdict.unit, criterion, verdict.value, verdict.reason))[0]
+            for verdict in verdicts.filter(pk__in=drawn)
+        ]
+        note(actor=actor, action="gold.drawn", subject=criterion.key, project=project, answers=n, seed=seed)
+    return answers
+
+
+def remove_gold(*, actor: User, project: Project, gold_id: int) -> None:
+    """Takes a known answer back, to earlier versions of its criterion as well. Tasks that were given because of it
+    stay; nobody is measured by it any more."""
+    with transaction.atomic():
+        answer = (
+            GoldAnswer.objects.select_for_update(of=("self",))
+            .select_related("sample", "criterion")
+            .filter(pk=gold_id, sample__project=project)
+            .first()
+        )
+        if answer is None:
+            raise Http404(_("There is no such known answer."))
+        note(
+            actor=actor, action="gold.removed", subject=f"{answer.sample.external_id}: {answer.unit}", project=project,
+            criterion=answer.criterion.key, value=answer.value,
+        )  # fmt: skip
+        GoldAnswer.objects.filter(
+            sample=answer.sample, unit=answer.unit, criterion__key=answer.criterion.key,
+            criterion__version__lte=answer.criterion.version,
+        ).delete()  # fmt: skip
+
+
+def _read(project: Project, row: Any, samples: Mapping[str, Sample], criteria: Mapping[str, Criterion]) -> GoldAnswer:
+    if not isinstance(row, Mapping) or not {"sample_id", "unit", "criterion", "value"} <= set(row) <= _FIELDS:
+        known = "sample_id, unit, criterion, value, reason"
+        raise Invalid("bad_row", _("Write an object of %(known)s; only the reason may be left out.") % {"known": known})
+    sample, criterion = row["sample_id"], row["criterion"]
+    if not isinstance(sample, str) or sample not in samples:
+        raise Invalid("unknown_sample", _("This project has no sample “%(name)s”.") % {"name": str(sample)[:80]})
+    if not isinstance(criterion, str) or criterion not in criteria:
+        said = _("This project has no criterion “%(key)s”.")
+        raise Invalid("unknown_criterion", said % {"key": str(criterion)[:80]})
+    return _checked(project, samples[sample], row["unit"], criteria[criterion], row["value"], row.get("reason") or "")
+
+
+def _checked(project: Project, sample: Sample, unit: Any, criterion: Criterion, value: Any, reason: Any) -> GoldAnswer:
+    """The answer, not stored yet."""
+    if sample.project_id != project.pk or criterion.project_id != project.pk:
+        raise Invalid("foreign", _("The sample and the criterion must be of this project."))
+    try:
+        kind, _index = parse_unit(unit)
+    except ValueError as error:
+        raise Invalid("bad_unit", str(error)) from error
+    if kind != criterion.unit:
+        said = _("“%(key)s” is asked about each %(kind)s, not about %(unit)s.")
+        raise Invalid("wrong_unit", said % {"key": criterion.key, "kind": criterion.unit, "unit": unit})
+    if not has_unit(sample, unit):
+        raise Invalid("unknown_unit", _("This sample has no %(unit)s.") % {"unit": unit})
+    if not is_storable(reason) or len(reason) > MAX_REASON:
+        raise Invalid("bad_reason", _("reason: a text of up to %(most)d characters.") % {"most": MAX_REASON})
+    return GoldAnswer(
+        sample=sample, unit=unit, criterion=criterion, value=normalise(criterion, value), reason=reason.strip()
+    )
+
+
+def _store(actor: User, answer: GoldAnswer) -> tuple[GoldAnswer, bool]:
+    """The stored answer, and whether that changed anything."""
+    said = {"value": answer.value, "reason": answer.reason}
+    where = {"sample": answer.sample, "unit": answer.unit, "criterion": answer.criterion}
+    stored, created = GoldAnswer.objects.select_for_update().get_or_create(
+        **where, defaults={**said, "created_by": actor}
+    )
+    if created or (stored.value, stored.reason) == (answer.value, answer.reason):
+        return stored, created
+    stored.value, stored.reason, stored.created_by = answer.value, answer.reason, actor
+    stored.save(update_fields=["value", "reason", "created_by"])
+    return stored, True

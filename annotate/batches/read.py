@@ -1,0 +1,353 @@
+"""How far things are: per annotator, per criterion, per project.
+
+What projects hold and what waits in them, for many projects in a fixed number of queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.db import connection
+from django.db.models import Avg, Count, Q, QuerySet
+
+from annotate.core.units import count_sql
+from annotate.labels.counting import is_carried, of_batch
+from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.models.verdict import RULED_METHODS, VerdictState
+from annotate.tasks.read import free_samples
+
+
+@dataclass(frozen=True)
+class AnnotatorProgress:
+    name: str
+    total: int
+    done: int
+    skipped: int
+    in_progress: int
+    active_seconds: int
+
+    @property
+    def left(self) -> int:
+        return self.total - self.done - self.skipped
+
+    @property
+    def percent(self) -> int:
+        return _percent(self.done + self.skipped, self.total)
+
+    @property
+    def seconds_per_task(self) -> float | None:
+        finished = self.done + self.skipped
+        return self.active_seconds / finished if finished else None
+
+
+@dataclass(frozen=True)
+class CriterionProgress:
+    key: str
+    name: str
+    # How many labels the batch asks for: each unit's overlap, added up.
+    expected: int
+    given: int
+    # Answered, but not with a value.
+    cant_tell: int
+    settled: int
+    disputed: int
+    # Of the settled ones: by their labels alone, and how many of these a reviewer has approved.
+    agreed: int
+    approved: int
+
+    @property
+    def percent(self) -> int:
+        return _percent(self.given, self.expected)
+
+
+def _percent(part: int, whole: int) -> int:
+    return 100 * part // whole if whole else 0
+
+
+_ANNOTATORS = """
+    SELECT coalesce(nullif(u.display_name, ''), u.username), count(t.id),
+           count(*) FILTER (WHERE t.status = 'submitted'), count(*) FILTER (WHERE t.status = 'skipped'),
+           count(*) FILTER (WHERE t.status = 'in_progress'), coalesce(sum(t.active_seconds), 0)
+      FROM annotate_user u
+      LEFT JOIN annotate_task t ON t.annotator_id = u.id AND t.batch_id = %(batch)s AND t.status <> 'released'
+     WHERE t.id IS NOT NULL OR u.id IN (SELECT p.user_id FROM annotate_batch_annotators p WHERE p.batch_id = %(batch)s)
+     GROUP BY u.id ORDER BY u.username
+"""
+
+
+def batch_annotators(batch: Batch) -> list[AnnotatorProgress]:
+    """Everybody who labels the batch or has tasks in it. Tasks that measure somebody are theirs to do like any other;
+    those handed on are not. Of a pull queue: what each has taken. Nobody while the batch is a draft."""
+    if batch.status == BatchStatus.DRAFT:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_ANNOTATORS, {"batch": batch.pk})
+        return [AnnotatorProgress(*row) for row in cursor.fetchall()]
+
+
+def free_tasks(batch: Batch) -> int:
+    """How many tasks wait in the batch's queue for whoever asks."""
+    return Task.objects.filter(batch=batch, annotator=None, status=TaskStatus.PENDING).count()
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """What is not through in a batch, for whoever is about to end it."""
+
+    # Nobody has begun them; those of a queue that nobody took are among them.
+    waiting: int
+    begun: int
+    submitted: int
+    disputed: int
+    # Samples that some have labelled and others have not: they go to the reviewers with the labels that there are.
+    half_labelled: int
+
+    @property
+    def tasks(self) -> int:
+        return self.waiting + self.begun
+
+
+def unfinished(batch: Batch) -> Unfinished:
+    tasks = Task.objects.filter(batch=batch).aggregate(
+        waiting=Count("id", filter=Q(status=TaskStatus.PENDING)),
+        begun=Count("id", filter=Q(status__in=[TaskStatus.IN_PROGRESS, TaskStatus.RETURNED])),
+        submitted=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+    )
+    half = (
+        Task.objects.filter(batch=batch, purpose=Purpose.LABEL)
+        .order_by()
+        .values("sample")
+        .annotate(
+            done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+            open=Count("id", filter=Q(status__in=OPEN_TASK_STATUSES)),
+        )
+    )
+    return Unfinished(
+        **tasks,
+        disputed=sum(row.disputed for row in batch_criteria(batch)),
+        half_labelled=half.filter(done__gt=0, open__gt=0).count(),
+    )
+
+
+@dataclass(frozen=True)
+class OpenWork:
+    """What somebody still has to do in a batch."""
+
+    number: int
+    name: str
+    status: str
+    tasks: int
+
+
+def open_work(project: Project, user: User) -> list[OpenWork]:
+    rows = (
+        Task.objects.filter(batch__project=project, annotator=user, status__in=OPEN_TASK_STATUSES)
+        .exclude(batch__status=BatchStatus.CLOSED)
+        .order_by("batch__number")
+        .values("batch__number", "batch__name", "batch__status")
+        .annotate(n=Count("id"))
+    )
+    return [
+        OpenWork(row["batch__number"], row["batch__name"], str(BatchStatus(row["batch__status"]).label), row["n"])
+        for row in rows
+    ]
+
+
+def open_flags(batch: Batch) -> int:
+    """How many samples of the batch somebody reported and nobody has looked into."""
+    return Flag.objects.filter(
+        resolved_at__isnull=True, sample__in=BatchSample.objects.filter(batch=batch).values("sample")
+    ).count()
+
+
+def batch_skips(batch: Batch) -> list[Task]:
+    """The tasks that were skipped, each with its reason: what nobody labelled, somebody has to look at."""
+    skipped = Task.objects.filter(batch=batch, status=TaskStatus.SKIPPED).select_related("sample", "annotator")
+    return list(skipped.order_by("sample_id", "annotator__username"))
+
+
+# Each unit as often as people label its sample; where labels are given anew, as often as somebody is asked to, but for
+# those that are filled in already (below).
+_EXPECTED = f"""
+    WITH asked AS (
+        SELECT b.sample_id, CASE WHEN whole.relabels_id IS NULL THEN b.overlap ELSE (
+                   SELECT count(*)::int FROM annotate_task t WHERE t.batch_id = b.batch_id AND t.sample_id = b.sample_id
+                      AND t.purpose = 'label' AND t.status <> 'released') END AS people
+          FROM annotate_batchsample b JOIN annotate_batch whole ON whole.id = b.batch_id WHERE b.batch_id = %s
+    )
+    SELECT coalesce(sum(a.people * {count_sql("claim")}), 0),
+           coalesce(sum(a.people * {count_sql("context")}), 0),
+           coalesce(sum(a.people * {count_sql("fact")}), 0),
+           coalesce(sum(a.people * {count_sql("entity")}), 0),
+           coalesce(sum(a.people), 0)
+    FROM asked a JOIN annotate_sample s ON s.id = a.sample_id
+"""
+
+
+def batch_criteria(batch: Batch) -> list[CriterionProgress]:
+    with connection.cursor() as cursor:
+        cursor.execute(_EXPECTED, [batch.pk])
+        claims, contexts, facts, entities, samples = cursor.fetchone()
+    units = {"claim": claims, "context": contexts, "fact": facts, "entity": entities}
+    standing = Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL).exclude(
+        task__status=TaskStatus.RELEASED
+    )
+    filled_in = dict(standing.filter(is_carried()).order_by().values_list("criterion_id").annotate(n=Count("id")))
+    said = {
+        criterion: (given, cant_tell)
+        # What was said in a task that was skipped or handed on in the end counts for nothing.
+        for criterion, given, cant_tell in standing.exclude(task__status=TaskStatus.SKIPPED)
+        .filter(~is_carried())
+        .values_list("criterion_id")
+        .annotate(given=Count("id", filter=Q(value__isnull=False)), cant_tell=Count("id", filter=~Q(cant_tell="")))
+    }
+    is_settled = Q(state=VerdictState.SETTLED)
+    verdicts = {
+        criterion: dict(zip(("settled", "disputed", "agreed", "approved"), counts, strict=True))
+        for criterion, *counts in of_batch(Verdict.objects.all(), batch)
+        .order_by()
+        .values_list("criterion_id")
+        .annotate(
+            settled=Count("id", filter=is_settled),
+            disputed=Count("id", filter=~is_settled),
+            agreed=Count("id", filter=is_settled & Q(method__in=RULED_METHODS)),
+            approved=Count("id", filter=Q(approved_at__isnull=False)),
+        )
+    }
+    no_verdicts = {"settled": 0, "disputed": 0, "agreed": 0, "approved": 0}
+    return [
+        CriterionProgress(
+            key=criterion.key,
+            name=criterion.name,
+            expected=units.get(criterion.unit, samples) - filled_in.get(criterion.pk, 0),
+            given=said.get(criterion.pk, (0, 0))[0],
+            cant_tell=said.get(criterion.pk, (0, 0))[1],
+            **verdicts.get(criterion.pk, no_verdicts),
+        )
+        for criterion in batch.asked_criteria()
+    ]
+
+
+# From so many finished tasks on their average says something about the next ones.
+FEWEST_DONE = 3
+
+
+@dataclass
+class Counts:
+    """What a project holds and what waits in it."""
+
+    samples: int = 0
+    criteria: int = 0
+    draft_batches: int = 0
+    open_batches: int = 0
+    batches: int = 0
+    # Tasks of open batches.
+    tasks: int = 0
+    tasks_done: int = 0
+    settled: int = 0
+    disputed: int = 0
+    # Flags that nobody has resolved.
+    flags: int = 0
+    releases: int = 0
+
+    @property
+    def tasks_left(self) -> int:
+        return self.tasks - self.tasks_done
+
+
+@dataclass(frozen=True)
+class OwnBatch:
+    """A batch in which somebody still has tasks."""
+
+    number: int
+    name: str
+    due_date: date | None
+    waiting: int
+    done: int = 0
+    # At work on a task, on average; None when nothing was measured.
+    seconds: float | None = None
+
+    @property
+    def minutes_left(self) -> int | None:
+        return round(self.waiting * self.seconds / 60) if self.seconds and self.done >= FEWEST_DONE else None
+
+
+def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
+    """Counts per project id."""
+    found = {project.pk: Counts() for project in projects}
+    keys = list(found)
+    _fill(found, Sample.objects.filter(project__in=keys), "project_id", samples=Count("id"))
+    _fill(found, Criterion.objects.filter(project__in=keys, is_current=True), "project_id", criteria=Count("id"))
+    _fill(
+        found,
+        Batch.objects.filter(project__in=keys),
+        "project_id",
+        batches=Count("id"),
+        open_batches=Count("id", filter=Q(status=BatchStatus.OPEN)),
+        draft_batches=Count("id", filter=Q(status=BatchStatus.DRAFT)),
+    )
+    _fill(
+        found,
+        Task.objects.filter(batch__project__in=keys, batch__status=BatchStatus.OPEN),
+        "batch__project_id",
+        tasks=Count("id"),
+        tasks_done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
+    )
+    _fill(
+        found,
+        Verdict.objects.filter(criterion__project__in=keys),
+        "criterion__project_id",
+        settled=Count("id", filter=Q(state=VerdictState.SETTLED)),
+        disputed=Count("id", filter=~Q(state=VerdictState.SETTLED)),
+    )
+    _fill(found, Flag.objects.filter(project__in=keys, resolved_at=None), "project_id", flags=Count("id"))
+    _fill(found, Release.objects.filter(project__in=keys), "project_id", releases=Count("id"))
+    return found
+
+
+def _fill(found: dict[int, Counts], rows: QuerySet[Any], by: str, **numbers: Count) -> None:
+    for row in rows.order_by().values(by).annotate(**numbers):
+        for name in numbers:
+            setattr(found[row[by]], name, row[name])
+
+
+def own_batches(user: User, projects: Sequence[Project]) -> dict[int, list[OwnBatch]]:
+    """The open batches, per project id, in which the user still has tasks or could take some from the queue, with what
+    they have done in each. Nothing about anybody else."""
+    mine: dict[int, dict[str, Any]] = {
+        row["batch"]: dict(row)
+        for row in Task.objects.filter(annotator=user, batch__project__in=projects, batch__status=BatchStatus.OPEN)
+        .exclude(status=TaskStatus.RELEASED)
+        .order_by()
+        .values("batch")
+        .annotate(
+            waiting=Count("id", filter=Q(status__in=OPEN_TASK_STATUSES)),
+            done=Count("id", filter=Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
+            seconds=Avg("active_seconds", filter=Q(status=TaskStatus.SUBMITTED, active_seconds__gt=0)),
+        )
+    }
+    queues = set(
+        Batch.objects.filter(
+            project__in=projects, status=BatchStatus.OPEN, strategy=Strategy.PULL, annotators=user
+        ).values_list("pk", flat=True)
+    )
+    found: dict[int, list[OwnBatch]] = {}
+    for batch in Batch.objects.filter(pk__in=mine.keys() | queues).order_by("number"):
+        row = mine.get(batch.pk, {"waiting": 0, "done": 0, "seconds": None})
+        free = free_samples(user=user, batches=[batch.pk]) if batch.pk in queues else 0
+        if row["waiting"] + free:
+            found.setdefault(batch.project_id, []).append(
+                OwnBatch(
+                    number=batch.number,
+                    name=batch.name,
+                    due_date=batch.due_date,
+                    waiting=row["waiting"] + free,
+                    done=row["done"],
+                    seconds=row["seconds"],
+                )
+            )
+    return found

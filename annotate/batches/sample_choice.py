@@ -1,0 +1,146 @@
+"""Which samples a batch is made of: all, those whose metadata match, a random draw, or a list.
+
+The samples of a batch: how many people label each, and which expertise each needs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import Max, QuerySet
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Invalid
+from annotate.core.texts import check_json, is_storable
+from annotate.models import Batch, BatchSample, Project, Sample
+from annotate.samples.read import sample_tags, samples_named
+
+SELECTION_METHODS = ("all", "filter", "random", "list")
+_SELECTION_FIELDS = {"method", "filter", "n", "seed"}
+_LIST_FIELDS = {"method", "samples", "note"}
+MAX_SEED = 2**31 - 1
+MAX_NOTE = 500
+
+
+def choose_samples(*, project: Project, selection: Mapping[str, Any]) -> tuple[list[int], dict[str, Any]]:
+    """Primary keys of the chosen samples in import order, and the selection as it is stored (with its seed)."""
+    method = selection.get("method", "all")
+    if method not in SELECTION_METHODS:
+        said = _("“%(method)s” – choose samples by one of %(known)s.")
+        known = ", ".join(SELECTION_METHODS)
+        raise Invalid("bad_selection", said % {"method": str(method)[:80], "known": known})
+    unknown = sorted(set(selection) - (_LIST_FIELDS if method == "list" else _SELECTION_FIELDS))
+    if unknown:
+        raise Invalid("bad_selection", _("selection: unknown field “%(name)s”.") % {"name": str(unknown[0])[:80]})
+    if method == "list":
+        return _listed(project, selection)
+    conditions = selection.get("filter") or {}
+    if not isinstance(conditions, Mapping):
+        raise Invalid("bad_filter", _("filter: write an object of metadata keys and values."))
+    if method == "filter" and not conditions:
+        raise Invalid("bad_filter", _("Name at least one metadata key and value to filter by."))
+    samples = _matching(project, conditions)
+    keys = list(samples.order_by("id").values_list("id", flat=True))
+    stored: dict[str, Any] = {"method": method}
+    if conditions:
+        stored["filter"] = dict(conditions)
+    if method != "random":
+        return keys, stored
+    n = selection.get("n")
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise Invalid("bad_n", _("Say how many samples to draw: a whole number from 1."))
+    if n > len(keys):
+        said = _("Only %(matching)d samples match; %(wanted)d can't be drawn.")
+        raise Invalid("bad_n", said % {"matching": len(keys), "wanted": n})
+    seed = selection.get("seed")
+    if seed is None:
+        seed = new_seed()
+    check_seed(seed)
+    return sorted(random.Random(seed).sample(keys, n)), {**stored, "n": n, "seed": seed}
+
+
+def _listed(project: Project, selection: Mapping[str, Any]) -> tuple[list[int], dict[str, Any]]:
+    """Samples named one by one. The batch keeps them; its selection keeps how many they were, and why these."""
+    names, note = selection.get("samples"), selection.get("note", "")
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise Invalid("bad_samples", _("samples: a list of the samples' own ids."))
+    if not isinstance(note, str) or len(note) > MAX_NOTE or not is_storable(note):
+        raise Invalid("bad_note", _("note: a text of up to %(most)d characters.") % {"most": MAX_NOTE})
+    check_json(list(names))
+    wanted = set(names)
+    found = dict(samples_named(project, wanted).order_by("id").values_list("external_id", "id"))
+    unknown = sorted(wanted - found.keys())
+    if unknown:
+        said = _("This project has no sample “%(name)s”.")
+        if len(unknown) > 1:
+            said = _("This project has no sample “%(name)s” and %(more)d more.")
+        raise Invalid("unknown_sample", said % {"name": unknown[0][:80], "more": len(unknown) - 1})
+    stored = {"method": "list", "n": len(found)} | ({"note": note} if note else {})
+    return list(found.values()), stored
+
+
+def _matching(project: Project, conditions: Mapping[str, Any]) -> QuerySet[Sample]:
+    """Samples whose metadata contain the given values. Containment takes no operators, so names can't reach columns."""
+    samples = Sample.objects.filter(project=project)
+    for key, value in conditions.items():
+        if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
+            raise Invalid("bad_filter", _("filter: each metadata key takes a text, a number, or true/false."))
+        check_json({key: value})
+        if key == "pipeline_version":
+            samples = samples.filter(pipeline_version=str(value))
+        else:
+            samples = samples.filter(metadata__contains={key: value})
+    return samples
+
+
+def new_seed() -> int:
+    return random.SystemRandom().randint(0, MAX_SEED)
+
+
+def check_seed(seed: Any) -> None:
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED:
+        raise Invalid("bad_seed", _("seed: a whole number from 0 to %(most)d.") % {"most": MAX_SEED})
+
+
+def add_samples(
+    batch: Batch, chosen: Sequence[int], *, chances: Mapping[int, tuple[float, int]] | None = None
+) -> list[BatchSample]:
+    """Appends them, in this order. Inside the caller's transaction."""
+    last = batch.batch_samples.aggregate(last=Max("position"))["last"]
+    first = 0 if last is None else last + 1
+    several = _drawn_for_overlap(batch, len(chosen), first)
+    tags = _tags(batch, chosen, is_new=last is None)
+    chances = chances or {}
+    return BatchSample.objects.bulk_create(
+        (
+            BatchSample(
+                batch=batch,
+                sample_id=pk,
+                position=first + index,
+                overlap=batch.overlap if index in several else 1,
+                tag=tags.get(pk, ""),
+                probability=probability,
+                stratum=stratum,
+            )
+            for index, pk in enumerate(chosen)
+            for probability, stratum in [chances.get(pk, (None, None))]
+        ),
+        batch_size=5000,
+    )
+
+
+def _drawn_for_overlap(batch: Batch, count: int, first: int) -> set[int]:
+    """Which of them several people label: the batch's share of them, the same for the same seed."""
+    if batch.overlap_share >= 1:
+        return set(range(count))
+    return set(random.Random(f"overlap {batch.seed} {first}").sample(range(count), round(count * batch.overlap_share)))
+
+
+def _tags(batch: Batch, samples: Sequence[int], *, is_new: bool) -> dict[int, str]:
+    tags = sample_tags(batch.tag_key, samples)
+    if batch.tag_key and is_new and not tags:
+        said = _("None of these samples has “%(key)s” in its metadata.")
+        raise Invalid("no_tagged_sample", said % {"key": batch.tag_key})
+    return tags

@@ -1,0 +1,296 @@
+"""A batch's states: draft, open, paused, adjudicating, closed.
+
+More of a batch that is under way: a later date, more samples, more people. Nothing is ever taken away.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.batches.checks import check_due_date, check_people, found, locked
+from annotate.batches.sample_choice import add_samples, choose_samples
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.trail import note
+from annotate.core.units import LISTED_KINDS, UnitCount
+from annotate.labels.gold_read import gold_for, gold_samples
+from annotate.models import Batch, Label, Task, User, Verdict
+from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.projects.read import active_members
+from annotate.samples.read import samples_keyed
+from annotate.tasks.assignment import Turn, append_turns, check_tags, make_tasks, open_load, who_may
+from annotate.tasks.mail import batch_opened
+from annotate.tasks.moving import at_work, lock_samples, lock_takers, settle_batch
+from annotate.tasks.write import HandedOn, hand_on_of_the_gone
+
+
+def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
+    """Makes the tasks: each sample's overlap, nobody twice; shared out now, or free for whoever asks for one."""
+    with transaction.atomic():
+        batch = locked(batch, BatchStatus.DRAFT)
+        annotators = list(batch.annotators.order_by("id"))
+        check_people(batch.project, annotators, batch.overlap)
+        members = active_members(batch.project)
+        tags_of = {user.pk: members[user.pk] for user in annotators}
+        check_tags(batch, tags_of)
+        samples = list(batch.batch_samples.order_by("position"))
+        _check_has_units(batch, [row.sample_id for row in samples])
+        if batch.gold_share:
+            _check_gold(batch, tags_of)
+        make_tasks(batch, samples, tags_of)
+        batch.status = BatchStatus.OPEN
+        batch.opened_at = timezone.now()
+        batch.save(update_fields=["status", "opened_at"])
+        batch_opened(batch)
+        _note(actor, batch, "opened", tasks=batch.tasks.count())
+    return batch
+
+
+def _check_has_units(batch: Batch, samples: Sequence[int]) -> None:
+    """Every criterion must find something to ask about; a batch that asks about nothing is a mistake."""
+    for criterion in batch.criteria.all():
+        listed = criterion.unit in LISTED_KINDS
+        if listed and not samples_keyed(samples).alias(units=UnitCount(criterion.unit)).filter(units__gt=0).exists():
+            said = _("“%(key)s” asks about each %(kind)s, but no sample of this batch has one.")
+            given = {"key": criterion.key, "kind": criterion.get_unit_display().lower()}
+            raise Conflict("nothing_to_ask", said % given)
+
+
+def _check_gold(batch: Batch, tags_of: Mapping[int, Collection[str]]) -> None:
+    if not gold_samples(batch):
+        raise Conflict(
+            "no_gold",
+            _("No sample has a known answer to what this batch asks; give some, or set the share of gold to 0."),
+        )
+    rng = random.Random(batch.seed)
+    if not any(gold_for(batch, person, tags=tags, besides=(), rng=rng) for person, tags in tags_of.items()):
+        raise Conflict(
+            "no_gold",
+            _(
+                "Nobody in this batch can be measured by the known answers: they have labelled those samples, have "
+                "seen the answers, or lack the expertise. Give other answers, or set the share of gold to 0."
+            ),
+        )
+
+
+def pause_batch(*, actor: User | None, batch: Batch) -> Batch:
+    """Nobody labels until it is resumed; everything stays where it is. Repeating it changes nothing."""
+    return _switch(actor, batch, BatchStatus.OPEN, BatchStatus.PAUSED, "paused")
+
+
+def resume_batch(*, actor: User | None, batch: Batch) -> Batch:
+    """Labelling goes on where it was. Repeating it changes nothing."""
+    return _switch(actor, batch, BatchStatus.PAUSED, BatchStatus.OPEN, "resumed")
+
+
+def _switch(actor: User | None, batch: Batch, before: BatchStatus, after: BatchStatus, what: str) -> Batch:
+    with transaction.atomic():
+        batch = locked(batch, before, after)
+        if batch.status == before:
+            batch.status = after
+            batch.save(update_fields=["status"])
+            _note(actor, batch, what)
+    return batch
+
+
+def start_adjudication(*, batch: Batch, actor: User | None = None) -> Batch:
+    """No more labelling; what is disputed goes on to the reviewers, and with it what fewer people labelled than should
+    have. Tasks not finished stay as they are."""
+    with transaction.atomic():
+        batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
+        batch.status = BatchStatus.ADJUDICATING
+        batch.save(update_fields=["status"])
+        _note(actor, batch, "adjudicating", verdicts=_settle_half_labelled(batch))
+    return batch
+
+
+def close_batch(*, batch: Batch, actor: User | None = None) -> Batch:
+    """Ends the labelling, if that wasn't done before, and the adjudication. Disputes still wait for the reviewers."""
+    with transaction.atomic():
+        batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING)
+        batch.status = BatchStatus.CLOSED
+        batch.closed_at = timezone.now()
+        batch.save(update_fields=["status", "closed_at"])
+        _note(actor, batch, "closed", verdicts=_settle_half_labelled(batch))
+    return batch
+
+
+def _settle_half_labelled(batch: Batch) -> int:
+    """Samples that people were still at work on: what was submitted is all that there will be. Returns how many
+    verdicts changed."""
+    samples = list(at_work(batch).order_by().values_list("sample", flat=True).distinct())
+    lock_samples(samples)
+    return settle_batch(batch, samples)
+
+
+def reopen_batch(*, batch: Batch, actor: User | None = None) -> HandedOn:
+    """Labelling goes on in a batch that was closed or handed to the reviewers too early. Open tasks of people who have
+    left meanwhile go to somebody else, as they do when somebody leaves; returns how many these were.
+
+    A verdict on half of the votes stays, since somebody may have decided it, and is worked out anew once its sample is
+    labelled; until then no reviewer is asked about it (selectors.adjudication).
+    """
+    with transaction.atomic():
+        batch = locked(batch, BatchStatus.ADJUDICATING, BatchStatus.CLOSED)
+        batch.status = BatchStatus.OPEN
+        batch.closed_at = None
+        batch.save(update_fields=["status", "closed_at"])
+        _note(actor, batch, "reopened")
+        return hand_on_of_the_gone(actor=actor, batch=batch)
+
+
+def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
+    """Only a batch that carries no labels can go; a draft always can."""
+    with transaction.atomic():
+        batch = found(Batch.objects.select_for_update(no_key=True), batch)
+        # Before the tasks, as everybody who takes one (services.queue); the rows go with the batch.
+        lock_takers(batch.pk)
+        # Whoever is about to save a label finds the task gone afterwards, or is counted here.
+        list(batch.tasks.select_for_update().order_by("id").values_list("id", flat=True))
+        labels = Label.objects.filter(task__batch=batch).count()
+        if labels:
+            said = _("Batch %(number)d carries %(labels)d labels and can't be deleted; close it instead.")
+            raise Conflict("has_labels", said % {"number": batch.number, "labels": labels}, labels=labels)
+        batch.tasks.all().delete()
+        # Made from labels of elsewhere when its people had skipped: no vote of theirs is in them.
+        Verdict.objects.filter(batch=batch).update(batch=None)
+        batch.delete()
+        _note(actor, batch, "deleted")
+
+
+def _note(actor: User | None, batch: Batch, what: str, **details: int) -> None:
+    note(
+        actor=actor,
+        action=f"batch.{what}",
+        subject=batch.name,
+        project=batch.project,
+        number=batch.number,
+        **details,
+    )
+
+
+def extend_batch(
+    *,
+    actor: User | None,
+    batch: Batch,
+    due_date: date | None = None,
+    selection: Mapping[str, Any] | None = None,
+    annotators: Sequence[User] = (),
+) -> Batch:
+    """Each part is optional. Samples that the batch has, and people who are in it, are passed over.
+
+    The new samples are shared out among everybody by what each still has to do. In a balanced batch people who join
+    also take over tasks that nobody has begun, until all have as many left. Repeating it changes nothing, except for a
+    random draw without a seed, which draws others.
+    """
+    with transaction.atomic():
+        batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
+        said: dict[str, Any] = {}
+        if due_date is not None and due_date != batch.due_date:
+            said["due_date"] = _later(batch, due_date).isoformat()
+        newcomers = _newcomers(batch, annotators)
+        if newcomers:
+            batch.annotators.add(*newcomers)
+            said["annotators"] = [user.username for user in newcomers]
+        tags_of = _tags_of(batch)
+        if selection is not None:
+            added = _add(batch, selection, tags_of)
+            if added:
+                said |= {"samples": added, "selection": batch.selection["extensions"][-1]}
+        if newcomers and batch.strategy == Strategy.BALANCED:
+            said["taken_over"] = _even_out(batch, [user.pk for user in newcomers], tags_of)
+        if newcomers and batch.status == BatchStatus.OPEN:
+            batch_opened(batch, newcomers)
+        if said:
+            note(
+                actor=actor, action="batch.extended", subject=batch.name, project=batch.project, number=batch.number,
+                **said,
+            )  # fmt: skip
+    return batch
+
+
+def _later(batch: Batch, due_date: date) -> date:
+    check_due_date(due_date)
+    if batch.due_date is not None and due_date < batch.due_date:
+        said = _("The batch is due on %(due)s; extending it needs a later day.")
+        raise Invalid("earlier_due_date", said % {"due": batch.due_date})
+    batch.due_date = due_date
+    batch.save(update_fields=["due_date"])
+    return due_date
+
+
+def _newcomers(batch: Batch, annotators: Sequence[User]) -> list[User]:
+    there = set(batch.annotators.values_list("id", flat=True))
+    joining = [user for user in annotators if user.pk not in there]
+    if joining:
+        check_people(batch.project, joining, 1)
+    return joining
+
+
+def _tags_of(batch: Batch) -> dict[int, list[str]]:
+    """Those of the batch who can still work, with what they know about."""
+    active = active_members(batch.project)
+    people = batch.annotators.order_by("id").values_list("id", flat=True)
+    return {person: active[person] for person in people if person in active}
+
+
+def _add(batch: Batch, selection: Mapping[str, Any], tags_of: Mapping[int, Collection[str]]) -> int:
+    chosen, stored = choose_samples(project=batch.project, selection=selection)
+    there = set(batch.batch_samples.values_list("sample_id", flat=True))
+    new = [pk for pk in chosen if pk not in there]
+    if not new:
+        return 0
+    rows = add_samples(batch, new)
+    if len(tags_of) < batch.overlap:
+        said = _("An overlap of %(overlap)d needs at least %(overlap)d people; %(chosen)d are still active here.")
+        raise Invalid("too_few_annotators", said % {"overlap": batch.overlap, "chosen": len(tags_of)})
+    check_tags(batch, tags_of)
+    make_tasks(batch, rows, tags_of)
+    batch.selection = {**batch.selection, "extensions": [*batch.selection.get("extensions", []), stored]}
+    batch.save(update_fields=["selection"])
+    return len(new)
+
+
+def _even_out(batch: Batch, newcomers: Sequence[int], tags_of: Mapping[int, Collection[str]]) -> int:
+    """Moves untouched tasks, the last ones first, from whoever has most left to the newcomer who has least."""
+    load = open_load(batch, tags_of)
+    givers = set(tags_of) - set(newcomers)
+    pending = Task.objects.filter(batch=batch, status=TaskStatus.PENDING, purpose=Purpose.LABEL, annotator__in=givers)
+    untouched = list(pending.select_for_update().order_by("id"))
+    begun = set(Label.objects.filter(task__in=pending).values_list("task", flat=True))
+    stacks: dict[int, list[Task]] = defaultdict(list)
+    for task in sorted(untouched, key=lambda task: task.position):
+        if task.pk not in begun and task.annotator_id is not None:
+            stacks[task.annotator_id].append(task)
+    has = set(Task.objects.filter(batch=batch, annotator__in=newcomers).values_list("annotator", "sample"))
+    own: dict[int, list[Turn]] = defaultdict(list)
+    moved: list[Task] = []
+    while any(stacks.values()):
+        giver = max((person for person in stacks if stacks[person]), key=lambda person: (load[person], -person))
+        if load[giver] - min(load[person] for person in newcomers) < 2:
+            break
+        task = stacks[giver].pop()
+        takers = [
+            person
+            for person in who_may(task.tag, {one: tags_of[one] for one in newcomers})
+            if (person, task.sample_id) not in has and load[giver] - load[person] >= 2
+        ]
+        if not takers:
+            continue
+        taker = min(takers, key=lambda person: (load[person], person))
+        task.annotator_id = taker
+        has.add((taker, task.sample_id))
+        load[giver] -= 1
+        load[taker] += 1
+        own[taker].append(Turn(task.sample_id, task.tag))
+        moved.append(task)
+    Task.objects.bulk_update(moved, ["annotator"], batch_size=1000)
+    append_turns(batch, own, tags_of)
+    return len(moved)

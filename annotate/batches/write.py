@@ -1,0 +1,217 @@
+"""A new batch: a draft with its samples drawn and its people named.
+
+What a batch would become, before it is made. Stores nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import ceil
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from annotate.batches.checks import (
+    check_consensus,
+    check_criteria,
+    check_due_date,
+    check_flag,
+    check_lease,
+    check_name,
+    check_people,
+    check_share,
+    check_strategy,
+    check_tag_key,
+)
+from annotate.batches.sample_choice import add_samples, check_seed, choose_samples, new_seed
+from annotate.core.errors import Invalid
+from annotate.core.trail import note
+from annotate.models import Batch, BatchCriterion, Criterion, Membership, Project, User
+from annotate.models.batch import ConsensusRule, Strategy
+from annotate.samples.read import sample_tags, samples_named
+
+
+def create_batch(
+    *,
+    project: Project,
+    name: str,
+    criteria: Sequence[Criterion],
+    annotators: Sequence[User],
+    overlap: int,
+    selection: Mapping[str, Any],
+    seed: int | None = None,
+    due_date: date | None = None,
+    created_by: User | None = None,
+    chances: Mapping[str, tuple[float, int]] | None = None,
+    strategy: str = Strategy.BALANCED,
+    tag_key: str = "",
+    overlap_share: float = 1,
+    gold_share: float = 0,
+    repeat_share: float = 0,
+    gold_feedback: bool = False,
+    lease_minutes: int = 30,
+    consensus: str = ConsensusRule.MAJORITY,
+    settle_share: float | None = None,
+    settle_votes: int | None = None,
+) -> Batch:
+    """A draft; `open_batch` makes the tasks.
+
+    selection: {"method": "all"} | {"method": "filter", "filter": {metadata key: value}} |
+    {"method": "random", "n": int, "seed"?: int, "filter"?: {…}} | {"method": "list", "samples": [their own ids],
+    "note"?: why these}. A random selection without a seed of its own uses the batch's; a seed is drawn here when none
+    is given, and stored.
+
+    chances: for a list that was drawn by somebody else (judges.services.next_samples), each sample's own id -> its
+    probability of being drawn and its stratum. Such a batch is labelled in random order, so that what is labelled when
+    it is closed early is a random part of it.
+
+    overlap_share: the share of samples, drawn by the seed, that `overlap` people label; one person labels the others.
+    tag_key: a metadata key; a sample that has it goes only to people with its value among their tags.
+    gold_share, repeat_share: tasks with known answers, and own tasks a second time, per task of an annotator's own.
+    settle_share, settle_votes: with the consensus "threshold", what share of at least how many votes settles a unit.
+    """
+    name = check_name(name)
+    check_people(project, annotators, overlap)
+    check_due_date(due_date)
+    check_criteria(project, criteria)
+    given = {
+        "strategy": check_strategy(strategy),
+        "tag_key": check_tag_key(tag_key),
+        "overlap_share": check_share(overlap_share, "overlap_share"),
+        "gold_share": check_share(gold_share, "gold_share"),
+        "repeat_share": check_share(repeat_share, "repeat_share"),
+        "gold_feedback": check_flag(gold_feedback, "gold_feedback"),
+        "lease_minutes": check_lease(lease_minutes),
+        **check_consensus(consensus, settle_share, settle_votes),
+    }
+    if seed is not None:
+        check_seed(seed)
+        if selection.get("method") == "random" and selection.get("seed") is None:
+            selection = {**selection, "seed": seed}
+    chosen, stored_selection = choose_samples(project=project, selection=selection)
+    if not chosen:
+        raise Invalid("no_samples", _("No sample matches this choice."))
+    seed = seed if seed is not None else new_seed()
+    by_sample = _by_sample(project, chosen, chances)
+    if by_sample:
+        random.Random(seed).shuffle(chosen)
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        number = (project.batches.aggregate(last=Max("number"))["last"] or 0) + 1
+        batch = Batch.objects.create(
+            project=project,
+            number=number,
+            name=name,
+            overlap=overlap,
+            selection=stored_selection,
+            seed=seed,
+            due_date=due_date,
+            created_by=created_by,
+            **given,
+        )
+        BatchCriterion.objects.bulk_create(
+            BatchCriterion(batch=batch, criterion=criterion, position=position)
+            for position, criterion in enumerate(criteria)
+        )
+        add_samples(batch, chosen, chances=by_sample)
+        batch.annotators.set(annotators)
+        note(
+            actor=created_by,
+            action="batch.created",
+            subject=name,
+            project=project,
+            number=number,
+            samples=len(chosen),
+            people=[user.username for user in annotators],
+        )
+    return batch
+
+
+def _by_sample(
+    project: Project, chosen: Sequence[int], chances: Mapping[str, tuple[float, int]] | None
+) -> dict[int, tuple[float, int]]:
+    """The chances by primary key; all of the chosen samples have one, or none has."""
+    if not chances:
+        return {}
+    ids = samples_named(project, chances).values_list("pk", "external_id")
+    found = {pk: chances[name] for pk, name in ids}
+    if found.keys() != set(chosen):
+        raise Invalid("bad_chances", _("Every sample of a draw has a chance, and no other sample."))
+    return found
+
+
+@dataclass(frozen=True)
+class Need:
+    """An expertise that samples need, and who of the chosen people has it."""
+
+    tag: str
+    samples: int
+    people: list[str]
+    # How many people each of the samples needs.
+    overlap: int
+
+    @property
+    def is_met(self) -> bool:
+        return len(self.people) >= self.overlap
+
+
+@dataclass(frozen=True)
+class Plan:
+    """tasks: everything to label, without what measures the annotators. each: how many everybody gets, about; None
+    where that is left to the queue."""
+
+    samples: int
+    doubled: int
+    tasks: int
+    people: int
+    each: int | None
+    gold_each: int
+    repeats_each: int
+    needs: list[Need]
+
+
+def plan_batch(
+    *,
+    project: Project,
+    selection: Mapping[str, Any],
+    annotators: Sequence[User],
+    overlap: int,
+    overlap_share: float = 1,
+    strategy: str = Strategy.BALANCED,
+    tag_key: str = "",
+    gold_share: float = 0,
+    repeat_share: float = 0,
+) -> Plan:
+    """Raises Invalid, as making the batch would, when people or samples can't be chosen so."""
+    check_people(project, annotators, overlap)
+    chosen, _stored = choose_samples(project=project, selection=selection)
+    several = len(chosen) if overlap_share >= 1 else round(len(chosen) * overlap_share)
+    tasks = len(chosen) + several * (overlap - 1)
+    people = len(annotators)
+    each = ceil(tasks / people) if people and strategy == Strategy.BALANCED else None
+    return Plan(
+        samples=len(chosen),
+        doubled=several if overlap > 1 else 0,
+        tasks=tasks,
+        people=people,
+        each=each,
+        gold_each=round((each or 0) * gold_share),
+        repeats_each=min(round((each or 0) * repeat_share), (each or 0) // 2),
+        needs=_needs(project, chosen, tag_key, annotators, overlap if several else 1),
+    )
+
+
+def _needs(project: Project, chosen: Sequence[int], key: str, annotators: Sequence[User], overlap: int) -> list[Need]:
+    counts = Counter(sample_tags(key, chosen).values())
+    members = Membership.objects.filter(project=project, user__in=annotators).select_related("user")
+    tags_of = {member.user.name: member.tags for member in members.order_by("user__username")} if counts else {}
+    return [
+        Need(tag, samples, [name for name, tags in tags_of.items() if tag in tags], overlap)
+        for tag, samples in sorted(counts.items())
+    ]

@@ -1,0 +1,45 @@
+"""What the worker does for annotate. A task takes ids and calls a service that may run twice.
+
+Tasks have names of their own, by which they are asked for (annotate.core.background), and which messages of an earlier
+version that still wait in the broker know.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from celery import shared_task
+
+# Seconds until a mail that couldn't be sent is tried again; less than the broker's visibility timeout.
+_MAIL_RETRIES = (60, 300, 600, 600)
+
+
+@shared_task(name="annotate.tasks.run_import")
+def run_import(job_id: str) -> None:
+    from annotate.files.import_jobs import run_job
+
+    run_job(uuid.UUID(job_id))
+
+
+@shared_task(name="annotate.tasks.mail_batch_opened", bind=True, max_retries=len(_MAIL_RETRIES))
+def mail_batch_opened(self: Any, batch_id: int, user_ids: list[int] | None = None) -> None:
+    from annotate.tasks.mail import send_batch_opened
+
+    if not send_batch_opened(batch_id, user_ids):
+        _try_again(self)
+
+
+@shared_task(name="annotate.tasks.mail_task_returned", bind=True, max_retries=len(_MAIL_RETRIES))
+def mail_task_returned(self: Any, task_id: int) -> None:
+    from annotate.tasks.mail import send_task_returned
+
+    if not send_task_returned(task_id):
+        _try_again(self)
+
+
+def _try_again(task: Any) -> None:
+    """Later; after the last time the mail is given up, which the log has said already."""
+    tries = task.request.retries
+    if tries < len(_MAIL_RETRIES):
+        raise task.retry(countdown=_MAIL_RETRIES[tries])

@@ -1,0 +1,93 @@
+"""Values on a scale: the one home of what counts as a value of a criterion and what counts as missing."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Protocol
+
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Invalid
+
+Value = str | int | float | bool
+
+
+class Scaled(Protocol):
+    """A criterion, as far as its values go: the stored one, or what the labelling loop reads of it."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def options(self) -> list[dict[str, Any]]: ...
+    @property
+    def levels(self) -> list[Any]: ...
+
+
+# Text of a spreadsheet's empty cell; nothing else is guessed to mean "missing".
+_EMPTY = ""
+
+
+def is_missing(value: object) -> bool:
+    """None, an empty cell and NaN are no value."""
+    return value is None or value == _EMPTY or (isinstance(value, float) and math.isnan(value))
+
+
+# Narrower than float(), which also takes "1_0", " 4 ", "٤" and "infinity".
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def as_number(text: str) -> float | None:
+    """The finite number that the text spells, if it does."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _same(level: Value, value: object) -> bool:
+    """Whether a value as written means the level: 4, 4.0 and "4" are one level; True is not 1."""
+    if isinstance(level, bool) or isinstance(value, bool):
+        return level is value or (isinstance(value, str) and value.lower() == str(level).lower())
+    if isinstance(level, int | float):
+        if isinstance(value, str):
+            return as_number(value) == level
+        return isinstance(value, int | float) and value == level
+    return isinstance(value, str) and value == level
+
+
+def normalise(criterion: Scaled, value: object) -> Value:
+    """The value as the criterion's own option spells it, or a float on an open interval scale.
+
+    Raises Invalid `not_an_option` with a sentence that lists what is accepted.
+    """
+    if criterion.options:
+        for level in criterion.levels:
+            if _same(level, value):
+                return level
+        accepted = ", ".join(str(level) for level in criterion.levels)
+        raise Invalid(
+            "not_an_option",
+            _("%(shown)s is not an option of “%(key)s”; it takes %(accepted)s.")
+            % {"shown": _shown(value), "key": criterion.key, "accepted": accepted},
+        )
+    number = as_number(value) if isinstance(value, str) else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or not _is_finite(number):
+        raise Invalid(
+            "not_an_option",
+            _("%(shown)s is not a number; “%(key)s” takes any finite number.")
+            % {"shown": _shown(value), "key": criterion.key},
+        )
+    return float(number)
+
+
+def _is_finite(number: int | float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number beyond 64-bit floating point
+        return False
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return f"“{text[:80]}”"

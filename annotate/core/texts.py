@@ -1,0 +1,41 @@
+"""What PostgreSQL can keep of the texts and the JSON that come from outside (for files: annotate.files)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from annotate.core.errors import Invalid
+
+MAX_DEPTH = 20
+MAX_COMMENT = 10_000  # characters of what a person writes beside a label, a decision or a flag
+
+
+def is_storable(text: object) -> bool:
+    """A text without NUL and without half of a surrogate pair; PostgreSQL refuses both."""
+    if not isinstance(text, str) or "\x00" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_json(node: Any, depth: int = MAX_DEPTH) -> None:
+    """Refuses parsed JSON that could not be stored, whichever field it is meant for. Raises Invalid."""
+    if depth < 0:
+        raise Invalid("too_deep", f"The JSON is nested more than {MAX_DEPTH} levels deep.")
+    if isinstance(node, str):
+        if not is_storable(node):
+            raise Invalid("bad_text", "A text holds a NUL character or half of a surrogate pair; leave it out.")
+    elif isinstance(node, float):
+        if not math.isfinite(node):
+            raise Invalid("bad_number", "A number is beyond the range of 64-bit floating point.")
+    elif isinstance(node, dict):
+        for key, child in node.items():
+            check_json(key, depth)
+            check_json(child, depth - 1)
+    elif isinstance(node, list):
+        for child in node:
+            check_json(child, depth - 1)

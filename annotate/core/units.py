@@ -1,0 +1,172 @@
+"""Units are addresses within a sample: `answer`, `sample`, `claim:3`, `context:2`, `fact:0`, `entity:1`.
+
+The one home of the rule which units a sample has (docs/decisions/0001-units-are-addresses.md); annotate/core/units.py
+says the same in SQL. A claim that was dropped keeps its index and is no unit.
+
+Which units a sample has, in SQL: annotate/core/units.py for queries. A claim that was dropped is no unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import F, Func, IntegerField
+from django.utils.translation import gettext as _
+
+from annotate.models.sample import UNIT_PATTERN
+
+if TYPE_CHECKING:
+    from annotate.models import Sample
+
+MAX_UNITS = 1000  # contexts, claims, key facts or entities of one sample
+_UNIT = re.compile(UNIT_PATTERN)
+_LONGEST = len("context:999999")
+
+# Kind of unit -> the field of Sample that lists its members.
+LISTED_KINDS = {"claim": "claims", "context": "contexts", "fact": "key_facts", "entity": "entities"}
+
+# The order in which a person goes through a sample.
+KIND_ORDER = ("claim", "context", "fact", "entity", "answer", "sample")
+
+
+def parse_unit(unit: str) -> tuple[str, int | None]:
+    """Kind and index of an address; `("answer", None)` for units that a sample has once.
+
+    Raises ValueError with a sentence when it is no address.
+    """
+    parsed = _parsed(unit) if isinstance(unit, str) and len(unit) <= _LONGEST else None
+    if parsed is None:
+        raise ValueError(f"{str(unit)[:80]!r} is no unit; write answer, sample, claim:0, context:0, fact:0 or entity:0")
+    return parsed
+
+
+# A judge that works on this machine asks it some ten thousand times a second, of a few dozen addresses.
+@lru_cache(maxsize=1024)
+def _parsed(unit: str) -> tuple[str, int | None] | None:
+    if not _UNIT.fullmatch(unit):
+        return None
+    kind, _, index = unit.partition(":")
+    return kind, int(index) if index else None
+
+
+def is_dropped(claim: Mapping[str, Any]) -> bool:
+    return claim.get("dropped") is True
+
+
+def reading_order(claims: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Indices of the claims that are there, as they stand in the answer; those without a place come last. Mirrored by
+    claimOrder of frontend/static/js/steps.js."""
+    there = [index for index, claim in enumerate(claims) if not is_dropped(claim)]
+    return sorted(there, key=lambda index: (claims[index].get("start") is None, claims[index].get("start") or 0, index))
+
+
+def unit_indices(sample: Sample, kind: str) -> Sequence[int]:
+    """Of a kind that samples list."""
+    members = getattr(sample, LISTED_KINDS[kind])
+    if kind == "claim":
+        return [index for index, claim in enumerate(members) if not is_dropped(claim)]
+    return range(len(members))
+
+
+def unit_count(sample: Sample, kind: str) -> int:
+    """How many units of the kind the sample has."""
+    return len(unit_indices(sample, kind)) if kind in LISTED_KINDS else 1
+
+
+def units_of(sample: Sample, kind: str) -> list[str]:
+    """Addresses of all units of the kind, by index."""
+    if kind in LISTED_KINDS:
+        return [f"{kind}:{index}" for index in unit_indices(sample, kind)]
+    return [kind]
+
+
+def has_unit(sample: Sample, unit: str) -> bool:
+    kind, index = parse_unit(unit)
+    return index is None or index in unit_indices(sample, kind)
+
+
+def live_claims(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The claims that are there, each with its index: what a client is sent."""
+    return [
+        {"index": index, "text": claim["text"], "start": claim.get("start"), "end": claim.get("end")}
+        for index, claim in enumerate(claims)
+        if not is_dropped(claim)
+    ]
+
+
+def unit_text(sample: Sample, unit: str) -> str:
+    """The words of the unit: the claim, the context's text, the key fact, the entity, or the answer."""
+    kind, index = parse_unit(unit)
+    if index is None:
+        return sample.answer
+    member = getattr(sample, LISTED_KINDS[kind])[index]
+    return member["text"] if isinstance(member, dict) else member
+
+
+def unit_number(sample: Sample, unit: str) -> int:
+    """How people count the units of a kind: from one, claims as they stand in the answer."""
+    kind, index = parse_unit(unit)
+    order = reading_order(sample.claims) if kind == "claim" else []
+    return order.index(index) + 1 if index in order else (index or 0) + 1
+
+
+def unit_title(unit: str, number: int | None = None) -> str:
+    """What people call the unit: `Claim 2`. number: its `unit_number`; when it isn't known, of claims that nobody has
+    edited, it follows from the index."""
+    kind, index = parse_unit(unit)
+    if kind == "answer":
+        return _("Answer")
+    if kind == "sample":
+        return _("Sample")
+    titles = {
+        "claim": _("Claim %(n)d"),
+        "context": _("Context %(n)d"),
+        "fact": _("Key fact %(n)d"),
+        "entity": _("Entity %(n)d"),
+    }
+    return titles[kind] % {"n": (index or 0) + 1 if number is None else number}
+
+
+def unit_anchor(unit: str) -> str:
+    """The unit's place on its sample's page, as an id: `claim-3`."""
+    return unit.replace(":", "-")
+
+
+def unit_sort_key(unit: str) -> tuple[int, int]:
+    """Sorts addresses in the order in which a person goes through them."""
+    kind, index = parse_unit(unit)
+    return KIND_ORDER.index(kind), index or 0
+
+
+_THERE = "jsonb_array_elements({claims}) WITH ORDINALITY AS c (e, n) WHERE c.e -> 'dropped' IS DISTINCT FROM 'true'"
+
+
+def indices_sql(kind: str, sample: str = "s") -> str:
+    """An array of the indices of the units of a kind that samples list; `sample`: the table's name in the query."""
+    listed = f"{sample}.{LISTED_KINDS[kind]}"
+    if kind == "claim":
+        return f"ARRAY(SELECT (c.n - 1)::int FROM {_THERE.format(claims=listed)} ORDER BY c.n)"
+    return f"ARRAY(SELECT generate_series(0, jsonb_array_length({listed}) - 1))"
+
+
+def count_sql(kind: str, sample: str = "s") -> str:
+    """How many units of a kind that samples list there are."""
+    return _count(kind, f"{sample}.{LISTED_KINDS[kind]}")
+
+
+def _count(kind: str, listed: str) -> str:
+    if kind == "claim":
+        return f"(SELECT count(*)::int FROM {_THERE.format(claims=listed)})"
+    return f"jsonb_array_length({listed})"
+
+
+class UnitCount(Func):
+    """The same for the ORM, on rows of samples."""
+
+    output_field = IntegerField()
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(F(LISTED_KINDS[kind]), template=_count(kind, "%(expressions)s"))

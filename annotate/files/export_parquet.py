@@ -1,0 +1,90 @@
+"""Rows as Parquet: a column has one type, so values stand there as text, with numbers beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from itertools import islice
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from annotate.files.export_rows import Annotators, ExportedSample, verdict_rows
+
+_ROWS_AT_ONCE = 5000
+
+_SCHEMA = pa.schema(
+    [
+        ("sample_id", pa.string()),
+        ("unit", pa.string()),
+        ("unit_text", pa.string()),
+        ("criterion", pa.string()),
+        ("criterion_version", pa.int32()),
+        ("state", pa.string()),
+        ("value", pa.string()),
+        # The same again for scales of numbers, as a column of Parquet has one type.
+        ("value_number", pa.float64()),
+        ("method", pa.string()),
+        ("confidence", pa.float64()),
+        ("votes", pa.list_(pa.struct([("rater", pa.string()), ("value", pa.string())]))),
+        ("decided_by", pa.string()),
+        ("reason", pa.string()),
+        ("approved_by", pa.string()),
+        ("approved_at", pa.timestamp("us", tz="UTC")),
+        ("labels", pa.list_(pa.struct([("label", pa.int64()), ("revision", pa.int32())]))),
+        ("updated_at", pa.timestamp("us", tz="UTC")),
+        ("claims_source", pa.string()),
+        ("claims_revision", pa.int32()),
+    ]
+)
+
+# The columns of one annotator, in the order of annotators.FIELDS.
+_SAID = {
+    "value": pa.string(),
+    "value_number": pa.float64(),
+    "cant_tell": pa.string(),
+    "comment": pa.string(),
+    "evidence": pa.list_(
+        pa.struct([("context", pa.int32()), ("start", pa.int64()), ("end", pa.int64()), ("quote", pa.string())])
+    ),
+    "active_ms": pa.int64(),
+    "revision": pa.int32(),
+    "saved_at": pa.timestamp("us", tz="UTC"),
+    "submitted_at": pa.timestamp("us", tz="UTC"),
+}
+
+
+def write_parquet(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
+    schema = _schema(annotators)
+    rows = verdict_rows(samples, annotators)
+    count = 0
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+            writer.write_table(pa.Table.from_pylist([_typed(row, schema) for row in chunk], schema=schema))
+            count += len(chunk)
+    return count
+
+
+def _schema(annotators: Annotators) -> pa.Schema:
+    columns = [pa.field(f"{name}.{what}", kind) for name in annotators.columns.values() for what, kind in _SAID.items()]
+    return pa.schema([*_SCHEMA, *columns])
+
+
+def _typed(row: dict[str, Any], schema: pa.Schema) -> dict[str, Any]:
+    """Values as text, and those that are numbers once more as such; votes likewise as text."""
+    typed = dict(row)
+    for column in schema.names:
+        if column == "value" or column.endswith(".value"):
+            typed[column] = _as_text(row[column])
+            typed[f"{column}_number"] = _as_number(row[column])
+    typed["votes"] = [{**vote, "value": _as_text(vote["value"])} for vote in row["votes"]]
+    return typed
+
+
+def _as_number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _as_text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,304 @@
+"""Verdicts with their sample, streamed from one snapshot in an order that does not change.
+
+Columns per annotator, on request: what each of them said about the unit of a row, and when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from itertools import groupby
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models.lookups import IsNull
+
+from annotate.core.errors import Invalid
+from annotate.core.units import unit_sort_key, unit_text
+from annotate.labels.counting import answering_labels, latest_of_unit, of_batch
+from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Verdict
+from annotate.models.project import UnitKind
+from annotate.models.verdict import VerdictMethod, VerdictState
+
+# NAMED: by the name that files of labels know them by. NUMBERED: nobody who reads the file learns who they are.
+NUMBERED, NAMED = "numbered", "named"
+CHOICES = (NUMBERED, NAMED)
+
+FIELDS: dict[str, Callable[[Label], Any]] = {
+    "value": lambda label: label.value,
+    "cant_tell": lambda label: label.cant_tell or None,
+    "comment": lambda label: label.comment or None,
+    "evidence": lambda label: label.evidence or None,
+    "active_ms": lambda label: label.active_ms,
+    "revision": lambda label: label.revision,
+    "saved_at": lambda label: label.updated_at,
+    "submitted_at": lambda label: label.task.submitted_at if label.task else None,
+}
+
+# sample, then by unit and criterion
+SaidOfSample = tuple[int, dict[tuple[str, int], list[Label]]]
+
+
+@dataclass(frozen=True)
+class Annotators:
+    """Who gets columns, and what the file calls people. Without arguments: nobody, and by their names.
+
+    columns: rater id -> name in the file, in the order of the columns. called: a rater's name -> that in the file.
+    """
+
+    columns: Mapping[int, str] = field(default_factory=dict)
+    called: Mapping[str, str] | None = None
+
+    def name(self, rater: str) -> str:
+        return rater if self.called is None else self.called[rater]
+
+    def names(self, raters: Iterable[str]) -> list[str]:
+        """Sorted anew: the alphabet says something about who bears a number."""
+        if self.called is None:
+            return list(raters)
+        return sorted((self.called[rater] for rater in raters), key=_number)
+
+    def column_names(self) -> list[str]:
+        return [f"{name}.{what}" for name in self.columns.values() for what in FIELDS]
+
+    def cells(self, labels: Collection[Label]) -> dict[str, Any]:
+        """A row's cells of every annotator; None where one said nothing."""
+        found = {label.rater_id: label for label in labels}
+        return {
+            f"{name}.{what}": read(found[rater]) if rater in found else None
+            for rater, name in self.columns.items()
+            for what, read in FIELDS.items()
+        }
+
+
+def annotators_of(project: Project, verdicts: QuerySet[Verdict], naming: str | None) -> Annotators:
+    """Everybody who answered a unit of these verdicts. Numbers are the project's own: they stay from one release to the
+    next, as raters are never removed."""
+    if naming is None:
+        return Annotators()
+    raters = list(Rater.objects.filter(project=project).order_by("pk").values_list("pk", "name"))
+    called = {name: f"annotator_{n}" if naming == NUMBERED else name for n, (_pk, name) in enumerate(raters, 1)}
+    present = set(_labels(verdicts).values_list("rater_id", flat=True).distinct())
+    return Annotators({pk: called[name] for pk, name in raters if pk in present}, called)
+
+
+def said_by_sample(verdicts: QuerySet[Verdict]) -> Iterator[SaidOfSample]:
+    """Each sample's answers on the units of these verdicts, one per person: the latest. In the order of sample ids."""
+    one = ("sample_id", "criterion_id", "unit", "rater_id")
+    # A value before "can't tell", as a verdict counts it.
+    order = (*one, IsNull(F("value"), True), "-updated_at", "-id")
+    latest = _labels(verdicts).select_related("task").order_by(*order).distinct(*one)
+    for sample_id, labels in groupby(latest.iterator(chunk_size=_CHUNK), key=lambda label: label.sample_id):
+        said: dict[tuple[str, int], list[Label]] = {}
+        for label in labels:
+            said.setdefault((label.unit, label.criterion_id), []).append(label)
+        yield sample_id, said
+
+
+def _labels(verdicts: QuerySet[Verdict]) -> QuerySet[Label]:
+    of_unit = verdicts.filter(
+        sample_id=OuterRef("sample_id"), unit=OuterRef("unit"), criterion_id=OuterRef("criterion_id")
+    )
+    return answering_labels().filter(Exists(of_unit))
+
+
+def _number(name: str) -> int:
+    digits = name.rpartition("_")[2]
+    return int(digits) if digits.isdecimal() else 0
+
+
+_CHUNK = 500
+_NOTHING: SaidOfSample = (0, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a release contains. criteria, batch, methods: None means all. Of several versions of a criterion the latest
+    speaks that has a verdict on the unit. annotators: columns per annotator, one of annotators.CHOICES; None: no such
+    columns."""
+
+    criteria: tuple[str, ...] | None = None
+    batch: int | None = None
+    methods: tuple[str, ...] | None = None
+    include_disputed: bool = False
+    annotators: str | None = None
+
+    @classmethod
+    def read(cls, given: object, project: Project) -> Filters:
+        """From JSON. Raises Invalid for what is unknown, so that a misspelled filter never exports everything."""
+        if not isinstance(given, dict):
+            raise Invalid("bad_filters", "filters: a JSON object.")
+        unknown = sorted(set(given) - {one.name for one in fields(cls)})
+        if unknown:
+            raise Invalid(
+                "bad_filters",
+                f"filters: “{unknown[0][:60]}” is unknown; there are {', '.join(one.name for one in fields(cls))}.",
+            )
+        known_keys = set(Criterion.objects.filter(project=project).values_list("key", flat=True))
+        batch, disputed = given.get("batch"), given.get("include_disputed", False)
+        if batch is not None and (isinstance(batch, bool) or not isinstance(batch, int) or not 0 < batch < 2**31):
+            raise Invalid("bad_filters", "filters: batch is the number of a batch.")
+        if batch is not None and not Batch.objects.filter(project=project, number=batch).exists():
+            raise Invalid("bad_filters", f"filters: this project has no batch {batch}.")
+        if not isinstance(disputed, bool):
+            raise Invalid("bad_filters", "filters: include_disputed is true or false.")
+        columns = given.get("annotators")
+        if columns is not None and columns not in CHOICES:
+            raise Invalid("bad_filters", f"filters: annotators is one of {', '.join(CHOICES)}.")
+        return cls(
+            criteria=_names(given, "criteria", known_keys),
+            batch=batch,
+            methods=_names(given, "methods", set(VerdictMethod.values)),
+            include_disputed=disputed,
+            annotators=columns,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Only what was asked for, for the manifest."""
+        shown: dict[str, Any] = {}
+        if self.criteria is not None:
+            shown["criteria"] = list(self.criteria)
+        if self.batch is not None:
+            shown["batch"] = self.batch
+        if self.methods is not None:
+            shown["methods"] = list(self.methods)
+        if self.include_disputed:
+            shown["include_disputed"] = True
+        if self.annotators is not None:
+            shown["annotators"] = self.annotators
+        return shown
+
+    def apply(self, project: Project) -> QuerySet[Verdict]:
+        verdicts = latest_of_unit(Verdict.objects.filter(sample__project=project))
+        if not self.include_disputed:
+            verdicts = verdicts.filter(state=VerdictState.SETTLED)
+        if self.criteria is not None:
+            verdicts = verdicts.filter(criterion__key__in=self.criteria)
+        if self.batch is not None:
+            verdicts = of_batch(verdicts, Batch.objects.get(project=project, number=self.batch))
+        if self.methods is not None:
+            verdicts = verdicts.filter(method__in=self.methods)
+        return verdicts
+
+
+def _names(given: dict[str, Any], field: str, known: set[str]) -> tuple[str, ...] | None:
+    names = given.get(field)
+    if names is None:
+        return None
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise Invalid("bad_filters", f"filters: {field} is a list of names.")
+    for name in names:
+        if name not in known:
+            raise Invalid("bad_filters", f"filters: {field} has “{name[:60]}”; there are {', '.join(sorted(known))}.")
+    return tuple(sorted(set(names)))
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Everything read inside is of one moment, whatever others write. A caller's transaction keeps its isolation."""
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedSample:
+    """A sample with its verdicts in the order in which a person goes through it.
+
+    said: by unit and criterion id the labels of those who get columns.
+    """
+
+    sample: Sample
+    verdicts: list[Verdict]
+    said: dict[tuple[str, int], list[Label]] = field(default_factory=dict)
+
+
+def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSample]:
+    """Samples that have a verdict within the filters, in the order of their import."""
+    verdicts = (
+        filters.apply(project)
+        .select_related("criterion", "decided_by", "approved_by")
+        .order_by("sample_id")
+        .iterator(chunk_size=_CHUNK)
+    )
+    samples = (
+        Sample.objects.filter(project=project, pk__in=filters.apply(project).values("sample_id"))
+        .defer("metadata", "content_hash")
+        .order_by("pk")
+        .iterator(chunk_size=_CHUNK)
+    )
+    grouped = groupby(verdicts, key=lambda verdict: verdict.sample_id)
+    said = said_by_sample(filters.apply(project)) if filters.annotators else iter(())
+    sample_id, labels = next(said, _NOTHING)
+    for sample, (_, group) in zip(samples, grouped, strict=True):
+        answered = sample_id == sample.pk
+        yield ExportedSample(sample, sorted(group, key=_order), labels if answered else {})
+        if answered:
+            sample_id, labels = next(said, _NOTHING)
+
+
+def _order(verdict: Verdict) -> tuple[tuple[int, int], int, str, int]:
+    criterion = verdict.criterion
+    return unit_sort_key(verdict.unit), criterion.position, criterion.key, criterion.version
+
+
+COLUMNS = (
+    "sample_id",
+    "unit",
+    "unit_text",
+    "criterion",
+    "criterion_version",
+    "state",
+    "value",
+    "method",
+    "confidence",
+    "votes",
+    "decided_by",
+    "reason",
+    "approved_by",
+    "approved_at",
+    "labels",
+    "updated_at",
+    "claims_source",
+    "claims_revision",
+)
+
+
+def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotators) -> dict[str, Any]:
+    """One row per unit and criterion. `labels`: the label revisions that the verdict rests on; of a reopened one, those
+    that it was decided on. `claims_…`: where a claim comes from. Then the columns of the annotators, if asked for."""
+    sample = exported.sample
+    is_claim = verdict.criterion.unit == UnitKind.CLAIM
+    rests_on = verdict.votes if verdict.decided_votes is None else verdict.decided_votes
+    return {
+        "sample_id": sample.external_id,
+        "unit": verdict.unit,
+        "unit_text": unit_text(sample, verdict.unit),
+        "criterion": verdict.criterion.key,
+        "criterion_version": verdict.criterion.version,
+        "state": verdict.state,
+        "value": verdict.value,
+        "method": verdict.method or None,
+        "confidence": verdict.confidence,
+        "votes": [{"rater": annotators.name(vote["rater"]), "value": vote["value"]} for vote in verdict.votes],
+        "decided_by": verdict.decided_by.username if verdict.decided_by else None,
+        "reason": verdict.reason,
+        "approved_by": verdict.approved_by.username if verdict.approved_by else None,
+        "approved_at": verdict.approved_at,
+        "labels": [{"label": vote["label"], "revision": vote["revision"]} for vote in rests_on],
+        "updated_at": verdict.updated_at,
+        "claims_source": sample.claims_source if is_claim else None,
+        "claims_revision": sample.claims_revision if is_claim else None,
+        **annotators.cells(exported.said.get((verdict.unit, verdict.criterion_id), [])),
+    }
+
+
+def verdict_rows(samples: Iterable[ExportedSample], annotators: Annotators) -> Iterator[dict[str, Any]]:
+    for exported in samples:
+        for verdict in exported.verdicts:
+            yield verdict_row(exported, verdict, annotators)

@@ -1,0 +1,224 @@
+"""The one way a file comes in: open it, name its fields, check every row, write all of it or nothing."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.db import transaction
+from django.db.models import Model
+from django.utils.module_loading import import_string
+
+from annotate.files.fields import Fields
+from annotate.files.problems import FileError, Limits, Problem, Problems, RowError
+from annotate.files.sources import Source, open_source
+from annotate.files.streams import NumberedRow
+from annotate.models import ImportJob, Project
+
+CHUNK_ROWS = 2000
+PREVIEW_ROWS = 10
+
+Progress = Callable[[float], None]
+
+
+@dataclass
+class Importing:
+    """What an importer is given: where the rows go, and what is known about the file. `pipeline`: the version of the
+    pipeline that pushes its samples; empty for a file."""
+
+    project: Project
+    mapping: Mapping[str, str]
+    typed: bool
+    problems: Problems
+    job: ImportJob | None = None
+    pipeline: str = ""
+
+    def refuse(self, error: RowError, row: int | None, line: int | None = None) -> None:
+        self.problems.add(error, row, line)
+
+    def refuse_all(self, errors: Iterable[RowError], row: int | None, line: int | None) -> None:
+        for error in errors:
+            self.problems.add(error, row, line)
+
+    @property
+    def writing(self) -> bool:
+        """Nothing is written after the first error, as all of it would be rolled back."""
+        return not self.problems
+
+
+class Importer(ABC):
+    """Takes the rows of one kind of file. Reports bad rows to `importing` and goes on. `fills`: where they end up."""
+
+    fields: ClassVar[Fields]
+    fills: ClassVar[tuple[type[Model], ...]]
+
+    @abstractmethod
+    def __init__(self, importing: Importing) -> None: ...
+
+    @abstractmethod
+    def take(self, rows: list[NumberedRow]) -> None: ...
+
+    @abstractmethod
+    def finish(self) -> dict[str, Any]:
+        """Writes what is left. Returns at least {"created", "unchanged"}."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Gives up what it holds open, after success and after failure."""
+
+    @classmethod
+    def preview_mapping(
+        cls,
+        columns: list[str],
+        rows: list[dict[str, Any]],  # noqa: ARG003 - for importers that look at the values as well
+        chosen: Mapping[str, str],
+    ) -> dict[str, str]:
+        """Column -> field, as the import will take it."""
+        return cls.fields.resolve(columns, chosen)
+
+
+# Dotted paths, so that apps can register before models are loaded.
+_importers = {
+    "samples": "annotate.files.import_samples.SampleImporter",
+    "labels": "annotate.files.import_labels.LabelImporter",
+}
+
+
+# Functions (sample ids) -> those with something on their claims, which must not be renamed any more.
+claim_users = ["annotate.files.claim_naming.with_labels_or_tasks"]
+
+
+def register(kind: str, importer: str, *, claim_users_of_app: str) -> None:
+    """For apps that build on this one, which knows nothing of them: called when they are ready."""
+    _importers[kind] = importer
+    claim_users.append(claim_users_of_app)
+
+
+def importer_for(kind: str) -> type[Importer]:
+    importer: type[Importer] = import_string(_importers[kind])
+    return importer
+
+
+@dataclass
+class Outcome:
+    """result: {"rows", "created", "unchanged", "seconds", …}; empty when there are errors."""
+
+    file_format: str = ""
+    result: dict[str, Any] = field(default_factory=dict)
+    errors: list[Problem] = field(default_factory=list)
+    error_count: int = 0
+
+
+def run(
+    *,
+    project: Project,
+    kind: str,
+    path: Path,
+    file_name: str,
+    mapping: Mapping[str, str],
+    job: ImportJob | None = None,
+    progress: Progress | None = None,
+    pipeline: str = "",
+) -> Outcome:
+    """Imports the whole file in one transaction, or writes nothing and says what is wrong with it."""
+    began = time.monotonic()
+    problems = Problems()
+    outcome = Outcome()
+    with transaction.atomic():
+        # Imports of one project wait for each other. NO KEY: rows that refer to the project can still be written.
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        try:
+            with open_source(path, file_name, problems, Limits.from_settings()) as source:
+                outcome.file_format = source.file_format
+                importing = Importing(project, mapping, source.reader.typed, problems, job, pipeline)
+                outcome.result = _take_all(source, importer_for(kind), importing, progress)
+        except FileError as error:
+            problems.add(error)
+        if problems:
+            transaction.set_rollback(True)
+            outcome.result = {}
+    outcome.errors, outcome.error_count = problems.first, problems.total
+    if outcome.result:
+        outcome.result["seconds"] = round(time.monotonic() - began, 3)
+    return outcome
+
+
+def _take_all(
+    source: Source, importer_class: type[Importer], importing: Importing, progress: Progress | None
+) -> dict[str, Any]:
+    _check_header(source, importer_class.fields, importing.mapping)
+    importer = importer_class(importing)
+    count = 0
+    try:
+        for rows in _chunks(source.reader.rows()):
+            count += len(rows)
+            importer.take(rows)
+            if progress:
+                progress(source.fraction)
+        if not count and not importing.problems:
+            raise FileError("empty", "The file has no rows.")
+        result = importer.finish()
+    finally:
+        importer.close()
+    return {"rows": count, **result}
+
+
+def _chunks(rows: Iterator[NumberedRow]) -> Iterator[list[NumberedRow]]:
+    while chunk := list(islice(rows, CHUNK_ROWS)):
+        yield chunk
+
+
+def _check_header(source: Source, fields: Fields, mapping: Mapping[str, str]) -> None:
+    """Formats with a header can lack a column altogether: one error says it, not one per row."""
+    columns = source.reader.columns()
+    if columns is None:
+        return
+    for column in mapping:
+        if column not in columns:
+            raise FileError(
+                "missing_column", f"The mapping names a column “{column[:80]}” that the file has not.", field=column
+            )
+    found = set(fields.resolve(columns, mapping).values())
+    for name in fields.required:
+        if name not in found:
+            spellings = ", ".join(fields.spellings[name])
+            raise FileError(
+                "missing_column",
+                f"No column for “{name}” (spelled {spellings}). The file has: {', '.join(columns)[:300]}.",
+                line=1,
+                field=name,
+                excerpt=", ".join(columns),
+            )
+
+
+@dataclass
+class Preview:
+    columns: list[str]
+    rows: list[dict[str, Any]]
+    mapping: dict[str, str]
+    targets: list[str]
+    errors: list[Problem]
+    file_format: str
+
+
+def preview(*, kind: str, path: Path, file_name: str, mapping: Mapping[str, str]) -> Preview:
+    """The first rows as they are in the file, and what each column would become."""
+    problems = Problems()
+    importer_class = importer_for(kind)
+    shown = Preview([], [], {}, importer_class.fields.targets, [], "")
+    try:
+        with open_source(path, file_name, problems, Limits.from_settings()) as source:
+            shown.file_format = source.file_format
+            shown.rows = [row for _, _, row in islice(source.reader.rows(), PREVIEW_ROWS)]
+            shown.columns = source.reader.columns() or list(dict.fromkeys(key for row in shown.rows for key in row))
+            shown.mapping = importer_class.preview_mapping(shown.columns, shown.rows, mapping)
+            _check_header(source, importer_class.fields, mapping)
+    except FileError as error:
+        problems.add(error)
+    shown.errors = problems.first
+    return shown

@@ -1,0 +1,362 @@
+"""Writes samples. New ones are copied in, the same again is left alone, another content under a known id is refused.
+
+Rows of a samples file, checked and turned into lines of COPY: one file row is one table row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from annotate.files import cells as values
+from annotate.files.cells import structured
+from annotate.files.copy_into import NULL, CopyInto, json, text, text_array
+from annotate.files.fields import METADATA, SAMPLE_FIELDS, squeeze
+from annotate.files.import_engine import Importer, Importing
+from annotate.files.pipeline import id_in_version, require_version
+from annotate.files.problems import Attempts, RowError
+from annotate.files.streams import NumberedRow
+from annotate.models import Sample
+from annotate.models.sample import ClaimsSource
+from annotate.samples.claim_splitting import Claim, split_into_claims
+
+# The order of the columns in a line.
+COLUMNS = (
+    "project_id",
+    "external_id",
+    "content_hash",
+    "claims_source",
+    "question",
+    "answer",
+    "answer_b",
+    "reference",
+    "contexts",
+    "key_facts",
+    "entities",
+    "retrieved_doc_ids",
+    "relevant_doc_ids",
+    "pipeline_version",
+    "metadata",
+    "claims",
+)
+# Fields whose CSV cell may hold JSON.
+_STRUCTURED = frozenset({"contexts", "claims", "key_facts", "entities", "retrieved_doc_ids", "relevant_doc_ids"})
+_METADATA_SPELLINGS = frozenset({"metadata", "meta"})
+_FROM_FILE, _SPLIT = ClaimsSource.FILE.value.encode(), ClaimsSource.SPLIT.value.encode()
+_MAX_PLANS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltSample:
+    external_id: str
+    content_hash: bytes
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where the fields are in rows that have the same columns."""
+
+    column: dict[str, str]
+    rest: tuple[str, ...]
+
+
+class SampleBuilder:
+    """Knows the mapping and nothing of the database. `typed`: values are more than text (not CSV). `pipeline`: the
+    version of the pipeline that pushes them; empty for a file."""
+
+    def __init__(self, project_id: int, chosen: Mapping[str, str], *, typed: bool, pipeline: str = "") -> None:
+        self._project = str(project_id).encode()
+        self._chosen = chosen
+        self._typed = typed
+        self._pipeline = pipeline
+        self._plans: dict[tuple[str, ...], _Plan] = {}
+
+    def build(self, row: dict[str, Any]) -> BuiltSample:
+        """Raises RowError."""
+        plan = self._plan(tuple(row))
+        if not self._typed:
+            row = _from_cells(row, plan)
+        question = _words(row, plan, "question")
+        answer = _words(row, plan, "answer")
+        metadata = _metadata(row, plan)
+        reference = self._reference(row, plan, metadata)
+        claims, claims_source = _claims(row, plan, metadata, answer)
+        content = b"\t".join(
+            (
+                claims_source,
+                text(question),
+                text(answer),
+                _optional(row, plan, "answer_b"),
+                NULL if reference is None else text(reference),
+                _contexts(row, plan),
+                _json_texts(row, plan, "key_facts"),
+                _json_texts(row, plan, "entities"),
+                _array(row, plan, "retrieved_doc_ids"),
+                _array(row, plan, "relevant_doc_ids"),
+                self._pipeline_version(row, plan),
+                text(orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode()) if metadata else b"{}",
+            )
+        )
+        claims_json = json(claims)
+        # Claims that we cut ourselves are not content: a better splitter must not make the same file a conflict.
+        hashed = content + b"\t" + claims_json if claims_source is _FROM_FILE else content
+        content_hash = hashlib.blake2b(hashed, digest_size=16).digest()
+        external_id = self._external_id(row, plan, content_hash)
+        line = b"\t".join(
+            (self._project, text(external_id), b"\\\\x" + content_hash.hex().encode(), content, claims_json)
+        )
+        return BuiltSample(external_id, content_hash, line)
+
+    def look_through(self, row: dict[str, Any], attempt: Attempts) -> str | None:
+        """Everything that is wrong with a row that `build` refused, one error for each field. Returns the row's id, if
+        it has a good one."""
+        plan = self._plan(tuple(row))
+        if not self._typed:
+            row = _from_cells(row, plan, lambda cell, column: attempt(structured, cell, column))
+        attempt(_words, row, plan, "question")
+        answer = attempt(_words, row, plan, "answer")
+        metadata = attempt(_metadata, row, plan) or {}
+        attempt(self._reference, row, plan, metadata)
+        if answer is not None:
+            attempt(_claims, row, plan, metadata, answer)
+        attempt(_optional, row, plan, "answer_b")
+        attempt(_contexts, row, plan)
+        for field in ("key_facts", "entities"):
+            attempt(_json_texts, row, plan, field)
+        for field in ("retrieved_doc_ids", "relevant_doc_ids"):
+            attempt(_array, row, plan, field)
+        attempt(self._pipeline_version, row, plan)
+        return attempt(self._external_id, row, plan, b"") if "id" in plan.column else None
+
+    def _external_id(self, row: dict[str, Any], plan: _Plan, content_hash: bytes) -> str:
+        """The id in the file; without such a column, one made from the content, the same at every import."""
+        column = plan.column.get("id")
+        own = f"sample-{content_hash.hex()}" if column is None else values.identifier(row[column], column)
+        return id_in_version(own, self._pipeline, column or "id") if self._pipeline else own
+
+    def _pipeline_version(self, row: dict[str, Any], plan: _Plan) -> bytes:
+        value = _value(row, plan, "pipeline_version")
+        if value is None:
+            return text(self._pipeline)
+        given = values.identifier(value, plan.column["pipeline_version"])
+        if self._pipeline:
+            require_version(given, self._pipeline, plan.column["pipeline_version"])
+        return text(given)
+
+    @staticmethod
+    def _reference(row: dict[str, Any], plan: _Plan, metadata: dict[str, Any]) -> str | None:
+        """A list of references (`ground_truths`) gives its first; a longer list stays in the metadata as well."""
+        value = _value(row, plan, "reference")
+        column = plan.column.get("reference", "reference")
+        if type(value) is list:
+            several = values.texts(value, column)
+            if len(several) > 1:
+                _add_metadata(metadata, column, several)
+            value = several[0] if several else None
+        return values.optional_text(value, column)
+
+    def _plan(self, columns: tuple[str, ...]) -> _Plan:
+        plan = self._plans.get(columns)
+        if plan is None:
+            mapping = SAMPLE_FIELDS.resolve(columns, self._chosen)
+            plan = _Plan(
+                column={field: column for column, field in mapping.items() if field in SAMPLE_FIELDS.spellings},
+                rest=tuple(column for column, field in mapping.items() if field == METADATA),
+            )
+            # Hostile files give every row other keys.
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            self._plans[columns] = plan
+        return plan
+
+
+def _value(row: dict[str, Any], plan: _Plan, field: str) -> Any:
+    column = plan.column.get(field)
+    return None if column is None else row[column]
+
+
+def _from_cells(row: dict[str, Any], plan: _Plan, read: Callable[[str, str], Any] = structured) -> dict[str, Any]:
+    """Cells of CSV: an empty one is no value; where a list belongs, JSON is read."""
+    typed: dict[str, Any] = {column: cell or None for column, cell in row.items()}
+    for field, column in plan.column.items():
+        if field in _STRUCTURED or (field == "reference" and squeeze(column) == "groundtruths"):
+            typed[column] = read(row[column], column)
+    for column in plan.rest:
+        if squeeze(column) in _METADATA_SPELLINGS:
+            typed[column] = read(row[column], column)
+        if typed[column] is None:
+            del typed[column]
+    return typed
+
+
+def _metadata(row: dict[str, Any], plan: _Plan) -> dict[str, Any]:
+    """The object under `metadata`, with every column that is no field beside what it holds."""
+    metadata: dict[str, Any] = {}
+    for column in plan.rest:
+        if column in row:
+            value = row[column]
+            if type(value) is dict and squeeze(column) in _METADATA_SPELLINGS:
+                for key, child in value.items():
+                    _add_metadata(metadata, key, child)
+            elif value is not None or squeeze(column) not in _METADATA_SPELLINGS:
+                _add_metadata(metadata, column, value)
+    return metadata
+
+
+def _add_metadata(metadata: dict[str, Any], key: str, value: Any) -> None:
+    if key in metadata:
+        raise RowError(
+            "duplicate_key",
+            f"“{key[:80]}” is a column and a key of the metadata as well; rename one or map the column to ignore.",
+            field=key[:80],
+            excerpt=value,
+        )
+    metadata[key] = value
+
+
+def _claims(row: dict[str, Any], plan: _Plan, metadata: dict[str, Any], answer: str) -> tuple[list[Claim], bytes]:
+    given = _value(row, plan, "claims")
+    if given is not None:
+        return values.claims(given, plan.column["claims"], answer, extras=True), _FROM_FILE
+    if "claims" in metadata and _are_claims(metadata["claims"]):
+        return values.claims(metadata["claims"], "metadata.claims", answer, extras=False), _FROM_FILE
+    return split_into_claims(answer), _SPLIT
+
+
+def _are_claims(value: object) -> bool:
+    """Whether what stands under metadata.claims can be meant as the claims of the answer."""
+    return isinstance(value, list) and all(
+        isinstance(item["text"] if isinstance(item, dict) and "text" in item else item, str) for item in value
+    )
+
+
+def _words(row: dict[str, Any], plan: _Plan, field: str) -> str:
+    return values.words(_value(row, plan, field), plan.column.get(field, field))
+
+
+def _contexts(row: dict[str, Any], plan: _Plan) -> bytes:
+    value = _value(row, plan, "contexts")
+    return b"[]" if value is None else json(values.contexts(value, plan.column["contexts"]))
+
+
+def _optional(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
+    value = _value(row, plan, field)
+    if value is None:
+        return NULL
+    return text(values.optional_text(value, plan.column[field]) or "")
+
+
+def _json_texts(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
+    value = _value(row, plan, field)
+    return b"[]" if value is None else json(values.texts(value, plan.column[field]))
+
+
+def _array(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
+    value = _value(row, plan, field)
+    return b"{}" if value is None else text_array(values.texts(value, plan.column[field]))
+
+
+class SampleImporter(Importer):
+    fields = SAMPLE_FIELDS
+    fills = (Sample,)
+
+    def __init__(self, importing: Importing) -> None:
+        self._importing = importing
+        self._project = importing.project
+        self._builder = SampleBuilder(
+            importing.project.pk, importing.mapping, typed=importing.typed, pipeline=importing.pipeline
+        )
+        self._copy = CopyInto(Sample, COLUMNS)
+        # The first import has nothing to compare with, so its COPY stays open from the first row to the last.
+        self._compare = Sample.objects.filter(project=importing.project).exists()
+        self._row_of: dict[str, int] = {}
+        self._row_of_normal_form: dict[str, int] = {}
+        self._created = self._unchanged = 0
+
+    def take(self, rows: list[NumberedRow]) -> None:
+        built: list[tuple[int, int | None, BuiltSample]] = []
+        build, keep_id = self._builder.build, self._keep_id
+        for number, line, row in rows:
+            try:
+                sample = build(row)
+                keep_id(sample.external_id, number)
+            except RowError as error:
+                self._importing.refuse_all(self._problems(row, number) or [error], number, line)
+            else:
+                built.append((number, line, sample))
+        self._write(self._new(built) if self._compare else [sample for _, _, sample in built])
+
+    def finish(self) -> dict[str, Any]:
+        self._copy.pause()
+        return {"created": self._created, "unchanged": self._unchanged}
+
+    def close(self) -> None:
+        self._copy.abandon()
+
+    def _write(self, samples: list[BuiltSample]) -> None:
+        if self._importing.writing:
+            self._copy.write([sample.line for sample in samples])
+            self._created += len(samples)
+
+    def _new(self, built: list[tuple[int, int | None, BuiltSample]]) -> list[BuiltSample]:
+        """Those that the project has not yet. Another content under the same id is an error."""
+        self._copy.pause()
+        known = dict(
+            Sample.objects.filter(
+                project=self._project, external_id__in=[sample.external_id for _, _, sample in built]
+            ).values_list("external_id", "content_hash")
+        )
+        new = []
+        for number, line, sample in built:
+            present = known.get(sample.external_id)
+            if present is None:
+                new.append(sample)
+            elif bytes(present) == sample.content_hash:
+                self._unchanged += 1
+            else:
+                conflict = RowError(
+                    "conflict",
+                    f"The project has a sample “{sample.external_id[:80]}” with other content. Samples never change, "
+                    "as labels rest on them: give this one another id, or take it out of the file.",
+                    field="id",
+                    excerpt=sample.external_id,
+                )
+                self._importing.refuse(conflict, number, line)
+        return new
+
+    def _problems(self, row: dict[str, Any], number: int) -> list[RowError]:
+        attempt = Attempts()
+        external_id = self._builder.look_through(row, attempt)
+        if external_id is not None:
+            attempt(self._keep_id, external_id, number)
+        return attempt.errors
+
+    def _keep_id(self, external_id: str, number: int) -> None:
+        """Notes whose id it is. Ids that look the same and differ only in how accents are encoded (NFC and NFD) would
+        be mixed up, so they are refused as well."""
+        first = self._row_of.setdefault(external_id, number)
+        if first != number:
+            raise RowError(
+                "duplicate_id",
+                f"The id “{external_id[:80]}” was given to row {first} already.",
+                field="id",
+                excerpt=external_id,
+            )
+        if external_id.isascii():
+            return
+        form = unicodedata.normalize("NFC", external_id)
+        first = self._row_of_normal_form.setdefault(form, number)
+        if first != number:
+            raise RowError(
+                "id_twin",
+                f"The id “{external_id[:80]}” looks the same as that of row {first}, but is encoded in "
+                "another way (Unicode NFC and NFD).",
+                field="id",
+                excerpt=external_id,
+            )

@@ -1,0 +1,163 @@
+"""What is wrong with a file, said so that a person finds the place: row, line, field, code, a sentence, an excerpt.
+
+What a file may be. Fixed limits are constants; those an operator may change come from the settings.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import ParamSpec, TypedDict, TypeVar
+
+KIB, MIB = 1 << 10, 1 << 20
+
+MAX_LINE_BYTES = 8 * MIB
+MAX_FIELD_BYTES = 1 * MIB
+MAX_DEPTH = 20
+MAX_ID_CHARACTERS = 500
+SHOWN_ERRORS = 100
+SHOWN_EXCERPT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits that guard the machine rather than the format."""
+
+    file_bytes: int
+    decoded_bytes: int
+    rows: int
+    # A compressed file may not grow by more than this, once it has grown past `ratio_from_bytes`.
+    ratio: int = 200
+    ratio_from_bytes: int = 64 * MIB
+
+    @classmethod
+    def from_settings(cls) -> Limits:
+        from django.conf import settings
+
+        return cls(
+            file_bytes=settings.IMPORT_MAX_FILE_BYTES,
+            decoded_bytes=settings.IMPORT_MAX_DECODED_BYTES,
+            rows=settings.IMPORT_MAX_ROWS,
+        )
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+# After every row: what is wrong with the file as a whole comes last.
+_BEHIND_ALL = float("inf")
+
+
+class Problem(TypedDict):
+    row: int | None
+    line: int | None
+    field: str | None
+    code: str
+    message: str
+    excerpt: str
+
+
+class RowError(Exception):
+    """This row is refused; reading goes on with the next one, so that all errors of a file are found at once."""
+
+    def __init__(self, code: str, message: str, *, field: str | None = None, excerpt: object = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+        self.excerpt = excerpt
+
+
+class FileError(RowError):
+    """The file can't be read any further."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        row: int | None = None,
+        line: int | None = None,
+        field: str | None = None,
+        excerpt: object = "",
+    ) -> None:
+        super().__init__(code, message, field=field, excerpt=excerpt)
+        self.row = row
+        self.line = line
+
+
+class Attempts:
+    """Runs checks that don't need each other, and keeps what they refuse instead of stopping at the first.
+
+    For rows that were refused already: one after the other is faster, and most rows are right.
+    """
+
+    def __init__(self) -> None:
+        self.errors: list[RowError] = []
+
+    def __call__(self, check: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """What the check returns; None when it refuses."""
+        try:
+            return check(*args, **kwargs)
+        except RowError as error:
+            self.errors.append(error)
+            return None
+
+
+class Problems:
+    """Counts all errors and keeps the first hundred in the order of the rows, whenever they were found."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._kept: list[tuple[float, Problem]] = []
+
+    def __bool__(self) -> bool:
+        return self.total > 0
+
+    @property
+    def first(self) -> list[Problem]:
+        return [problem for _, problem in self._kept]
+
+    def add(self, error: RowError, row: int | None = None, line: int | None = None) -> None:
+        self.total += 1
+        if isinstance(error, FileError):
+            row, line = error.row or row, error.line or line
+        place = _BEHIND_ALL if row is None else row
+        if len(self._kept) == SHOWN_ERRORS:
+            if place >= self._kept[-1][0]:
+                return
+            self._kept.pop()
+        problem: Problem = {
+            "row": row,
+            "line": line,
+            "field": plain(error.field) if error.field is not None else None,
+            "code": error.code,
+            "message": plain(error.message),
+            "excerpt": excerpt(error.excerpt),
+        }
+        insort(self._kept, (place, problem), key=itemgetter(0))
+
+
+def plain(text: str) -> str:
+    """The text with everything that has no glyph of its own spelled out: errors are stored, logged and printed."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def excerpt(value: object) -> str:
+    """At most 80 characters of the offending value."""
+    if isinstance(value, bytes):
+        value = value[: 4 * SHOWN_EXCERPT].decode("utf-8", "backslashreplace")
+    text = plain(str(value)[: SHOWN_EXCERPT + 1] if isinstance(value, str) else _short_repr(value))
+    return text if len(text) <= SHOWN_EXCERPT else text[: SHOWN_EXCERPT - 1] + "…"
+
+
+def _short_repr(value: object) -> str:
+    """repr without walking through a value of megabytes."""
+    if isinstance(value, dict):
+        return repr(dict(list(value.items())[:5]))[:500]
+    if isinstance(value, list):
+        return repr(value[:5])[:500]
+    return repr(value)[:500] if value is not None else ""

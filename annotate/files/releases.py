@@ -1,0 +1,239 @@
+"""Releases: a numbered file of ground truth that never changes, and a manifest that says what is in it."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.trail import note
+from annotate.files.export_rows import Annotators, ExportedSample, Filters, annotators_of, exported_samples, snapshot
+from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
+from annotate.models import Project, Release, User
+from annotate.models.verdict import VerdictState
+
+_FOLDER = "releases"
+
+
+@dataclass
+class _Tally:
+    """Counts what passes through on its way to the writer."""
+
+    samples: int = 0
+    verdicts: int = 0
+    criteria: dict[str, dict[str, Any]] = field(default_factory=dict)
+    methods: Counter[str] = field(default_factory=Counter)
+
+    def watch(self, exported: Iterable[ExportedSample]) -> Iterator[ExportedSample]:
+        for one in exported:
+            self.samples += 1
+            for verdict in one.verdicts:
+                criterion = verdict.criterion
+                self.verdicts += 1
+                self.methods[verdict.method or verdict.state] += 1
+                counted = self.criteria.setdefault(
+                    f"{criterion.key} v{criterion.version}",
+                    {
+                        "key": criterion.key,
+                        "version": criterion.version,
+                        "unit": criterion.unit,
+                        "scale": criterion.scale,
+                        "verdicts": 0,
+                    },
+                )
+                counted["verdicts"] += 1
+            yield one
+
+
+def make_release(
+    *,
+    project: Project,
+    user: User | None,
+    file_format: str,
+    filters: object = None,
+) -> Release:
+    """Writes the file from one snapshot and numbers it; the manifest holds the agreement of the same moment.
+
+    Raises Invalid for an unknown format or filter and Conflict when there is nothing to export.
+    """
+    if file_format not in WRITERS:
+        raise Invalid("unknown_format", f"format: write {', '.join(WRITERS)}.")
+    chosen = Filters.read({} if filters is None else filters, project)
+    if chosen.annotators is not None and file_format not in TABLES:
+        raise Invalid(
+            "bad_filters",
+            _("Columns per annotator fit one row per unit: %(formats)s.") % {"formats": ", ".join(TABLES)},
+        )
+    if file_format == "qrels":
+        chosen = _only_relevance(chosen)
+    stored_as = f"{_FOLDER}/{uuid.uuid4()}.{SUFFIXES[file_format]}"
+    path = Path(settings.MEDIA_ROOT) / stored_as
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        with path.open("xb") as file:
+            manifest = _write(file, project, file_format, chosen)
+        manifest["sha256"], manifest["bytes"] = _digest(path), path.stat().st_size
+        return _number(project, user, file_format, chosen, manifest, stored_as)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _write(file: IO[bytes], project: Project, file_format: str, filters: Filters) -> dict[str, Any]:
+    tally = _Tally()
+    with snapshot():
+        annotators = annotators_of(project, filters.apply(project), filters.annotators)
+        rows = WRITERS[file_format](tally.watch(exported_samples(project, filters)), file, annotators)
+        states = _states(project, filters)
+        agreed = _agreement(project, tally, annotators)
+    if not rows:
+        raise Conflict(
+            "nothing_to_export", _("No verdict is settled yet within these filters, so there is nothing to export.")
+        )
+    return {
+        "rows": rows,
+        "samples": tally.samples,
+        "verdicts": tally.verdicts,
+        "criteria": [tally.criteria[name] for name in sorted(tally.criteria)],
+        "methods": dict(sorted(tally.methods.items())),
+        "agreement": agreed,
+        **({"annotators": list(annotators.columns.values())} if filters.annotators else {}),
+        **states,
+    }
+
+
+def _states(project: Project, filters: Filters) -> dict[str, Any]:
+    """How much of what people have looked at is settled, also when only that is exported."""
+    everything = Filters(filters.criteria, filters.batch, None, include_disputed=True).apply(project)
+    counts = everything.aggregate(
+        units=Count("pk"),
+        settled=Count("pk", filter=Q(state=VerdictState.SETTLED)),
+        disputed=Count("pk", filter=Q(state=VerdictState.DISPUTED)),
+        reopened=Count("pk", filter=Q(state=VerdictState.REOPENED)),
+    )
+    share = counts["settled"] / counts["units"] if counts["units"] else None
+    return {"states": counts, "percent_settled": None if share is None else round(100 * share, 2)}
+
+
+def _agreement(project: Project, tally: _Tally, annotators: Annotators) -> dict[str, Any]:
+    """How well the people agreed on what is exported: for each criterion all the figures of `manage.py agreement`."""
+    # Here, not above: the statistics take a second to load, and most processes never need them.
+    from annotate.verdicts.ratings_read import agreement
+
+    found = {}
+    for name, counted in sorted(tally.criteria.items()):
+        criterion = project.criteria.get(key=counted["key"], version=counted["version"])
+        figures = agreement(criterion)
+        found[name] = {field: figures[field] for field in ("units", "ratings", "raters", "estimates")}
+        found[name]["raters"] = annotators.names(found[name]["raters"])
+    return found
+
+
+def _only_relevance(filters: Filters) -> Filters:
+    if filters.criteria is not None and filters.criteria != (RELEVANCE,):
+        raise Invalid(
+            "bad_filters", _("qrels are made from the criterion “%(relevance)s” alone.") % {"relevance": RELEVANCE}
+        )
+    if filters.include_disputed:
+        raise Invalid("bad_filters", _("qrels hold settled verdicts only."))
+    return Filters((RELEVANCE,), filters.batch, filters.methods)
+
+
+def _number(
+    project: Project, user: User | None, file_format: str, filters: Filters, manifest: dict[str, Any], stored_as: str
+) -> Release:
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        last = Release.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
+        created = timezone.now()
+        described = {
+            "project": project.slug,
+            "name": project.name,
+            "number": last + 1,
+            "format": file_format,
+            "filters": filters.as_dict(),
+            "created_at": created.isoformat(),
+            "created_by": user.username if user else None,
+            "made_with": {"touchstone": _version(), "pyarrow": version("pyarrow")},
+            **manifest,
+        }
+        release = Release.objects.create(
+            project=project,
+            number=last + 1,
+            file_format=file_format,
+            filters=filters.as_dict(),
+            manifest=described,
+            stored_as=stored_as,
+            created_by=user,
+        )
+        _note(release, "created", user, rows=manifest["rows"], sha256=manifest["sha256"])
+        return release
+
+
+def hand_out(release: Release, *, actor: User) -> IO[bytes]:
+    """The file for somebody who takes it away, which the trail remembers. Raises as `open_release`."""
+    file = open_release(release)
+    _note(release, "downloaded", actor)
+    return file
+
+
+def _note(release: Release, what: str, actor: User | None, **details: Any) -> None:
+    note(
+        actor=actor,
+        action=f"release.{what}",
+        subject=str(release.number),
+        project=release.project,
+        format=release.file_format,
+        **details,
+    )
+
+
+def open_release(release: Release) -> IO[bytes]:
+    """The file as it was written. Raises Conflict when it is no longer on this machine."""
+    try:
+        return (Path(settings.MEDIA_ROOT) / release.stored_as).open("rb")
+    except FileNotFoundError:
+        raise Conflict(
+            "file_gone", _("The file of this release is no longer on the server; its manifest is.")
+        ) from None
+
+
+def download_name(release: Release) -> str:
+    return f"{release.project.slug}-{release.number}-{release.file_format}.{SUFFIXES[release.file_format]}"
+
+
+def release_as_dict(release: Release) -> dict[str, Any]:
+    return {
+        "number": release.number,
+        "format": release.file_format,
+        "filters": release.filters,
+        "manifest": release.manifest,
+        "file_name": download_name(release),
+        "created_at": release.created_at.isoformat(),
+        "created_by": release.created_by.username if release.created_by else None,
+    }
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def _version() -> str:
+    with (Path(settings.BASE_DIR) / "pyproject.toml").open("rb") as file:
+        return str(tomllib.load(file)["project"]["version"])

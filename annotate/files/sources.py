@@ -1,0 +1,123 @@
+"""Opening a file: what format it is, unpacked if it is gzip, never more bytes than allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from annotate.files.csv_file import CsvReader
+from annotate.files.json_file import LIST_OPENING, ROW_KEYS, JsonlReader, JsonReader
+from annotate.files.problems import FileError, Limits, Problems
+from annotate.files.streams import GZIP, PARQUET, Counted, Reader, Stream, refuse_foreign
+
+FORMATS = ("jsonl", "json", "csv", "parquet")
+_SUFFIXES = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+@dataclass
+class Source:
+    """An opened file. Use as a context manager."""
+
+    file: IO[bytes]
+    size: int
+    file_format: str
+    reader: Reader
+    _raw: Counted
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    @property
+    def fraction(self) -> float:
+        """How much of the file has been read, by bytes."""
+        return min(1.0, self._raw.count / self.size) if self.size else 1.0
+
+
+def open_source(path: Path, file_name: str, problems: Problems, limits: Limits) -> Source:
+    """Opens by what the file holds; its name decides only where the bytes leave it open. Raises FileError."""
+    size = path.stat().st_size
+    if size == 0:
+        raise FileError("empty", "The file is empty.")
+    if size > limits.file_bytes:
+        raise FileError("too_large", f"The file is {size:,} bytes; the limit is {limits.file_bytes:,}.")
+    file = path.open("rb", buffering=0)
+    try:
+        return _open(file, size, file_name, problems, limits)
+    except BaseException:
+        file.close()
+        raise
+
+
+def _open(file: IO[bytes], size: int, file_name: str, problems: Problems, limits: Limits) -> Source:
+    raw = Counted(file)
+    suffixes = [suffix.lower() for suffix in Path(file_name).suffixes]
+    head = raw.read(16)
+    raw.seek(0)
+    raw.count = 0
+    refuse_foreign(head, nested=False)
+    if head.startswith(PARQUET) or (suffixes and _SUFFIXES.get(suffixes[-1]) == "parquet"):
+        from annotate.files.parquet_file import ParquetReader
+
+        return Source(file, size, "parquet", ParquetReader(raw, size, problems, limits), raw)
+    stream = Stream(raw, head.startswith(GZIP), limits)
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    file_format = _text_format(stream.peek(), _SUFFIXES.get(suffixes[-1], "") if suffixes else "")
+    readers: dict[str, Callable[[Stream, Problems, Limits], Reader]] = {
+        "jsonl": JsonlReader,
+        "json": JsonReader,
+        "csv": CsvReader,
+    }
+    return Source(file, size, file_format, readers[file_format](stream, problems, limits), raw)
+
+
+def _text_format(head: bytes, by_name: str) -> str:
+    start = head.lstrip()
+    if not start:
+        raise FileError("empty", "The file holds nothing but blanks.")
+    if by_name == "csv":
+        return "csv"
+    if start.startswith(b"["):
+        return "json"
+    if start.startswith(b"{"):
+        return "json" if _is_one_object(start, by_name) else "jsonl"
+    if by_name:
+        raise FileError(
+            "format", f"Named as {by_name.upper()}, but it does not begin with {{ or [.", row=1, line=1, excerpt=start
+        )
+    return "csv"
+
+
+def _is_one_object(start: bytes, by_name: str) -> bool:
+    """Whether the object at the start goes on after its first line, or wraps a list of rows: then it is no JSONL."""
+    import orjson
+
+    first, _, _ = start.partition(b"\n")
+    try:
+        value = orjson.loads(first)
+    except orjson.JSONDecodeError:
+        # A broken or very long first line of JSONL opens with a key as well, so the name decides, unless the line is
+        # just "{" or begins a list of rows.
+        return by_name == "json" or first.strip() == b"{" or _opens_a_list(first)
+    return (
+        isinstance(value, dict)
+        and any(isinstance(value.get(key), list) for key in ROW_KEYS)
+        and "question" not in value
+    )
+
+
+def _opens_a_list(first: bytes) -> bool:
+    return LIST_OPENING.match(first) is not None

@@ -1,0 +1,145 @@
+"""Which labels count: those made elsewhere, and those of submitted tasks that were not given to measure the annotator
+(gold, repeats). The one home of that rule.
+
+Twice: for Django's queries, and for statements by hand. A test holds the two against each other.
+
+Which of several versions of a criterion speaks for a unit.
+
+How long a choice took: as the browser measured it, else as far as the log of choices can tell.
+
+Which verdicts are a batch's: those on what it asks about its samples. The one home of that rule.
+
+A unit has one verdict, however many batches ask about it, and it is each of theirs: whichever batch a reviewer or an
+export is narrowed to, nothing that was labelled there is missing. Verdict.batch names only the batch that last brought
+votes; it counts here for a verdict that was carried over to a version of its criterion which the batch never asked.
+
+Twice: for Django's queries, and for statements by hand. A test holds the two against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Label, LabelEvent, Verdict
+from annotate.models.batch import Purpose, TaskStatus
+
+# Of `annotate_label l`: a value, or "can't tell" with its reason. A comment alone answers nothing.
+ANSWERED = "(l.value IS NOT NULL OR l.cant_tell <> '')"
+# Of `annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id`.
+GIVEN = f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}')"
+COUNTING = f"l.value IS NOT NULL AND {GIVEN}"
+# Somebody looked, and said that they can't tell.
+UNDECIDED = f"l.cant_tell <> '' AND {GIVEN}"
+# Somebody gave it, where it lies: it wasn't carried over from an earlier version of its criterion, to hold on or to be
+# found filled in. For figures of what people did.
+DONE = (
+    "NOT EXISTS (SELECT FROM annotate_labelevent first WHERE first.label_id = l.id AND first.revision = 1"
+    " AND first.carried_from_id IS NOT NULL)"
+)
+# For DISTINCT ON (criterion, sample, unit, rater): the label that comes first is the one.
+LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DESC, l.id DESC"
+
+
+def counting_labels() -> QuerySet[Label]:
+    """Labels with a value that were imported or submitted; a choice in a task still open is nobody's verdict yet."""
+    return Label.objects.filter(
+        Q(task__isnull=True) | Q(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL), value__isnull=False
+    )
+
+
+def is_carried() -> Exists:
+    """Of labels: the opposite of DONE."""
+    return Exists(LabelEvent.objects.filter(label=OuterRef("pk"), revision=1, carried_from__isnull=False))
+
+
+def undecided_labels() -> QuerySet[Label]:
+    """Labels of submitted tasks that say "can't tell". They are no votes, but a reviewer wants to see them."""
+    return Label.objects.filter(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL).exclude(cant_tell="")
+
+
+def answering_labels() -> QuerySet[Label]:
+    """Both: every answer that somebody gave, a value or that they can't tell."""
+    return counting_labels() | undecided_labels()
+
+
+def latest_per_rater(labels: QuerySet[Label]) -> Iterable[Label]:
+    """One label per (criterion, sample, unit, rater): the latest, when a person met the unit in two batches."""
+    return labels.order_by("criterion_id", "sample_id", "unit", "rater_id", "-updated_at", "-id").distinct(
+        "criterion_id", "sample_id", "unit", "rater_id"
+    )
+
+
+# Of a verdict and its criterion `c`: `latest_of_unit` for statements by hand. `{verdict}` names the verdict.
+IS_LATEST = """
+    (c.is_current OR NOT EXISTS (
+        SELECT FROM annotate_verdict later JOIN annotate_criterion lc ON lc.id = later.criterion_id
+         WHERE later.sample_id = {verdict}.sample_id AND later.unit = {verdict}.unit
+           AND lc.key = c.key AND lc.version > c.version))
+"""
+
+
+def latest_of_unit(verdicts: QuerySet[Verdict]) -> QuerySet[Verdict]:
+    """Without those of a unit that has a verdict on a later version of the same criterion: labels that were carried
+    over, or given anew, took their place."""
+    later = Verdict.objects.filter(
+        sample=OuterRef("sample"),
+        unit=OuterRef("unit"),
+        criterion__key=OuterRef("criterion__key"),
+        criterion__version__gt=OuterRef("criterion__version"),
+    )
+    # Few verdicts are on earlier versions, and only of those is it asked. Else tables that were just filled, of which
+    # the planner knows nothing yet, are joined row by row: minutes for a few hundred verdicts.
+    return verdicts.filter(Q(criterion__is_current=True) | ~Exists(later))
+
+
+# A gap of so many seconds was a pause.
+PAUSE_SECONDS = 600
+# No hand is quicker: a script sent these, or one key set several.
+QUICKEST_SECONDS = 0.2
+
+_GAPS = """
+    WITH choices AS (
+        SELECT l.id, l.criterion_id, l.active_ms, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
+            PARTITION BY l.task_id ORDER BY e.created_at, e.id)) AS gap
+        FROM annotate_labelevent e JOIN annotate_label l ON l.id = e.label_id
+        WHERE l.task_id IN (SELECT DISTINCT task_id FROM annotate_label WHERE criterion_id = %(criterion)s)
+          AND e.carried_from_id IS NULL
+    )
+    SELECT id, round(coalesce(active_ms / 1000.0, gap)::numeric, 1)::float8 FROM choices
+    WHERE criterion_id = %(criterion)s AND revision = 1
+      AND coalesce(active_ms / 1000.0, gap) >= %(quickest)s
+      AND (active_ms IS NOT NULL OR gap < %(pause)s)
+"""
+
+
+def seconds_per_choice(criterion: Criterion) -> dict[int, float]:
+    """Of each label the seconds of work that the browser measured for it; where it measured none, of its first choice
+    the seconds since the choice before it in the same task, on any criterion.
+
+    Left out are labels that came faster than a hand; and of those without a measure the first choice of a task, which
+    has none before it, and choices after a pause of ten minutes or more.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_GAPS, {"criterion": criterion.pk, "quickest": QUICKEST_SECONDS, "pause": PAUSE_SECONDS})
+        return dict(cursor.fetchall())
+
+
+# Of `annotate_verdict e`, by the project's id and the batch's number. Rows of the batch, hashed once: nothing is looked
+# up per unit.
+_ID = "(SELECT id FROM annotate_batch WHERE project_id = %(project)s AND number = %(batch)s)"
+OF_BATCH = f"""
+    (e.batch_id = {_ID}
+     OR e.sample_id IN (SELECT sample_id FROM annotate_batchsample WHERE batch_id = {_ID})
+    AND e.criterion_id IN (SELECT criterion_id FROM annotate_batchcriterion WHERE batch_id = {_ID}))
+"""
+
+
+def of_batch(verdicts: QuerySet[Verdict], batch: Batch) -> QuerySet[Verdict]:
+    asked = Q(
+        sample__in=BatchSample.objects.filter(batch=batch).values("sample"),
+        criterion__in=BatchCriterion.objects.filter(batch=batch).values("criterion"),
+    )
+    return verdicts.filter(asked | Q(batch=batch))

@@ -1,0 +1,246 @@
+"""Samples with known answers, who could get them, and what an annotator learns from them.
+
+How well annotators did: against known answers, and against themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotate.models import Batch, BatchCriterion, GoldAnswer, Project, Sample, Task, User, Verdict
+from annotate.models.batch import Purpose, Strategy
+from annotate.samples.read import sample_tags
+
+
+def gold_samples(batch: Batch) -> list[int]:
+    """Samples of the project that have a known answer to at least one criterion that the batch asks."""
+    asked = BatchCriterion.objects.filter(batch=batch).values("criterion")
+    known = GoldAnswer.objects.filter(sample=OuterRef("pk"), criterion__in=asked)
+    samples = Sample.objects.filter(Exists(known), project_id=batch.project_id)
+    if batch.strategy == Strategy.PULL:
+        # Whoever had one of the batch's own samples as gold could never take its copy, which might wait for ever.
+        samples = samples.exclude(pk__in=batch.batch_samples.values("sample"))
+    return list(samples.order_by("id").values_list("id", flat=True))
+
+
+def gold_for(
+    batch: Batch, annotator_id: int, *, tags: Collection[str], besides: Collection[int], rng: random.Random
+) -> list[tuple[int, str]]:
+    """(sample, tag) that the person could get as gold, in random order, those they never met first.
+
+    Nobody is measured by what they know: not by a sample that they have, or are about to have (`besides`), in this
+    batch, nor by one that they labelled anywhere (a lesson may have told them what was decided), nor by one whose known
+    answers were or will be shown to them, nor by what they decided themselves. Nor by a sample that needs an expertise
+    that isn't among their `tags`.
+    """
+    samples = gold_samples(batch)
+    tag_of = sample_tags(batch.tag_key, samples)
+    met = Task.objects.filter(annotator=annotator_id, sample__in=samples)
+    known = met.filter(Q(batch=batch) | ~Q(purpose=Purpose.GOLD) | Q(batch__gold_feedback=True))
+    decided = Verdict.objects.filter(decided_by=annotator_id, sample__in=samples)
+    out = {*besides, *known.values_list("sample", flat=True), *decided.values_list("sample", flat=True)}
+    seen = set(met.values_list("sample", flat=True))
+    free = [pk for pk in samples if pk not in out and tag_of.get(pk, "") in {"", *tags}]
+    rng.shuffle(free)
+    free.sort(key=seen.__contains__)
+    return [(pk, tag_of.get(pk, "")) for pk in free]
+
+
+def known_answers(project: Project) -> QuerySet[GoldAnswer]:
+    """Those to the criteria as they are now, in import order of their samples."""
+    return _listed(GoldAnswer.objects.filter(sample__project=project, criterion__is_current=True))
+
+
+def to_set_again(project: Project) -> QuerySet[GoldAnswer]:
+    """Those to earlier versions of a criterion that later ones have not got: what a change of the criterion touched.
+    Tasks of batches that ask the earlier version are still measured by them."""
+    later = GoldAnswer.objects.filter(
+        sample=OuterRef("sample"),
+        unit=OuterRef("unit"),
+        criterion__key=OuterRef("criterion__key"),
+        criterion__version__gt=OuterRef("criterion__version"),
+    )
+    return _listed(GoldAnswer.objects.filter(~Exists(later), sample__project=project, criterion__is_current=False))
+
+
+def _listed(answers: QuerySet[GoldAnswer]) -> QuerySet[GoldAnswer]:
+    return answers.select_related("sample", "criterion").order_by("sample_id", "criterion__position", "unit", "id")
+
+
+def answer_as_dict(answer: GoldAnswer) -> dict[str, Any]:
+    return {
+        "id": answer.pk,
+        "sample_id": answer.sample.external_id,
+        "unit": answer.unit,
+        "criterion": answer.criterion.key,
+        "version": answer.criterion.version,
+        "value": answer.value,
+        "reason": answer.reason,
+    }
+
+
+_WRONG = """
+    SELECT g.unit, c.key, l.value, g.value, g.reason
+      FROM annotate_task t
+      JOIN annotate_batch b ON b.id = t.batch_id AND b.gold_feedback
+      JOIN annotate_label l ON l.task_id = t.id AND (l.value IS NOT NULL OR l.cant_tell <> '')
+      JOIN annotate_goldanswer g ON g.sample_id = t.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
+      JOIN annotate_criterion c ON c.id = g.criterion_id
+     WHERE t.id = %s AND t.annotator_id = %s AND t.purpose = 'gold' AND t.status = 'submitted'
+       AND l.value IS DISTINCT FROM g.value
+     ORDER BY l.id
+"""
+
+
+def feedback_after(*, user: User, task_id: int) -> list[dict[str, Any]]:
+    """What the annotator answered otherwise than is known: of their own submitted gold task, where the batch shows it.
+
+    `yours` None: they could not tell.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_WRONG, [task_id, user.pk])
+        rows = cursor.fetchall()
+    return [
+        {
+            "unit": unit,
+            "criterion": key,
+            "yours": None if yours is None else json.loads(yours),
+            "answer": json.loads(answer),
+            "reason": reason,
+        }
+        for unit, key, yours, answer, reason in rows
+    ]
+
+
+if TYPE_CHECKING:
+    from alignment import Estimate
+    from alignment.base.ratings import Scale
+    from annotate.models import Criterion
+
+
+@dataclass(frozen=True, slots=True)
+class GoldAccuracy:
+    """One annotator's answers to units with a known one. `cant_tell` are no answers, and not among them."""
+
+    username: str
+    name: str
+    right: int
+    answered: int
+    cant_tell: int
+    # right / answered.
+    accuracy: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Steadiness:
+    """One annotator's second readings against their first, on one criterion."""
+
+    username: str
+    name: str
+    criterion: str
+    agreement: Estimate
+    kappa: Estimate
+
+
+_GOLD = """
+    SELECT t.annotator_id, l.sample_id, l.value = g.value, l.value IS NULL
+      FROM annotate_task t
+      JOIN annotate_batch b ON b.id = t.batch_id
+      JOIN annotate_label l ON l.task_id = t.id AND (l.value IS NOT NULL OR l.cant_tell <> '')
+      JOIN annotate_goldanswer g ON g.sample_id = l.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
+     WHERE t.purpose = 'gold' AND t.status = 'submitted' AND {scope}
+     ORDER BY t.annotator_id, l.sample_id, l.id
+"""
+
+
+def gold_accuracy(of: Batch | Project) -> list[GoldAccuracy]:
+    """Per annotator who submitted a gold task, by name."""
+    # Here, not above: the statistics take a second to load.
+    import numpy as np
+
+    from alignment.base.interval import Plan, proportion
+
+    scope = "t.batch_id = %s" if isinstance(of, Batch) else "b.project_id = %s"
+    rows: dict[int, list[tuple[int, bool | None, bool]]] = defaultdict(list)
+    for annotator, *row in _rows(_GOLD.format(scope=scope), [of.pk]):
+        rows[annotator].append(tuple(row))
+    found = []
+    for user in User.objects.filter(pk__in=rows).order_by("username"):
+        hits: dict[int, list[bool]] = defaultdict(list)
+        for sample, right, cant_tell in rows[user.pk]:
+            if not cant_tell:
+                hits[sample].append(bool(right))
+        answered = sum(map(len, hits.values()))
+        accuracy = proportion(
+            np.array([sum(each) for each in hits.values()], dtype=np.float64),
+            np.array([len(each) for each in hits.values()], dtype=np.float64),
+            Plan("influence", None, 0.95),
+            name="accuracy on known answers",
+            undefined="no answer to a unit with a known one",
+        )
+        right_ones = sum(map(sum, hits.values()))
+        cant_tells = len(rows[user.pk]) - answered
+        found.append(GoldAccuracy(user.username, user.name, right_ones, answered, cant_tells, accuracy))
+    return found
+
+
+_READ_TWICE = """
+    SELECT t.annotator_id, l.criterion_id, l.sample_id, l.unit, f.value, l.value
+      FROM annotate_task t
+      JOIN annotate_label l ON l.task_id = t.id AND l.value IS NOT NULL
+      JOIN annotate_task o ON o.batch_id = t.batch_id AND o.sample_id = t.sample_id
+                          AND o.annotator_id = t.annotator_id AND o.purpose = 'label' AND o.status = 'submitted'
+      JOIN annotate_label f ON f.task_id = o.id AND f.unit = l.unit AND f.criterion_id = l.criterion_id
+                           AND f.value IS NOT NULL
+     WHERE t.purpose = 'repeat' AND t.status = 'submitted' AND t.batch_id = %s
+     ORDER BY t.annotator_id, l.criterion_id, l.sample_id, l.unit
+"""
+
+
+def self_consistency(batch: Batch) -> list[Steadiness]:
+    """Per annotator who read something twice, and criterion: agreement and kappa of the two readings."""
+    rows: dict[tuple[int, int], list[tuple[int, str, Any, Any]]] = defaultdict(list)
+    for annotator, criterion, sample, unit, first, second in _rows(_READ_TWICE, [batch.pk]):
+        rows[annotator, criterion].append((sample, unit, json.loads(first), json.loads(second)))
+    people = {user.pk: user for user in User.objects.filter(pk__in={annotator for annotator, _ in rows})}
+    order = {criterion.pk: (place, criterion) for place, criterion in enumerate(batch.asked_criteria())}
+    keys = sorted((key for key in rows if key[1] in order), key=lambda key: (people[key[0]].username, order[key[1]][0]))
+    return [_steadiness(people[person], order[key][1], rows[person, key], batch.seed) for person, key in keys]
+
+
+def _steadiness(user: User, criterion: Criterion, rows: list[tuple[int, str, Any, Any]], seed: int) -> Steadiness:
+    import numpy as np
+
+    from alignment import Ratings, cohen_kappa, self_consistency
+
+    units = [(sample, unit) for sample, unit, _first, _second in rows] * 2
+    clusters = [sample for sample, *_rest in rows] * 2
+    values = [first for _s, _u, first, _second in rows] + [second for *_rest, second in rows]
+    both = ["first"] * len(rows) + ["second"] * len(rows)
+    rng = np.random.default_rng(seed)
+    scale = cast("Scale", criterion.scale)
+    ratings = Ratings.from_columns(
+        units,
+        both,
+        values,
+        clusters,
+        scale=scale,
+        levels=criterion.levels or None,
+    )
+    agreement = self_consistency(units, [user.username] * len(units), values, clusters, rng=rng).pooled.agreement
+    kappa = cohen_kappa(ratings, "first", "second", rng=rng)
+    return Steadiness(user.username, user.name, criterion.key, agreement, kappa)
+
+
+def _rows(sql: str, given: list[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, given)
+        return cursor.fetchall()

@@ -1,0 +1,65 @@
+"""What the three import commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotate.core.errors import Refusal
+from annotate.files.import_jobs import import_file
+from annotate.files.problems import Problem
+from annotate.management.base import OneLineCommand
+from annotate.models.transfer import ImportStatus
+from annotate.projects.lookup import project_named
+
+
+class ImportCommand(OneLineCommand):
+    """One line on stdout when all is in; else one line per error on stderr, nothing written, exit code 1."""
+
+    kind: ClassVar[str]
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug", help="the project")
+        parser.add_argument("file", type=Path, help="JSONL, JSON, CSV (each also .gz) or Parquet")
+        parser.add_argument(
+            "--map",
+            action="append",
+            default=[],
+            metavar="COLUMN=FIELD",
+            help="take this column as that field, or as metadata or ignore; may be repeated",
+        )
+
+    def handle(self, *args: Any, slug: str, file: Path, **options: Any) -> None:
+        try:
+            project = project_named(slug)
+            if file.is_dir():
+                raise CommandError(f"{file} is a folder; name one file.")
+            if not file.is_file():
+                raise CommandError(f"There is no file {file}.")
+            job = import_file(project=project, user=None, kind=self.kind, path=file, mapping=_mapping(options["map"]))
+        except Refusal as error:
+            raise CommandError(error.message) from None
+        if job.status != ImportStatus.DONE:
+            for problem in job.errors:
+                self.stderr.write(_as_line(problem))
+            raise CommandError(f"{file}: {job.error_count} error(s), nothing was written.")
+        counts = ", ".join(f"{name} {value}" for name, value in job.result.items())
+        self.stdout.write(f"{file.name}: {counts}")
+
+
+def _mapping(pairs: list[str]) -> dict[str, str]:
+    mapping = {}
+    for pair in pairs:
+        column, equals, field = pair.rpartition("=")
+        if not equals or not column:
+            raise CommandError(f"--map {pair}: write COLUMN=FIELD.")
+        mapping[column] = field
+    return mapping
+
+
+def _as_line(problem: Problem) -> str:
+    where = [f"{name} {problem[name]}" for name in ("row", "line", "field") if problem[name] is not None]
+    excerpt = f" [{problem['excerpt']}]" if problem["excerpt"] else ""
+    return f"{', '.join(where) or 'file'}: {problem['code']}: {problem['message']}{excerpt}"

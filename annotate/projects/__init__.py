@@ -1,0 +1,1 @@
+"""Projects: their criteria, accounts and roles as they are read and changed, and the trail of what happened."""

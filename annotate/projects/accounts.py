@@ -1,0 +1,168 @@
+"""How somebody likes to work: their keys, and the look of the workspace. One's own only.
+
+What somebody decides about their own account.
+
+Tokens for programs: shown once, stored as a hash (knox).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+from knox.models import get_token_model
+
+from annotate.core.errors import Invalid
+from annotate.core.hotkeys import ACTIONS_BESIDE_OPTIONS, DEFAULT_HOTKEYS, OPTION_KEYS, collision, keys_on
+from annotate.core.texts import is_storable
+from annotate.core.trail import note
+from annotate.models import Criterion, User
+from annotate.models.batch import RUNNING_BATCH_STATUSES
+
+VIEWS = ("one", "all")
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """hotkeys: action -> the key somebody chose for it; actions that are not in it have their usual keys.
+
+    single_keys: whether keys that are characters do anything (WCAG 2.1.4).
+    view: one question at a time, or all of them at once.
+    markers: whether invisible characters are marked.
+    """
+
+    hotkeys: dict[str, str]
+    single_keys: bool = True
+    view: str = "one"
+    markers: bool = False
+
+    def keys_on(self, page: str) -> dict[str, list[str]]:
+        """Of a page (annotate.core.hotkeys.PAGE_ACTIONS): action -> the keys that do it."""
+        return keys_on(page, self.hotkeys)
+
+
+def preferences_of(user: User) -> Preferences:
+    """What was stored, with the usual where nothing was."""
+    return Preferences(**{"hotkeys": {}, **user.preferences})
+
+
+def as_dict(preferences: Preferences) -> dict[str, Any]:
+    return {
+        "hotkeys": preferences.hotkeys,
+        "single_keys": preferences.single_keys,
+        "view": preferences.view,
+        "markers": preferences.markers,
+    }
+
+
+def change_preferences(*, user: User, changes: Any) -> Preferences:
+    """Changes those that are named and leaves the others; null brings back what is usual. `hotkeys` is replaced whole.
+
+    Raises Invalid for what is unknown and for keys that collide: with each other on one page, with the digits, with
+    options.
+    """
+    if not isinstance(changes, dict):
+        raise Invalid("bad_preferences", _("preferences: write an object."))
+    unknown = sorted(set(changes) - set(_CHECKS))
+    if unknown:
+        known = ", ".join(_CHECKS)
+        raise Invalid(
+            "unknown_preference",
+            _("There is no preference “%(name)s”. Known: %(known)s.") % {"name": unknown[0][:80], "known": known},
+        )
+    with transaction.atomic():
+        user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        kept = {name: value for name, value in user.preferences.items() if name not in changes}
+        given = {name: _CHECKS[name](value, user) for name, value in changes.items() if value is not None}
+        user.preferences = {**kept, **given}
+        user.save(update_fields=["preferences"])
+    return preferences_of(user)
+
+
+def _check_hotkeys(hotkeys: Any, user: User) -> dict[str, str]:
+    if not isinstance(hotkeys, dict):
+        raise Invalid("bad_hotkeys", _("hotkeys: write an object of actions and their keys."))
+    unknown = sorted(set(hotkeys) - set(DEFAULT_HOTKEYS))
+    if unknown:
+        raise Invalid("unknown_action", _("There is no action “%(name)s”.") % {"name": unknown[0][:80]})
+    chosen = {name: _check_key(key) for name, key in hotkeys.items()}
+    taken = collision(chosen)
+    if taken is not None:
+        key, actions = taken
+        said = _("The key “%(key)s” can't do two things; it is taken.")
+        raise Invalid("hotkey_taken", said % {"key": key}, key=key, actions=actions)
+    beside = {key for name, key in chosen.items() if name in ACTIONS_BESIDE_OPTIONS}
+    option = option_with_key(user, beside) if beside else None
+    if option is not None:
+        key, criterion = option
+        raise Invalid(
+            "hotkey_of_option",
+            _("The key “%(key)s” chooses an option of “%(criterion)s”.") % {"key": key, "criterion": criterion},
+            key=key,
+        )
+    return {name: key for name, key in chosen.items() if DEFAULT_HOTKEYS[name] != (key,)}
+
+
+def _check_key(key: Any) -> str:
+    if not isinstance(key, str) or len(key) != 1 or len(key.lower()) != 1 or not key.isprintable() or key.isspace():
+        raise Invalid("bad_hotkey", _("A key is one character that can be seen."))
+    if key in OPTION_KEYS:
+        raise Invalid("hotkey_of_option", _("The digits and “-” choose options; take another key."), key=key)
+    return key.lower()
+
+
+def option_with_key(user: User, keys: Any) -> tuple[str, str] | None:
+    """A key among these that is an option's own, and the criterion's name: of criteria that the user may meet."""
+    wanted = set(keys)
+    mine = Q(project__memberships__user=user, project__memberships__is_active=True)
+    asked = Q(is_current=True) | Q(batches__status__in=RUNNING_BATCH_STATUSES)
+    for criterion in Criterion.objects.filter(mine, asked).distinct().only("name", "options"):
+        for option in criterion.options:
+            if option.get("hotkey") in wanted:
+                return option["hotkey"], criterion.name
+    return None
+
+
+def _check_flag(value: Any, user: User) -> bool:
+    if not isinstance(value, bool):
+        raise Invalid("bad_preference", _("single_keys and markers are true or false."))
+    return value
+
+
+def _check_view(value: Any, user: User) -> str:
+    if value not in VIEWS or not isinstance(value, str):
+        raise Invalid("bad_preference", _("view: one or all."))
+    return value
+
+
+_CHECKS = {"hotkeys": _check_hotkeys, "single_keys": _check_flag, "view": _check_view, "markers": _check_flag}
+
+
+def choose_language(*, user: User, language: str) -> None:
+    """The language that pages have wherever this person logs in; "" leaves it to the browser. Raises Invalid."""
+    if language and language not in dict(settings.LANGUAGES):
+        raise Invalid("unknown_language", _("There is no interface in this language."))
+    User.objects.filter(pk=user.pk).update(language=language)
+
+
+def make_token(*, actor: User) -> tuple[Any, str]:
+    """The stored token, and its text, which nobody can read again."""
+    with transaction.atomic():
+        instance, token = get_token_model().objects.create(actor)
+        note(actor=actor, action="token.created", subject=instance.token_key)
+    return instance, token
+
+
+def revoke_token(*, actor: User, token_id: str) -> bool:
+    """Deletes one of the actor's own tokens. False: there is none of that id."""
+    if not is_storable(token_id):
+        return False
+    with transaction.atomic():
+        if not get_token_model().objects.filter(user=actor, token_key=token_id).delete()[0]:
+            return False
+        note(actor=actor, action="token.revoked", subject=token_id)
+    return True

@@ -1,0 +1,201 @@
+"""Projects, members, samples and batches as they are read.
+
+The invitations of a project that somebody could still use.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, F, Prefetch, Q, QuerySet, prefetch_related_objects
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.core.units import live_claims
+from annotate.models import Batch, BatchCriterion, Criterion, Invite, Membership, Project, Sample, User
+
+
+def projects_of(user: User) -> QuerySet[Project]:
+    projects = Project.objects.order_by("name")
+    return projects if user.is_superuser else projects.filter(memberships__user=user, memberships__is_active=True)
+
+
+def current_criteria(project: Project) -> QuerySet[Criterion]:
+    return Criterion.objects.filter(project=project, is_current=True).order_by("position", "id")
+
+
+def one_criterion(project: Project, key: str) -> Criterion:
+    criterion = current_criteria(project).filter(key=key).first()
+    if criterion is None:
+        raise Http404(_("This project has no criterion “%(key)s”.") % {"key": key})
+    return criterion
+
+
+def batches_of(project: Project) -> QuerySet[Batch]:
+    """The latest first, with everything that `batch_as_dict` shows."""
+    return (
+        project.batches.annotate(sample_count=Count("batch_samples"))
+        .prefetch_related(*_BATCH_PARTS)
+        .order_by("-number")
+    )
+
+
+def one_batch(project: Project, number: int) -> Batch:
+    batch = Batch.objects.filter(project=project, number=number).select_related("project").first()
+    if batch is None:
+        raise Http404(_("This project has no batch %(number)s.") % {"number": number})
+    return batch
+
+
+def one_sample(project: Project, sample_id: int) -> Sample:
+    sample = Sample.objects.filter(project=project, pk=sample_id).first()
+    if sample is None:
+        raise Http404(_("This project has no such sample."))
+    return sample
+
+
+def samples_matching(project: Project, words: str = "", *, pipeline: str = "") -> QuerySet[Sample]:
+    """Samples in import order; `words` is looked for in the id, the question and the answer. pipeline: only those of
+    this version."""
+    samples = Sample.objects.filter(project=project).order_by("id")
+    if words:
+        samples = samples.filter(
+            Q(external_id__icontains=words) | Q(question__icontains=words) | Q(answer__icontains=words)
+        )
+    return samples.filter(pipeline_version=pipeline) if pipeline else samples
+
+
+def members_of(project: Project) -> QuerySet[Membership]:
+    return Membership.objects.filter(project=project).select_related("user").order_by("user__username")
+
+
+def member_as_dict(member: Membership) -> dict[str, Any]:
+    return {
+        "username": member.user.username,
+        "name": member.user.name,
+        "role": member.role,
+        "tags": member.tags,
+        "is_active": member.is_active,
+    }
+
+
+def person_of(project: Project, username: str) -> User:
+    """Somebody who is a member of the project, or was one and has tasks in it."""
+    here = Q(memberships__project=project) | Q(tasks__batch__project=project)
+    user = User.objects.filter(here, username=username).first()
+    if user is None:
+        raise Http404(_("This project has no member “%(name)s”.") % {"name": username[:80]})
+    return user
+
+
+def project_as_dict(project: Project, role: str) -> dict[str, Any]:
+    return {
+        "slug": project.slug,
+        "name": project.name,
+        "guidelines": project.guidelines,
+        "show_names": project.show_names,
+        "show_judges": project.show_judges,
+        "teach": project.teach,
+        "role": role,
+        "criteria": [criterion_as_dict(criterion) for criterion in current_criteria(project)],
+    }
+
+
+def criterion_as_dict(criterion: Criterion) -> dict[str, Any]:
+    return {
+        "key": criterion.key,
+        "version": criterion.version,
+        "name": criterion.name,
+        "unit": criterion.unit,
+        "scale": criterion.scale,
+        "prompt": criterion.prompt,
+        "help": criterion.help,
+        "options": criterion.options,
+        "pass": criterion.passes,
+        "required": criterion.required,
+        "cant_tell": criterion.cant_tell,
+    }
+
+
+def sample_as_dict(sample: Sample) -> dict[str, Any]:
+    return {
+        "id": sample.external_id,
+        "question": sample.question,
+        "answer": sample.answer,
+        "answer_b": sample.answer_b,
+        "reference": sample.reference,
+        "contexts": sample.contexts,
+        "claims": live_claims(sample.claims),
+        "claims_source": sample.claims_source,
+        "claims_revision": sample.claims_revision,
+        "key_facts": sample.key_facts,
+        "entities": sample.entities,
+        "retrieved_doc_ids": sample.retrieved_doc_ids,
+        "relevant_doc_ids": sample.relevant_doc_ids,
+        "pipeline_version": sample.pipeline_version,
+        "metadata": sample.metadata,
+    }
+
+
+_BATCH_PARTS = (
+    Prefetch("batch_criteria", BatchCriterion.objects.select_related("criterion").order_by("position")),
+    Prefetch("annotators", User.objects.order_by("username")),
+)
+
+
+def batch_as_dict(batch: Batch) -> dict[str, Any]:
+    prefetch_related_objects([batch], *_BATCH_PARTS)  # asks nothing when `batches_of` did
+    samples = getattr(batch, "sample_count", None)
+    return {
+        "number": batch.number,
+        "name": batch.name,
+        "status": batch.status,
+        "overlap": batch.overlap,
+        "overlap_share": batch.overlap_share,
+        "strategy": batch.strategy,
+        "tag_key": batch.tag_key,
+        "gold_share": batch.gold_share,
+        "repeat_share": batch.repeat_share,
+        "gold_feedback": batch.gold_feedback,
+        "lease_minutes": batch.lease_minutes,
+        "consensus": batch.consensus,
+        "settle_share": batch.settle_share,
+        "settle_votes": batch.settle_votes,
+        "selection": batch.selection,
+        "seed": batch.seed,
+        "due_date": batch.due_date.isoformat() if batch.due_date else None,
+        "samples": batch.batch_samples.count() if samples is None else samples,
+        "criteria": [row.criterion.key for row in batch.batch_criteria.all()],
+        "annotators": [user.username for user in batch.annotators.all()],
+    }
+
+
+def active_members(project: Project) -> dict[int, list[str]]:
+    """By the id of everybody who can work in the project: what they know about (their tags)."""
+    members = Membership.objects.filter(project=project, is_active=True, user__is_active=True)
+    return dict(members.values_list("user_id", "tags"))
+
+
+def open_invites(project: Project) -> QuerySet[Invite]:
+    """The latest first. Tokens are known to nobody but those who have the links."""
+    return (
+        Invite.objects.filter(
+            project=project, revoked_at__isnull=True, expires_at__gt=timezone.now(), uses__lt=F("max_uses")
+        )
+        .select_related("created_by")
+        .order_by("-id")
+    )
+
+
+def invite_as_dict(invite: Invite) -> dict[str, Any]:
+    return {
+        "id": invite.pk,
+        "role": invite.role,
+        "tags": invite.tags,
+        "email": invite.email,
+        "max_uses": invite.max_uses,
+        "uses": invite.uses,
+        "expires_at": invite.expires_at,
+        "created_by": invite.created_by.username,
+    }

@@ -1,0 +1,408 @@
+"""The trail: who did what when, of everything in a project, newest first.
+
+Four logs, one order: labels, verdicts and claims have logs of their own, and everything else is in AuditEntry. Each is
+read along its index for as many rows as a page has, and the pages follow each other by (moment, log, id), so that the
+thousandth page costs what the first one does.
+
+What others said about a sample that the reader still has to label is held back (selectors.blindness), with the reason
+in its place; that they said something, and all the rest of the trail, is not.
+
+What somebody asks of the trail, as texts of a form or a query string.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.core.blindness import samples_still_to_label, why_held_back
+from annotate.core.errors import Invalid
+from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Project, Sample, User, VerdictEvent
+
+PAGE_SIZE = 50
+_CHUNK = 500
+
+LABELS, VERDICTS, CLAIMS = "label", "verdict", "claims"
+# Where rows of one moment stand; part of every cursor, so it never changes.
+_RANKS = {"entry": 0, CLAIMS: 1, VERDICTS: 2, LABELS: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class TrailFilter:
+    """kind: "label", "verdict", "claims", or the first word of an entry's action ("member"); None: everything.
+
+    since, until: from the one moment to before the other."""
+
+    person: User | None = None
+    kind: str | None = None
+    sample: Sample | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One row of the trail. actor None: by rule, or the command line. details: by log (`_label`, `_verdict`, …).
+
+    held_back in them: why what was said is not told to this reader."""
+
+    at: datetime
+    log: str
+    id: int
+    actor: User | None
+    action: str
+    subject: str
+    details: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TrailPage:
+    rows: list[Happening]
+    # Where the next page begins; None: this is the last one.
+    next: str | None
+
+
+_Key = tuple[datetime, int, int]
+
+# Of each log: its table, what ties it to the project, and to a person and a sample.
+_FROM = {
+    LABELS: """annotate_labelevent e JOIN annotate_label l ON l.id = e.label_id
+               JOIN annotate_criterion c ON c.id = l.criterion_id AND c.project_id = %(project)s""",
+    VERDICTS: """annotate_verdictevent e JOIN annotate_verdict v ON v.id = e.verdict_id
+                 JOIN annotate_criterion c ON c.id = v.criterion_id AND c.project_id = %(project)s""",
+    CLAIMS: """annotate_claimedit e JOIN annotate_sample s ON s.id = e.sample_id AND s.project_id = %(project)s""",
+    "entry": "annotate_auditentry e",
+}
+_OF_SAMPLE = {
+    LABELS: "l.sample_id = %(sample)s",
+    VERDICTS: "v.sample_id = %(sample)s",
+    CLAIMS: "e.sample_id = %(sample)s",
+}
+# What belongs to no project (tokens) is part of the trail of each project that the person is a member of.
+_ENTRIES = (
+    "e.project_id = %(project)s",
+    "e.project_id IS NULL AND e.actor_id IN (SELECT user_id FROM annotate_membership WHERE project_id = %(project)s)",
+)
+
+
+def trail(
+    *, project: Project, reader: User, asked: TrailFilter, after: str | None = None, size: int = PAGE_SIZE
+) -> TrailPage:
+    """A page of the trail. `after`: the `next` of the page before. Raises Invalid for a cursor that is none."""
+    keys = _keys(project, asked, _read_cursor(after) if after else None, size + 1)
+    shown = keys[:size]
+    return TrailPage(_happenings(shown, project, reader), _cursor(shown[-1]) if len(keys) > size else None)
+
+
+def whole_trail(*, project: Project, reader: User, asked: TrailFilter) -> Iterator[Happening]:
+    """All of it, a piece at a time."""
+    last: _Key | None = None
+    while True:
+        keys = _keys(project, asked, last, _CHUNK)
+        yield from _happenings(keys, project, reader)
+        if len(keys) < _CHUNK:
+            return
+        last = keys[-1]
+
+
+def kinds_of(project: Project) -> list[str]:
+    """What one can filter by: the logs, and the first words of the actions that were noted."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT DISTINCT split_part(e.action, '.', 1) FROM annotate_auditentry e"
+            f" WHERE {_ENTRIES[0]} OR {_ENTRIES[1]}",
+            {"project": project.pk},
+        )
+        noted = {kind for (kind,) in cursor.fetchall()}
+    return [LABELS, VERDICTS, CLAIMS, *sorted(noted - set(_RANKS))]
+
+
+def _keys(project: Project, asked: TrailFilter, last: _Key | None, limit: int) -> list[_Key]:
+    parts = [part for log in _RANKS for part in _selects(log, asked, last)]
+    if not parts:
+        return []
+    given: dict[str, Any] = {
+        "project": project.pk,
+        "person": asked.person and asked.person.pk,
+        "sample": asked.sample and asked.sample.pk,
+        "sample_name": asked.sample and asked.sample.external_id,
+        "action": f"{asked.kind}.%",
+        "since": asked.since,
+        "until": asked.until,
+        "limit": limit,
+    }
+    if last is not None:
+        given |= dict(zip(("last_at", "last_rank", "last_id"), last, strict=True))
+    rows = " UNION ALL ".join(parts)
+    sql = f"SELECT at, rank, id FROM ({rows}) AS rows ORDER BY at DESC, rank DESC, id DESC LIMIT %(limit)s"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, given)
+        return cursor.fetchall()
+
+
+def _selects(log: str, asked: TrailFilter, last: _Key | None) -> list[str]:
+    if asked.kind is not None and (log != asked.kind if log != "entry" else asked.kind in _RANKS):
+        return []
+    rules = []
+    if asked.person is not None:
+        rules.append("e.actor_id = %(person)s")
+    if asked.sample is not None:
+        # An entry that is about a sample names it.
+        rules.append(_OF_SAMPLE.get(log, "e.action LIKE 'sample.%%' AND e.subject = %(sample_name)s"))
+    if asked.kind is not None and log == "entry":
+        rules.append("e.action LIKE %(action)s")
+    if asked.since is not None:
+        rules.append("e.created_at >= %(since)s")
+    if asked.until is not None:
+        rules.append("e.created_at < %(until)s")
+    rank = _RANKS[log]
+    if last is not None:
+        if rank == last[1]:
+            rules.append("(e.created_at, e.id) < (%(last_at)s, %(last_id)s)")
+        else:
+            rules.append(f"e.created_at {'<=' if rank < last[1] else '<'} %(last_at)s")
+    ties = _ENTRIES if log == "entry" else ("true",)
+    return [
+        f"(SELECT e.created_at AS at, {rank} AS rank, e.id FROM {_FROM[log]} WHERE {' AND '.join([tie, *rules])}"
+        " ORDER BY e.created_at DESC, e.id DESC LIMIT %(limit)s)"
+        for tie in ties
+    ]
+
+
+def _happenings(keys: list[_Key], project: Project, reader: User) -> list[Happening]:
+    """The rows of the keys, in their order; one query for each log that has any, and two for what is held back."""
+    wanted: dict[int, list[int]] = {rank: [] for rank in _RANKS.values()}
+    for _at, rank, pk in keys:
+        wanted[rank].append(pk)
+    found: dict[tuple[int, int], Happening] = {}
+    for log, read in (("entry", _entries), (CLAIMS, _claims), (VERDICTS, _verdicts), (LABELS, label_happenings)):
+        ids = wanted[_RANKS[log]]
+        if ids:
+            found |= {(_RANKS[log], row.id): row for row in read(ids)}
+    return _without_what_is_held_back([found[rank, pk] for _at, rank, pk in keys], project, reader)
+
+
+# What tells what somebody said, by log, and what stands in its place. Of all else that is noted, known answers do.
+_TELLING: dict[str, dict[str, Any]] = {
+    LABELS: {"value": None, "before": None, "cant_tell": "", "comment": ""},
+    VERDICTS: {"value": None, "reason": ""},
+    "entry": {"value": None},
+}
+_KNOWN_ANSWERS = ("gold.set", "gold.removed")
+
+
+def _without_what_is_held_back(rows: list[Happening], project: Project, reader: User) -> list[Happening]:
+    names = [_sample_of(row) if _tells(row, reader) else "" for row in rows]
+    samples = Sample.objects.filter(project=project, external_id__in=set(names) - {""})
+    ids = dict(samples.values_list("external_id", "id"))
+    blind = samples_still_to_label(reader, ids.values())
+    return [_held_back(row) if ids.get(name) in blind else row for row, name in zip(rows, names, strict=True)]
+
+
+def _tells(row: Happening, reader: User) -> bool:
+    """Whether the row tells what somebody other than the reader said."""
+    if row.log == CLAIMS or (row.log == "entry" and row.action not in _KNOWN_ANSWERS):
+        return False
+    # Who brings in somebody else's label says nothing of their own.
+    return row.actor != reader or not row.details.get("own", True)
+
+
+def _sample_of(row: Happening) -> str:
+    """Its own id. Of a known answer it stands before the unit (services.gold)."""
+    return row.subject.rpartition(": ")[0] if row.log == "entry" else row.subject
+
+
+def _held_back(row: Happening) -> Happening:
+    return replace(row, details={**row.details, **_TELLING[row.log], "held_back": why_held_back()})
+
+
+def _entries(ids: list[int]) -> list[Happening]:
+    rows = AuditEntry.objects.filter(pk__in=ids).select_related("actor")
+    return [Happening(row.created_at, "entry", row.pk, row.actor, row.action, row.subject, row.details) for row in rows]
+
+
+def _claims(ids: list[int]) -> list[Happening]:
+    rows = ClaimEdit.objects.filter(pk__in=ids).select_related("actor", "sample")
+    return [
+        Happening(
+            row.created_at,
+            CLAIMS,
+            row.pk,
+            row.actor,
+            "claims.edited",
+            row.sample.external_id,
+            {"sample": row.sample.external_id, "revision": row.revision, "change": row.change},
+        )
+        for row in rows
+    ]
+
+
+def label_happenings(ids: Iterable[int]) -> list[Happening]:
+    """Events of labels, each with the value that it replaced."""
+    rows = (
+        LabelEvent.objects.filter(pk__in=ids)
+        .select_related("actor", "label__sample", "label__criterion", "label__rater")
+        .order_by("created_at", "id")
+    )
+    before = _values_before(rows)
+    return [
+        Happening(
+            row.created_at,
+            LABELS,
+            row.pk,
+            row.actor,
+            "label.carried" if row.carried_from_id else "label.saved",
+            row.label.sample.external_id,
+            {
+                "sample": row.label.sample.external_id,
+                "unit": row.label.unit,
+                "criterion": row.label.criterion.key,
+                "criterion_name": row.label.criterion.name,
+                "version": row.label.criterion.version,
+                "rater": row.label.rater.name,
+                "own": row.actor_id is not None and row.actor_id == row.label.rater.user_id,
+                "task": row.label.task_id,
+                "revision": row.revision,
+                "before": before.get((row.label_id, row.revision - 1)),
+                "value": row.value,
+                "cant_tell": row.cant_tell,
+                "comment": row.comment,
+            },
+        )
+        for row in rows
+    ]
+
+
+def _values_before(rows: QuerySet[LabelEvent]) -> dict[tuple[int, int], Any]:
+    changed = [(row.label_id, row.revision - 1) for row in rows if row.revision > 1]
+    if not changed:
+        return {}
+    earlier = LabelEvent.objects.filter(
+        label_id__in={label for label, _ in changed}, revision__in={revision for _, revision in changed}
+    )
+    return {(label, revision): value for label, revision, value in earlier.values_list("label", "revision", "value")}
+
+
+def _verdicts(ids: list[int]) -> list[Happening]:
+    return verdict_happenings(VerdictEvent.objects.filter(pk__in=ids))
+
+
+def verdict_happenings(events: QuerySet[VerdictEvent]) -> list[Happening]:
+    rows = events.select_related("actor", "verdict__sample", "verdict__criterion").order_by("created_at", "id")
+    return [
+        Happening(
+            row.created_at,
+            VERDICTS,
+            row.pk,
+            row.actor,
+            f"verdict.{row.state}",
+            row.verdict.sample.external_id,
+            {
+                "sample": row.verdict.sample.external_id,
+                "unit": row.verdict.unit,
+                "criterion": row.verdict.criterion.key,
+                "criterion_name": row.verdict.criterion.name,
+                "version": row.verdict.criterion.version,
+                "revision": row.revision,
+                "method": row.method,
+                "value": row.value,
+                "votes": len(row.votes),
+                "reason": row.reason,
+            },
+        )
+        for row in rows
+    ]
+
+
+def unit_history(*, sample: Sample) -> dict[str, list[Happening]]:
+    """Unit -> everything that was ever said and decided about it, oldest first."""
+    events = LabelEvent.objects.filter(label__sample=sample).values_list("pk", flat=True)
+    rows = [
+        *label_happenings(events),
+        *verdict_happenings(VerdictEvent.objects.filter(verdict__sample=sample)),
+    ]
+    history: dict[str, list[Happening]] = {}
+    # Of one moment: first what was said, then what follows from it.
+    for row in sorted(rows, key=lambda row: (row.at, row.log != LABELS, row.id)):
+        history.setdefault(row.details["unit"], []).append(row)
+    return history
+
+
+def happening_as_dict(row: Happening) -> dict[str, Any]:
+    return {
+        "at": row.at.isoformat(),
+        "actor": row.actor.username if row.actor else None,
+        "action": row.action,
+        "subject": row.subject,
+        "details": row.details,
+    }
+
+
+def _cursor(key: _Key) -> str:
+    at, rank, pk = key
+    return base64.urlsafe_b64encode(f"{at.isoformat()}|{rank}|{pk}".encode()).decode().rstrip("=")
+
+
+def _read_cursor(text: str) -> _Key:
+    try:
+        at, rank, pk = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().split("|")
+        key = (datetime.fromisoformat(at), int(rank), int(pk))
+    except ValueError as error:
+        raise Invalid("bad_cursor", _("This cursor is not one of ours; start from the first page.")) from error
+    if key[0].tzinfo is None or key[1] not in _RANKS.values() or not 0 <= key[2] < 2**63:
+        raise Invalid("bad_cursor", _("This cursor is not one of ours; start from the first page."))
+    return key
+
+
+PARAMETERS = ("person", "kind", "sample", "since", "until")
+
+
+def read_filter(
+    project: Project, *, person: str = "", kind: str = "", sample: str = "", since: str = "", until: str = ""
+) -> TrailFilter:
+    """person: a user name; sample: its own id; since, until: a day or a moment, a day counted in whole where the server
+    is. Raises Invalid for what the project doesn't have and for what is no day."""
+    return TrailFilter(
+        person=_person(person) if person else None,
+        kind=kind or None,
+        sample=_sample(project, sample) if sample else None,
+        since=_moment(since, "since") if since else None,
+        until=_moment(until, "until", end=True) if until else None,
+    )
+
+
+def _person(name: str) -> User:
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise Invalid("unknown_user", _("There is no account “%(name)s”.") % {"name": name[:80]})
+    return user
+
+
+def _sample(project: Project, name: str) -> Sample:
+    sample = Sample.objects.filter(project=project, external_id=name).first()
+    if sample is None:
+        raise Invalid("unknown_sample", _("This project has no sample “%(name)s”.") % {"name": name[:80]})
+    return sample
+
+
+def _moment(text: str, name: str, *, end: bool = False) -> datetime:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError as error:
+            raise Invalid("bad_date", _("%(name)s: a day such as 2026-12-31.") % {"name": name}) from error
+        return moment if moment.tzinfo else timezone.make_aware(moment)
+    try:
+        return timezone.make_aware(datetime.combine(day + timedelta(days=end), time()))
+    except OverflowError as error:
+        raise Invalid("bad_date", _("%(name)s: a day such as 2026-12-31.") % {"name": name}) from error

@@ -1,0 +1,184 @@
+"""Projects and their members."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.texts import is_storable
+from annotate.core.trail import note
+from annotate.models import Membership, Project, Rater, Task, User
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
+from annotate.models.people import Role
+from annotate.projects.criteria import add_criteria
+
+# What reviewers and annotators get to see (models.Project).
+PROJECT_OPTIONS = ("show_names", "show_judges", "teach")
+_FIELDS = {"slug", "name", "guidelines", "criteria"}
+_SLUG = re.compile(r"^[a-z0-9]+(?:[-_][a-z0-9]+)*$")
+
+
+def create_project(*, slug: str, spec: Mapping[str, Any], created_by: User | None = None) -> Project:
+    """A project with its criteria from a specification (docs/formats.md: project.json). All or nothing.
+
+    Its creator becomes an admin. Raises Invalid or Conflict with a sentence.
+    """
+    if not isinstance(spec, Mapping):
+        raise Invalid("bad_project", _("The project must be an object with “name” and “criteria”."))
+    unknown = set(spec) - _FIELDS
+    if unknown:
+        raise Invalid(
+            "unknown_field",
+            _("Unknown field “%(unknown)s”. Known: %(fields)s.")
+            % {"unknown": min(map(str, unknown))[:80], "fields": ", ".join(sorted(_FIELDS - {"slug"}))},
+        )
+    if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > 60:
+        raise Invalid(
+            "bad_slug",
+            _("“%(slug)s” can't be a project's short name; use up to 60 of a–z, 0–9, “-” and “_”.")
+            % {"slug": str(slug)[:80]},
+        )
+    name, guidelines = _name(spec.get("name") or slug), _guidelines(spec.get("guidelines") or "")
+    criteria = spec.get("criteria", [])
+    if not isinstance(criteria, list):
+        raise Invalid("bad_criteria", "criteria: write a list of criteria or of keys of built-in ones.")
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(slug=slug, name=name, guidelines=guidelines, created_by=created_by)
+            note(actor=created_by, action="project.created", subject=name, project=project)
+            add_criteria(project=project, specs=criteria, actor=created_by)
+            if created_by is not None:
+                set_member(project=project, user=created_by, role=Role.ADMIN, actor=created_by)
+    except IntegrityError as error:
+        raise Conflict("slug_taken", _("There is a project “%(slug)s” already.") % {"slug": slug}) from error
+    return project
+
+
+def change_project(
+    *,
+    actor: User | None = None,
+    project: Project,
+    name: str,
+    guidelines: str,
+    show_names: bool | None = None,
+    show_judges: bool | None = None,
+    teach: bool | None = None,
+) -> Project:
+    """Changes what differs; an option that is None stays as it is."""
+    wanted: dict[str, Any] = {"name": _name(name), "guidelines": _guidelines(guidelines)}
+    for option, value in zip(PROJECT_OPTIONS, (show_names, show_judges, teach), strict=True):
+        if value not in (None, True, False):
+            raise Invalid("bad_option", _("%(option)s: true or false.") % {"option": option})
+        wanted |= {} if value is None else {option: value}
+    with transaction.atomic():
+        stands = Project.objects.select_for_update().get(pk=project.pk)
+        changed = [field for field, value in wanted.items() if getattr(stands, field) != value]
+        for field, value in wanted.items():
+            setattr(project, field, value)
+        if changed:
+            project.save(update_fields=changed)
+            options = {field: wanted[field] for field in changed if field in PROJECT_OPTIONS}
+            note(
+                actor=actor,
+                action="project.changed",
+                subject=project.name,
+                project=project,
+                fields=changed,
+                **options,
+            )
+    return project
+
+
+def _name(text: Any) -> str:
+    if not is_storable(text) or not 1 <= len(text.strip()) <= 200:
+        raise Invalid("bad_name", "name: write a text of 1 to 200 characters.")
+    return text.strip()
+
+
+def _guidelines(text: Any) -> str:
+    if not is_storable(text):
+        raise Invalid("bad_text", "guidelines: write a text.")
+    return text
+
+
+def set_member(*, project: Project, user: User, role: str, actor: User | None = None) -> Membership:
+    """Adds the user with the role, or changes the role. A project keeps at least one admin."""
+    if role not in Role.values:
+        raise Invalid(
+            "bad_role",
+            _("“%(role)s” is not a role; choose one of %(known)s.") % {"role": role, "known": ", ".join(Role.values)},
+        )
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        keep_an_admin(project, user, becomes=role)
+        before = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
+        membership, _made = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
+        _rater_for(project, user)
+        if before is None:
+            note(actor=actor, action="member.added", subject=user.username, project=project, role=role)
+        elif before != role:
+            note(
+                actor=actor,
+                action="member.role_changed",
+                subject=user.username,
+                project=project,
+                role=role,
+                before=before,
+            )
+    return membership
+
+
+def remove_member(*, project: Project, user: User, actor: User | None = None) -> None:
+    """Takes the user out of the project. Their labels stay and keep their name; open tasks must be finished first."""
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        keep_an_admin(project, user, becomes=None)
+        tasks = Task.objects.filter(
+            batch__project=project,
+            batch__status__in=RUNNING_BATCH_STATUSES,
+            annotator=user,
+            status__in=OPEN_TASK_STATUSES,
+        ).count()
+        if tasks:
+            raise Conflict(
+                "has_open_tasks",
+                _("%(name)s still has %(tasks)s open tasks in open batches of this project.")
+                % {"name": user.name, "tasks": tasks},
+                tasks=tasks,
+            )
+        gone = Membership.objects.filter(project=project, user=user)
+        for role in gone.values_list("role", flat=True):
+            note(actor=actor, action="member.removed", subject=user.username, project=project, role=role)
+        gone.delete()
+
+
+def keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:
+    admins = set(
+        Membership.objects.filter(project=project, role=Role.ADMIN, is_active=True, user__is_active=True).values_list(
+            "user_id", flat=True
+        )
+    )
+    if becomes != Role.ADMIN and admins == {user.pk}:
+        raise Conflict("last_admin", _("A project needs at least one admin; make somebody else admin first."))
+
+
+def _rater_for(project: Project, user: User) -> Rater:
+    """The member's rater. A name that labels from a file already use is taken over only when it was nobody's."""
+    rater = Rater.objects.filter(project=project, user=user).first()
+    if rater is not None:
+        return rater
+    rater, created = Rater.objects.get_or_create(project=project, name=user.username, defaults={"user": user})
+    if not created and rater.user_id is None:
+        rater.user = user
+        rater.save(update_fields=["user"])
+    elif rater.user_id != user.pk:
+        raise Conflict(
+            "rater_name_taken",
+            _("Labels of another person already use the name “%(username)s”.") % {"username": user.username},
+        )
+    return rater

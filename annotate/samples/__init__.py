@@ -1,0 +1,1 @@
+"""Samples as they came in, their claims, and what is reported about them."""

@@ -1,0 +1,159 @@
+"""Editing the claims of a sample before people label them. The changes themselves are in claim_edits.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import OperationalError, connection, transaction
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.core.texts import check_json
+from annotate.core.units import is_dropped, unit_number, unit_title
+from annotate.models import ClaimEdit, Project, Sample, User
+from annotate.models.sample import ClaimsSource
+from annotate.samples.claim_edits import FIELDS, Claim, apply_change, go_back
+from annotate.samples.claims_read import (
+    CHECKED,
+    IMPORTED,
+    batches_at_work,
+    claims_as_dict,
+    in_words,
+    may_know,
+    said_about_claims,
+    why_fixed,
+)
+
+# Of any change that `edit_claims` takes.
+CHANGE_FIELDS = FIELDS | {"revision"}
+_PATIENCE = "3s"
+
+
+def edit_claims(
+    *, actor: User, project: Project, sample_id: int, change: Mapping[str, Any], expected_revision: int
+) -> dict[str, Any]:
+    """Makes one change and returns the claims as they are then (selectors.claims.claims_as_dict).
+
+    change: one of claim_edits, {"op": "restore_revision", "revision": 3}, or {"op": "checked"}: somebody has read the
+    claims and found them good. Repeating a change that was made at `expected_revision` changes nothing and gives the
+    claims as they are. A change that changes nothing makes no revision.
+
+    Raises Http404, Stale (somebody changed them in between; carries both), Conflict (people are at work on the claims,
+    or something rests on one that would change), Invalid.
+    """
+    if not isinstance(change, Mapping):
+        raise Invalid("bad_change", _("Send the change as an object with “op”."))
+    check_json(dict(change))
+    with transaction.atomic():
+        sample = _locked(project, sample_id)
+        if expected_revision != sample.claims_revision:
+            return _repeated_or_stale(sample, actor, change, expected_revision)
+        batches = list(batches_at_work(sample))
+        if batches:
+            told = may_know(actor, sample)
+            named = [{"number": batch.number, "name": batch.name, "status": batch.status} for batch in batches]
+            raise Conflict("claims_in_use", why_fixed(batches, told=told), **({"batches": named} if told else {}))
+        before = sample.claims
+        after = _after(sample, change)
+        state = claims_as_dict(sample, user=actor)
+        if after == before and (change["op"] != CHECKED or state["checked"]):
+            return state
+        _require_untouched(actor, sample, before, after)
+        if not state["history"] or state["history"][0]["revision"] != sample.claims_revision:
+            # What the history begins with, or goes on with after a file named the claims.
+            began = {"op": IMPORTED, "source": sample.claims_source}
+            ClaimEdit.objects.create(
+                sample=sample, revision=sample.claims_revision, change=began, claims=before, actor=actor
+            )
+        sample.claims, sample.claims_revision = after, sample.claims_revision + 1
+        if after != before:
+            sample.claims_source = ClaimsSource.EDITED
+        sample.save(update_fields=["claims", "claims_revision", "claims_source"])
+        ClaimEdit.objects.create(
+            sample=sample, revision=sample.claims_revision, change=dict(change), claims=after, actor=actor
+        )
+        return claims_as_dict(sample, user=actor)
+
+
+# In the order in which everybody else takes them. The project: a file that is being imported counts the claims and
+# writes about them later. The batches: one that is being opened sends them to people. The sample: the other editors,
+# and whoever is about to write something that refers to it.
+_LOCKS = (
+    "SELECT FROM annotate_project WHERE id = %(project)s FOR SHARE",
+    """SELECT FROM annotate_batch WHERE id IN (
+           SELECT batch_id FROM annotate_batchsample WHERE sample_id = %(sample)s
+           UNION SELECT batch_id FROM annotate_task WHERE sample_id = %(sample)s) ORDER BY id FOR SHARE""",
+)
+
+
+def _locked(project: Project, sample_id: int) -> Sample:
+    """Waits a little for others to be done, but not for the end of a large import."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL lock_timeout = '{_PATIENCE}'")
+            for lock in _LOCKS:
+                cursor.execute(lock, {"project": project.pk, "sample": sample_id})
+        sample = Sample.objects.select_for_update().filter(project=project, pk=sample_id).first()
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") != "55P03":
+            raise
+        raise Conflict(
+            "busy", _("An import or a batch is at work on this sample right now; try again in a moment.")
+        ) from error
+    if sample is None:
+        raise Http404(_("This project has no such sample."))
+    return sample
+
+
+def _repeated_or_stale(
+    sample: Sample, actor: User, change: Mapping[str, Any], expected_revision: int
+) -> dict[str, Any]:
+    made = sample.claim_edits.filter(revision=expected_revision + 1, actor=actor).first()
+    current = claims_as_dict(sample, user=actor)
+    if made is not None and made.change == dict(change):
+        return current
+    raise Stale(
+        "stale",
+        _("These claims were changed elsewhere in the meantime. Your change was not made."),
+        current=current,
+        yours=dict(change),
+    )
+
+
+def _after(sample: Sample, change: Mapping[str, Any]) -> list[Claim]:
+    name = change.get("op")
+    if name == CHECKED and set(change) == {"op"}:
+        return list(sample.claims)
+    if name == "restore_revision" and set(change) == {"op", "revision"}:
+        revision = change["revision"]
+        if isinstance(revision, bool) or not isinstance(revision, int) or not 0 < revision < 2**31:
+            raise Invalid("bad_change", _("%(name)s: a whole number from 1.") % {"name": "revision"})
+        if revision == sample.claims_revision:
+            return list(sample.claims)
+        then = sample.claim_edits.filter(revision=revision).values_list("claims", flat=True).first()
+        if then is None:
+            raise Invalid("unknown_revision", _("The claims have no revision %(n)d.") % {"n": revision})
+        return go_back(sample.claims, then)
+    return apply_change(change, sample.claims, sample.answer)
+
+
+def _require_untouched(actor: User, sample: Sample, before: Sequence[Claim], after: Sequence[Claim]) -> None:
+    """What something was said about stays what it was said about."""
+    said = said_about_claims(sample)
+    for index, claim in enumerate(before):
+        if index in said and _meaning(claim) != _meaning(after[index]):
+            told = may_know(actor, sample)
+            title = unit_title(f"claim:{index}", unit_number(sample, f"claim:{index}"))
+            raise Conflict(
+                "claim_in_use",
+                _("%(claim)s carries %(counts)s, so it stays as it is. Others can be changed, and new ones added.")
+                % {"claim": title, "counts": in_words(said[index], told=told)},
+                unit=f"claim:{index}",
+                **({"carries": said[index]} if told else {}),
+            )
+
+
+def _meaning(claim: Mapping[str, Any]) -> tuple[Any, ...]:
+    return claim["text"], claim["start"], claim["end"], is_dropped(claim)

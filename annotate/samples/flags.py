@@ -1,0 +1,67 @@
+"""Telling the admin that something is wrong with a sample, and resolving it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.permissions import may, no_such_task, role_of
+from annotate.core.texts import MAX_COMMENT, is_storable
+from annotate.core.trail import note
+from annotate.models import Flag, Project, Task, User
+from annotate.models.batch import BatchStatus
+
+
+def raise_flag(*, actor: User, task_id: int, reason: Any) -> Flag:
+    """Flags the sample of one's own task. The same words again, while nobody has resolved them, are the same flag.
+
+    Raises Http404 (not one's own task), Invalid (no reason).
+    """
+    words = _words(reason, "no_reason", _("Say in a few words what is wrong with this sample."))
+    with transaction.atomic():
+        # Locked, so that the same request twice at once makes one flag.
+        task = (
+            Task.objects.select_for_update(of=("self",), no_key=True)
+            .select_related("batch__project")
+            .filter(pk=task_id, annotator=actor)
+            .exclude(batch__status=BatchStatus.DRAFT)
+            .first()
+        )
+        if task is None or not may(role_of(actor, task.batch.project), "flags.raise"):
+            raise no_such_task(actor, task_id)
+        same = Flag.objects.filter(task=task, raised_by=actor, reason=words, resolved_at=None).first()
+        return same or Flag.objects.create(
+            project=task.batch.project, sample_id=task.sample_id, task=task, reason=words, raised_by=actor
+        )
+
+
+def resolve_flag(*, actor: User, project: Project, flag_id: int, resolution: Any) -> Flag:
+    """Notes what was done about it. Repeating it changes nothing.
+
+    Raises Http404, Invalid (no words), Conflict (resolved with other words already).
+    """
+    words = _words(resolution, "no_resolution", _("Say in a few words what was done about it."))
+    with transaction.atomic():
+        flag = Flag.objects.select_for_update(of=("self",)).filter(pk=flag_id, project=project).first()
+        if flag is None:
+            raise Http404(_("This project has no such flag."))
+        if flag.resolved_at is not None:
+            if flag.resolved_by_id == actor.pk and flag.resolution == words:
+                return flag
+            raise Conflict("resolved", _("This flag was resolved already; nothing was changed."))
+        flag.resolution, flag.resolved_by, flag.resolved_at = words, actor, timezone.now()
+        flag.save(update_fields=["resolution", "resolved_by", "resolved_at"])
+        note(actor=actor, action="flag.resolved", subject=flag.sample.external_id, project=project, resolution=words)
+    return flag
+
+
+def _words(text: Any, code: str, sentence: str) -> str:
+    words = text.strip() if is_storable(text) else ""
+    if not words or len(words) > MAX_COMMENT:
+        raise Invalid(code, sentence)
+    return words

@@ -1,0 +1,210 @@
+"""Many samples at once, each list in one array: PostgreSQL takes at most 65,535 parameters.
+
+The metadata that samples have, as something to choose from.
+
+Which versions of a pipeline a project has samples of.
+
+Which expertise a sample needs.
+
+What people report about samples, as admins and reviewers read it.
+
+How many units of a criterion's kind its samples have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from django.db import connection
+from django.db.models import Count, Max, Min, Model, QuerySet
+from django.db.models.functions import Collate
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Invalid
+from annotate.core.units import LISTED_KINDS, UnitCount
+from annotate.models import Criterion, Flag, Project, Sample
+
+Row = TypeVar("Row", bound=Model)
+
+
+def samples_named(project: Project, names: Collection[str]) -> QuerySet[Sample]:
+    """Those with these ids of their own; of an id that the project doesn't have, none."""
+    return Sample.objects.filter(project=project).extra(where=["external_id = ANY(%s)"], params=[sorted(names)])
+
+
+def samples_keyed(keys: Collection[int]) -> QuerySet[Sample]:
+    """Those with these primary keys."""
+    return Sample.objects.extra(where=["annotate_sample.id = ANY(%s)"], params=[list(keys)])
+
+
+def of_samples(rows: QuerySet[Row], keys: Collection[int]) -> QuerySet[Row]:
+    """The rows that belong to samples with these primary keys. rows: not within another query.
+
+    Named by their own column: over a table that is just being filled, and whose statistics are old, PostgreSQL would
+    join the samples with all of its rows.
+    """
+    named = f'"{rows.model._meta.db_table}".sample_id = ANY(%s)'
+    return rows.extra(where=[named], params=[list(keys)])  # noqa: S610 - a table of ours
+
+
+# Metadata are looked at in this many samples only, so that the form opens at once in a large project.
+METADATA_SAMPLES = 5000
+MAX_KEYS, MAX_VALUES = 8, 30
+LONGEST_VALUE = 100
+
+
+@dataclass(frozen=True)
+class KnownValue:
+    value: str | int | float | bool
+    samples: int
+
+    @property
+    def shown(self) -> str:
+        text = self.value if isinstance(self.value, str) else str(self.value)
+        return text if len(text) <= 60 else text[:59] + "…"
+
+
+@dataclass
+class KnownKey:
+    key: str
+    values: list[KnownValue] = field(default_factory=list)
+
+
+# A pipeline's version is chosen by and compared by like any other metadata.
+_ALL = """metadata || CASE WHEN pipeline_version = '' THEN '{}'::jsonb
+                                    ELSE jsonb_build_object('pipeline_version', pipeline_version) END"""
+_METADATA = f"""
+    WITH pairs AS (
+        SELECT pair.key, pair.value, count(*) AS samples
+        FROM (
+            SELECT {_ALL} AS metadata
+            FROM annotate_sample WHERE project_id = %(project)s ORDER BY id LIMIT %(samples)s
+        ) AS s, jsonb_each(s.metadata) AS pair
+        WHERE jsonb_typeof(pair.value) IN ('string', 'number', 'boolean')
+        GROUP BY pair.key, pair.value
+    ), ranked AS (
+        SELECT *, sum(samples) OVER same_key AS total, max(samples) OVER same_key AS most,
+               row_number() OVER (PARTITION BY key ORDER BY samples DESC, value) AS place
+        FROM pairs WINDOW same_key AS (PARTITION BY key)
+    )
+    SELECT key, value, samples FROM ranked WHERE place <= %(values)s AND most > 1 ORDER BY total DESC, key, place
+"""
+
+
+def known_metadata(project: Project) -> list[KnownKey]:
+    """The metadata keys found in most samples, each with its most frequent values.
+
+    Keys whose values are all different (ids, addresses) are left out: nobody filters by them.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_METADATA, {"project": project.pk, "samples": METADATA_SAMPLES, "values": MAX_VALUES})
+        found: dict[str, KnownKey] = {}
+        for key, value, samples in cursor.fetchall():
+            known = found.setdefault(key, KnownKey(key))
+            known.values.append(KnownValue(_decoded(value), samples))
+    return list(found.values())[:MAX_KEYS]
+
+
+_OF_SAMPLES = f"""
+    SELECT s.external_id, jsonb_object_agg(pair.key, pair.value)
+    FROM (
+        SELECT external_id, {_ALL} AS metadata FROM annotate_sample
+        WHERE project_id = %(project)s AND external_id = ANY(%(samples)s)
+    ) AS s, jsonb_each(s.metadata) AS pair
+    WHERE jsonb_typeof(pair.value) IN ('string', 'number', 'boolean') AND length(pair.value::text) <= %(longest)s
+    GROUP BY s.external_id ORDER BY s.external_id COLLATE "C"
+"""
+
+
+def metadata_of(project: Project, samples: Collection[str]) -> dict[str, dict[str, Any]]:
+    """The metadata of these samples that may name a part of the data: texts of ordinary length, numbers, true/false."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OF_SAMPLES, {"project": project.pk, "samples": sorted(samples), "longest": LONGEST_VALUE})
+        return {sample: _decoded(values) for sample, values in cursor.fetchall()}
+
+
+def _decoded(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def pipeline_versions(project: Project) -> list[dict[str, Any]]:
+    """[{"version", "samples", "first_at", "last_at"}], the one whose samples came last first."""
+    rows = (
+        Sample.objects.filter(project=project)
+        .exclude(pipeline_version="")
+        .order_by()
+        .values("pipeline_version")
+        .annotate(samples=Count("pk"), first_at=Min("created_at"), last_at=Max("created_at"))
+    )
+    return [
+        {
+            "version": row["pipeline_version"],
+            "samples": row["samples"],
+            "first_at": row["first_at"].isoformat(),
+            "last_at": row["last_at"].isoformat(),
+        }
+        for row in sorted(rows, key=lambda row: (row["last_at"], row["pipeline_version"]), reverse=True)
+    ]
+
+
+# By hand: Django would take a key such as "7" for a place in a list.
+_TAGS = """
+    SELECT id, external_id, metadata ->> %(key)s::text, jsonb_typeof(metadata -> %(key)s::text)
+      FROM annotate_sample WHERE id = ANY(%(samples)s) AND metadata ? %(key)s::text
+"""
+
+
+def sample_tags(key: str, samples: Collection[int]) -> dict[int, str]:
+    """By sample the value of the metadata key as text. Of a sample without one, or with null or "": nothing.
+
+    Raises Invalid for a list or an object: no member's tag could ever equal it.
+    """
+    if not key:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_TAGS, {"key": key, "samples": list(samples)})
+        rows = cursor.fetchall()
+    for _pk, name, _text, kind in rows:
+        if kind in ("array", "object"):
+            said = _("“%(key)s” of sample “%(sample)s” holds a list or an object; an expertise is one text or number.")
+            raise Invalid("bad_tag", said % {"key": key, "sample": name[:80]})
+    return {pk: text for pk, _name, text, _kind in rows if text}
+
+
+def flags_of(project: Project, *, resolved: bool = False) -> QuerySet[Flag]:
+    """The latest first: those that wait, or those that were resolved."""
+    return (
+        Flag.objects.filter(project=project, resolved_at__isnull=not resolved)
+        .select_related("sample", "raised_by", "resolved_by", "task__batch")
+        .defer("sample__answer", "sample__contexts", "sample__claims", "sample__metadata")
+        .order_by("-id")
+    )
+
+
+def flag_as_dict(flag: Flag) -> dict[str, Any]:
+    return {
+        "id": flag.pk,
+        "sample": flag.sample_id,
+        "sample_id": flag.sample.external_id,
+        "reason": flag.reason,
+        "raised_by": flag.raised_by.username,
+        "created_at": flag.created_at,
+        "resolution": flag.resolution,
+        "resolved_by": flag.resolved_by.username if flag.resolved_by else None,
+        "resolved_at": flag.resolved_at,
+    }
+
+
+def unit_counts(criterion: Criterion, samples: Collection[str]) -> dict[str, int]:
+    """Of each of these samples, by its own id; nothing for a kind of unit that a sample has once."""
+    if criterion.unit not in LISTED_KINDS:
+        return {}
+    rows = (
+        samples_named(criterion.project, samples)
+        .annotate(units=UnitCount(criterion.unit))
+        .order_by(Collate("external_id", "C"))
+    )
+    return dict(rows.values_list("external_id", "units"))

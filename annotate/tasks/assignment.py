@@ -1,0 +1,264 @@
+"""Who labels which sample: loads equal within what expertise allows, and each person's own order of work.
+
+The tasks of samples that a batch has just got: when it opens, and when it is extended.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import Count, Max
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict
+from annotate.labels.gold_read import gold_for
+from annotate.models import Batch, BatchSample, Task
+from annotate.models.batch import OPEN_TASK_STATUSES, Purpose, Strategy, TaskStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """How many people label a sample, and who may."""
+
+    overlap: int
+    people: Sequence[int]
+
+
+def assign(wanted: Sequence[Seats], load: Mapping[int, int], rng: random.Random) -> list[list[int]]:
+    """For each sample its people: those with the fewest tasks so far, ties in random order.
+
+    load: what everybody has already. Where anybody may label any sample the loads come to differ by at most one, and
+    every pair of people comes to share samples, which agreement needs. Where expertise limits who may, no task could
+    go to somebody with two tasks fewer, not even by moving others as well.
+    """
+    load = dict(load)
+    plan: list[list[int]] = [[] for _ in wanted]
+    # Those with the least choice first: the others can still make up for what they do to the loads.
+    for index in sorted(range(len(wanted)), key=lambda index: len(wanted[index].people)):
+        order = sorted(wanted[index].people, key=lambda person: (load[person], rng.random()))
+        plan[index] = order[: wanted[index].overlap]
+        for person in plan[index]:
+            load[person] += 1
+    if len({tuple(seats.people) for seats in wanted}) > 1:
+        _even_out(wanted, plan, load)
+    return plan
+
+
+def _even_out(wanted: Sequence[Seats], plan: list[list[int]], load: dict[int, int]) -> None:
+    """Moves tasks along chains of people, from whoever has most, until no chain ends at somebody with two fewer."""
+    held: dict[int, set[int]] = defaultdict(set)
+    for index, people in enumerate(plan):
+        for person in people:
+            held[person].add(index)
+    while True:
+        for giver in sorted(load, key=lambda person: -load[person]):
+            chain = _chain(giver, wanted, plan, load, held)
+            if chain:
+                break
+        else:
+            return
+        for index, source, target in chain:
+            plan[index][plan[index].index(source)] = target
+            held[source].remove(index)
+            held[target].add(index)
+        load[giver] -= 1
+        load[chain[-1][2]] += 1
+
+
+def _chain(
+    giver: int,
+    wanted: Sequence[Seats],
+    plan: Sequence[Collection[int]],
+    load: Mapping[int, int],
+    held: Mapping[int, Collection[int]],
+) -> list[tuple[int, int, int]]:
+    """The shortest (sample, from, to), … from `giver` to somebody with at least two tasks fewer. Breadth first."""
+    came: dict[int, tuple[int, int]] = {}
+    waiting = deque([giver])
+    while waiting:
+        source = waiting.popleft()
+        for index in sorted(held[source]):
+            for target in wanted[index].people:
+                if target == giver or target in came or target in plan[index]:
+                    continue
+                came[target] = (index, source)
+                if load[target] <= load[giver] - 2:
+                    return _steps(target, giver, came)
+                waiting.append(target)
+    return []
+
+
+def _steps(end: int, giver: int, came: Mapping[int, tuple[int, int]]) -> list[tuple[int, int, int]]:
+    steps, target = [], end
+    while target != giver:
+        index, source = came[target]
+        steps.append((index, source, target))
+        target = source
+    return steps[::-1]
+
+
+# Expertise
+
+
+def who_may(tag: str, tags_of: Mapping[int, Collection[str]]) -> list[int]:
+    """Of these people those who may label a sample with the tag; without one, all."""
+    return [person for person, tags in tags_of.items() if not tag or tag in tags]
+
+
+def check_tags(batch: Batch, tags_of: Mapping[int, Collection[str]]) -> None:
+    """Raises Conflict when too few of the people have an expertise that samples of the batch need."""
+    rows = batch.batch_samples.exclude(tag="").values_list("tag").annotate(samples=Count("id"), needed=Max("overlap"))
+    for tag, samples, needed in rows.order_by("tag"):
+        people = len(who_may(tag, tags_of))
+        if people < needed:
+            said = _(
+                "%(samples)d samples need the expertise “%(tag)s” and %(needed)d people each, but only %(people)d of "
+                "those who label this batch have that tag. Give the tag to more members, or add people who have it."
+            )
+            given = {"samples": samples, "tag": tag[:80], "needed": needed, "people": people}
+            raise Conflict("too_few_with_tag", said % given, **{**given, "tag": tag})
+
+
+# The order of one person's work
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One task of a person's list, before it is stored."""
+
+    sample_id: int
+    tag: str
+    purpose: str = Purpose.LABEL
+
+
+def turns(
+    own: Iterable[Turn], gold: Sequence[Turn], *, gold_share: float, repeat_share: float, rng: random.Random
+) -> list[Turn]:
+    """A person's tasks with those that measure them mixed in, so that nothing tells which they are.
+
+    gold: what can be drawn from, the best first. A repeated task comes again at least half of the list later; so only
+    what lies in the first half is repeated, and at most half of everything.
+    """
+    mixed = list(own)
+    labels = len(mixed)
+    for turn in gold[: round(labels * gold_share)]:
+        mixed.insert(rng.randint(0, len(mixed)), turn)
+    half = (len(mixed) + 1) // 2
+    early = [index for index, turn in enumerate(mixed[: len(mixed) - half + 1]) if turn.purpose == Purpose.LABEL]
+    again = rng.sample(early, min(round(labels * repeat_share), len(early)))
+    # From the back, so that places in front keep their numbers.
+    places = sorted(((rng.randint(index + half, len(mixed)), index) for index in again), reverse=True)
+    repeats = [(place, Turn(mixed[index].sample_id, mixed[index].tag, Purpose.REPEAT)) for place, index in places]
+    for place, turn in repeats:
+        mixed.insert(place, turn)
+    return mixed
+
+
+# From so many new tasks on the table is another one for whoever searches it.
+MANY = 5_000
+
+
+def make_tasks(batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[int, Collection[str]]) -> int:
+    """Returns how many. The batch is locked by the caller."""
+    if batch.strategy == Strategy.PULL:
+        return _make_free(batch, samples)
+    return _share_out(batch, samples, tags_of)
+
+
+def _make_free(batch: Batch, samples: Sequence[BatchSample]) -> int:
+    """The copies of a sample side by side: who has passed one of them has passed them all."""
+    first = end_of_queue(batch)
+    copies = [row for row in samples for _copy in range(row.overlap)]
+    Task.objects.bulk_create(
+        (
+            Task(batch=batch, sample_id=row.sample_id, tag=row.tag, position=first + index)
+            for index, row in enumerate(copies)
+        ),
+        batch_size=5000,
+    )
+    if len(copies) >= MANY:
+        # PostgreSQL measures the table by itself, but only after a while; until then it plans for the one it knew.
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE annotate_task")
+    return len(copies)
+
+
+def end_of_queue(batch: Batch) -> int:
+    """A position that nobody has come to yet."""
+    last = Task.objects.filter(batch=batch).aggregate(last=Max("position"))["last"]
+    return 0 if last is None else last + 1
+
+
+def _share_out(batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[int, Collection[str]]) -> int:
+    people_for = {tag: who_may(tag, tags_of) for tag in {row.tag for row in samples}}
+    wanted = [Seats(row.overlap, people_for[row.tag]) for row in samples]
+    first = samples[0].position if samples else 0
+    # The seed alone for the first samples of a batch; something else for each later lot.
+    rng = random.Random(batch.seed if first == 0 else f"{batch.seed} {first}")
+    plan = assign(wanted, open_load(batch, tags_of), rng)
+    own: dict[int, list[Turn]] = defaultdict(list)
+    for row, people in zip(samples, plan, strict=True):
+        for person in people:
+            own[person].append(Turn(row.sample_id, row.tag))
+    return append_turns(batch, own, tags_of)
+
+
+def open_load(batch: Batch, people: Collection[int]) -> dict[int, int]:
+    """How many tasks each of them still has to do."""
+    tasks = Task.objects.filter(batch=batch, annotator__in=people, status__in=OPEN_TASK_STATUSES, purpose=Purpose.LABEL)
+    return dict.fromkeys(people, 0) | dict(tasks.order_by().values_list("annotator").annotate(Count("id")))
+
+
+def append_turns(batch: Batch, own: Mapping[int, Sequence[Turn]], tags_of: Mapping[int, Collection[str]]) -> int:
+    """Puts tasks, and those that measure, at the end of each person's list. Returns how many it made.
+
+    A task that exists already (an untouched one that came from somebody else) is not made again: it only gets its
+    place.
+    """
+    ends = _ends(batch, own)
+    theirs = _untouched(batch, own)
+    made, placed = [], []
+    for person, labels in own.items():
+        rng = random.Random(f"turns {batch.seed} {person} {ends[person]}")
+        known = _known(batch, person, labels, tags_of[person], rng) if batch.gold_share else []
+        listed = turns(labels, known, gold_share=batch.gold_share, repeat_share=batch.repeat_share, rng=rng)
+        for position, turn in enumerate(listed, start=ends[person]):
+            task = theirs.get((person, turn.sample_id)) if turn.purpose == Purpose.LABEL else None
+            if task is None:
+                made.append(
+                    Task(
+                        batch=batch,
+                        annotator_id=person,
+                        sample_id=turn.sample_id,
+                        tag=turn.tag,
+                        purpose=turn.purpose,
+                        position=position,
+                    )
+                )
+            else:
+                task.position = position
+                placed.append(task)
+    Task.objects.bulk_create(made, batch_size=5000)
+    Task.objects.bulk_update(placed, ["position"], batch_size=1000)
+    return len(made)
+
+
+def _known(batch: Batch, person: int, labels: Sequence[Turn], tags: Collection[str], rng: random.Random) -> list[Turn]:
+    found = gold_for(batch, person, tags=tags, besides={turn.sample_id for turn in labels}, rng=rng)
+    return [Turn(sample_id, tag, Purpose.GOLD) for sample_id, tag in found]
+
+
+def _ends(batch: Batch, people: Collection[int]) -> dict[int, int]:
+    """By person the first position after their list."""
+    lasts = Task.objects.filter(batch=batch, annotator__in=people).order_by().values_list("annotator")
+    ends = {person: last + 1 for person, last in lasts.annotate(Max("position"))}
+    return dict.fromkeys(people, 0) | ends
+
+
+def _untouched(batch: Batch, own: Mapping[int, Sequence[Turn]]) -> dict[tuple[int, int], Task]:
+    tasks = Task.objects.filter(batch=batch, annotator__in=own, purpose=Purpose.LABEL, status=TaskStatus.PENDING)
+    return {(task.annotator_id, task.sample_id): task for task in tasks if task.annotator_id is not None}

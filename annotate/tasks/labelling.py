@@ -1,0 +1,367 @@
+"""Labelling one's own tasks: save a label, submit, skip. The one home of a task's state.
+
+A page that is still open at a task keeps it, though nothing is saved for a while.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.core.permissions import no_such_task
+from annotate.core.scales import normalise
+from annotate.core.spans import check_evidence
+from annotate.core.texts import MAX_COMMENT, is_storable
+from annotate.core.units import LISTED_KINDS, parse_unit
+from annotate.labels.consensus import settle_samples
+from annotate.models import LabelEvent, User
+from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
+from annotate.tasks.sql import AskedCriterion, TaskRow, finish_task, read_task, renew_lease, write_label
+from annotate.tasks.task_queue import put_back
+
+# A page left open overnight is not a day of work.
+MAX_ACTIVE_SECONDS = 24 * 3600
+MAX_ACTIVE_MS = MAX_ACTIVE_SECONDS * 1000
+# What a label says; the rest is where it says it.
+_SAID = ("value", "cant_tell", "comment", "evidence")
+# Each try that fails means that another request of the same person succeeded, so a few are plenty.
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class LabelInput:
+    """What a person said about one unit. `value` None takes the choice back and keeps the comment.
+
+    cant_tell: why no value can be given; "" when one can. Stands in the place of a value.
+    active_ms: the browser's running total for this label.
+    """
+
+    unit: str
+    criterion: str
+    value: Any
+    comment: str = ""
+    evidence: Any = ()
+    active_seconds: int | None = None
+    cant_tell: Any = ""
+    active_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A task that was submitted, skipped or taken back."""
+
+    id: int
+    batch_id: int
+    status: str
+    # Whether the annotator may see the known answers now.
+    answers_shown: bool = False
+
+
+def save_label(
+    *, actor: User, task_id: int, said: LabelInput, expected_revision: int, idempotency_key: uuid.UUID
+) -> dict[str, Any]:
+    """Saves one label as its next revision and returns it as it now stands.
+
+    `expected_revision` is the revision the person saw (0: none). Repeating a request with its key returns the same
+    reply and changes nothing.
+
+    Raises Http404 (not one's own task), Conflict (task or batch no longer open), Invalid (what was said makes no
+    sense here), Stale (somebody saved in between; carries both versions).
+    """
+    unit, key = _text(said.unit, "unit"), _text(said.criterion, "criterion")
+    comment = _check_comment(said.comment)
+    cant_tell = _check_cant_tell(said.cant_tell)
+    active_seconds = _check_active_seconds(said.active_seconds)
+    active_ms = _check_active_ms(said.active_ms)
+    key_known = False
+    for _attempt in range(_TRIES):
+        task = read_task(
+            annotator_id=actor.pk, task_id=task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence)
+        )
+        if task is None:
+            raise no_such_task(actor, task_id)
+        criterion = _asked_criterion(task, unit, key)
+        value = None if said.value is None else normalise(criterion, said.value)
+        _require_one_answer(criterion, value, cant_tell)
+        evidence = check_evidence(list(said.evidence), task.contexts or [])
+        saved = {
+            "unit": unit,
+            "criterion": key,
+            "value": value,
+            "cant_tell": cant_tell,
+            "comment": comment,
+            "evidence": evidence,
+        }
+        if expected_revision != (task.label.revision if task.label else 0):
+            return _repeated_or_stale(task, saved, idempotency_key)
+        # Only now: a repeated request gets its first reply even when the task was submitted since.
+        require_open(task)
+        if key_known:
+            raise _key_reused()
+        try:
+            with _one_statement():
+                revision = write_label(
+                    task=task,
+                    actor_id=actor.pk,
+                    unit=unit,
+                    criterion_id=criterion.id,
+                    value=value,
+                    cant_tell=cant_tell,
+                    comment=comment,
+                    evidence=evidence,
+                    active_seconds=active_seconds,
+                    active_ms=active_ms,
+                    key=idempotency_key,
+                )
+        except IntegrityError:
+            # The label was made, or the key used, in between or long ago; what is there now tells which.
+            key_known = LabelEvent.objects.filter(idempotency_key=idempotency_key).exists()
+            continue
+        if revision is not None:
+            return {**saved, "revision": revision}
+    raise Conflict("busy", _("This label is being changed elsewhere right now; try again."))
+
+
+@contextmanager
+def _one_statement() -> Iterator[None]:
+    """A statement is a transaction of its own, and needs no BEGIN and COMMIT around it: two questions to the server
+    fewer for every choice. Inside a caller's transaction it needs a savepoint, so that its failure is not theirs."""
+    if connection.in_atomic_block:
+        with transaction.atomic():
+            yield
+    else:
+        yield
+
+
+def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uuid.UUID) -> dict[str, Any]:
+    event = LabelEvent.objects.filter(idempotency_key=idempotency_key).first()
+    if event is None:
+        raise Stale(
+            "stale",
+            _("This label was changed elsewhere in the meantime."),
+            current=_label_of(task, saved) if task.label else None,
+            yours={name: saved[name] for name in _SAID},
+        )
+    same = all(getattr(event, name) == saved[name] for name in _SAID)
+    if task.label is None or event.label_id != task.label.id or not same:
+        raise _key_reused()
+    return {**saved, "revision": event.revision}
+
+
+def _label_of(task: TaskRow, saved: dict[str, Any]) -> dict[str, Any]:
+    assert task.label is not None
+    label = task.label
+    return {**saved, **{name: getattr(label, name) for name in _SAID}, "revision": label.revision}
+
+
+def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None) -> Finished:
+    """Submits a complete task. Repeating it changes nothing.
+
+    Raises Invalid `incomplete` with the list of what is missing.
+    """
+    seconds = _check_active_seconds(active_seconds)
+    for _attempt in range(_TRIES):
+        task = own_row(actor, task_id, with_given=True)
+        shown = task.purpose == Purpose.GOLD and task.gold_feedback
+        if task.status == TaskStatus.SUBMITTED:
+            return Finished(task.id, task.batch_id, task.status, shown)
+        require_open(task)
+        missing = _missing(task)
+        if missing:
+            raise Invalid("incomplete", _missing_sentence(len(missing)), missing=missing)
+        if _finish(actor, task, TaskStatus.SUBMITTED, seconds):
+            return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED, shown)
+    raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
+
+
+def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | None = None) -> Finished:
+    """Sets the task aside with a reason. Labels already given stay stored, but count for nothing."""
+    reason = reason.strip() if is_storable(reason) else ""
+    if not reason or len(reason) > MAX_COMMENT:
+        raise Invalid("no_reason", _("Say in a few words why you skip this sample."))
+    seconds = _check_active_seconds(active_seconds)
+    for _attempt in range(_TRIES):
+        task = own_row(actor, task_id)
+        if task.status == TaskStatus.SKIPPED:
+            return Finished(task.id, task.batch_id, task.status)
+        require_open(task)
+        if _finish(actor, task, TaskStatus.SKIPPED, seconds, reason):
+            return Finished(task.id, task.batch_id, TaskStatus.SKIPPED)
+    raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
+
+
+def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
+    """Ends the task and, when it was the sample's last, works out the verdicts. False: it changed since it was read."""
+    with transaction.atomic():
+        others_at_work = finish_task(
+            task=task,
+            actor_id=actor.pk,
+            status=status,
+            skip_reason=skip_reason,
+            active_seconds=active_seconds,
+            given=len(task.given) if task.given is not None else None,
+        )
+        if others_at_work is not None and status == TaskStatus.SKIPPED and task.strategy == Strategy.PULL:
+            others_at_work += put_back(task.id)
+        if others_at_work == 0 and task.purpose == Purpose.LABEL:
+            settle_samples(
+                criterion_ids=[criterion.id for criterion in task.criteria],
+                needed={task.sample_id: task.overlap},
+                batch_id=task.batch_id,
+            )
+    return others_at_work is not None
+
+
+def own_row(actor: User, task_id: int, *, with_given: bool = False) -> TaskRow:
+    task = read_task(annotator_id=actor.pk, task_id=task_id, with_given=with_given)
+    if task is None:
+        raise no_such_task(actor, task_id)
+    return task
+
+
+def _key_reused() -> Invalid:
+    return Invalid("key_reused", _("This Idempotency-Key was used for another change."))
+
+
+def require_open(task: TaskRow) -> None:
+    if task.status == TaskStatus.SUBMITTED:
+        raise Conflict("task_submitted", _("This task was submitted already; nothing was changed."))
+    if task.status == TaskStatus.SKIPPED:
+        raise Conflict("task_skipped", _("This task was skipped already; nothing was changed."))
+    if task.status == TaskStatus.RELEASED:
+        raise Conflict("task_released", _("This sample was handed on to somebody else; nothing was changed."))
+    require_open_batch(task)
+
+
+def require_open_batch(task: TaskRow) -> None:
+    if task.batch_status == BatchStatus.PAUSED:
+        raise Conflict(
+            "batch_paused",
+            _("Batch “%(name)s” is paused for now; nothing was changed.") % {"name": task.batch_name},
+        )
+    if task.batch_status != BatchStatus.OPEN:
+        raise Conflict(
+            "batch_not_open",
+            _("Batch “%(name)s” is closed; nothing was changed.") % {"name": task.batch_name},
+        )
+
+
+def _asked_criterion(task: TaskRow, unit: str, key: str) -> AskedCriterion:
+    criterion = next((criterion for criterion in task.criteria if criterion.key == key), None)
+    if criterion is None:
+        raise Invalid("criterion_not_asked", _("This batch does not ask for “%(key)s”.") % {"key": key[:80]})
+    try:
+        kind, index = parse_unit(unit)
+    except ValueError as error:
+        raise Invalid("bad_unit", str(error)) from error
+    if kind != criterion.unit:
+        raise Invalid(
+            "wrong_unit",
+            _("“%(key)s” is asked about each %(unit)s, not about %(given)s.")
+            % {"key": key, "unit": criterion.unit, "given": unit},
+        )
+    if index is not None and index not in task.unit_indices[kind]:
+        raise Invalid("unknown_unit", _("This sample has no %(unit)s.") % {"unit": unit})
+    return criterion
+
+
+def _text(value: Any, name: str) -> str:
+    if not is_storable(value):
+        raise Invalid("bad_text", f"{name}: write a text.")
+    return value
+
+
+def _check_comment(comment: Any) -> str:
+    if not is_storable(comment):
+        raise Invalid("bad_comment", _("The comment must be a text."))
+    if len(comment) > MAX_COMMENT:
+        raise Invalid(
+            "comment_too_long",
+            _("The comment has %(length)s characters; at most %(most)s fit.")
+            % {"length": len(comment), "most": MAX_COMMENT},
+        )
+    return comment
+
+
+def _check_cant_tell(reason: Any) -> str:
+    if not is_storable(reason):
+        raise Invalid("bad_cant_tell", _("cant_tell: write the reason as a text, or leave it empty."))
+    if len(reason) > MAX_COMMENT:
+        raise Invalid(
+            "cant_tell_too_long",
+            _("The reason has %(n)d characters; at most %(most)d fit.") % {"n": len(reason), "most": MAX_COMMENT},
+        )
+    return reason.strip()
+
+
+def _require_one_answer(criterion: AskedCriterion, value: Any, cant_tell: str) -> None:
+    if cant_tell and value is not None:
+        raise Invalid("two_answers", _("Give a value or say that you can't tell, not both."))
+    if cant_tell and not criterion.cant_tell:
+        raise Invalid("cant_tell_off", _("“%(key)s” takes no “can't tell”.") % {"key": criterion.key})
+
+
+def _check_active_ms(milliseconds: Any) -> int | None:
+    """The browser sends its running total for the label; the stored one never goes back."""
+    if milliseconds is None:
+        return None
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int) or milliseconds < 0:
+        raise Invalid("bad_active_ms", _("active_ms: a whole number from 0."))
+    return min(milliseconds, MAX_ACTIVE_MS)
+
+
+def _check_active_seconds(seconds: Any) -> int:
+    """The browser sends its running total for the task; the stored one never goes back."""
+    if seconds is None:
+        return 0
+    if isinstance(seconds, bool) or not isinstance(seconds, int) or seconds < 0:
+        raise Invalid("bad_active_seconds", "active_seconds: a whole number from 0.")
+    return min(seconds, MAX_ACTIVE_SECONDS)
+
+
+def _missing(task: TaskRow) -> list[dict[str, str]]:
+    assert task.given is not None
+    return [
+        {"unit": unit, "criterion": criterion.key}
+        for criterion in task.criteria
+        if criterion.required
+        for unit in _units(task, criterion.unit)
+        if (unit, criterion.id) not in task.given
+    ]
+
+
+def _units(task: TaskRow, kind: str) -> list[str]:
+    return [f"{kind}:{index}" for index in task.unit_indices[kind]] if kind in LISTED_KINDS else [kind]
+
+
+def _missing_sentence(count: int) -> str:
+    return ngettext("One answer is still missing.", "%(n)d answers are still missing.", count) % {"n": count}
+
+
+def known_task_ids(values: Any) -> Collection[int]:
+    """Ids of tasks the browser already holds, from a request."""
+    if not isinstance(values, list) or len(values) > 50:
+        raise Invalid("bad_exclude", "exclude: a list of at most 50 task ids.")
+    if any(isinstance(value, bool) or not isinstance(value, int) for value in values):
+        raise Invalid("bad_exclude", "exclude: task ids are whole numbers.")
+    return values
+
+
+def keep_task(*, actor: User, task_id: int) -> datetime | None:
+    """Renews the lease of a task from a pull queue, and returns until when it holds. None: the task needs none.
+
+    Raises Http404 and Conflict as a save would, so that the page learns that there is nothing to save any more.
+    """
+    expires = renew_lease(task_id=task_id, annotator_id=actor.pk)
+    if expires is None:
+        require_open(own_row(actor, task_id))
+    return expires

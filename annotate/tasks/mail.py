@@ -1,0 +1,222 @@
+"""What people are told by mail: plain text, in their own language, through Django's backend.
+
+A mail that can't be sent is logged and stops nothing. Whoever has no address gets none.
+
+What has to be told by mail: handed to the worker once it is stored. Nothing that happens waits for a mail.
+"""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+from smtplib import SMTPException
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.urls import reverse
+from django.utils import formats, timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from kombu.exceptions import OperationalError
+
+from annotate.core.background import hand_over
+from annotate.models import Batch, Invite, Task, User
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+from annotate.tasks.read import samples_to_take
+
+_log = logging.getLogger(__name__)
+
+# A message of the worker's may come twice; the mail should not.
+_ONCE_SECONDS = 3600
+_DAY_SECONDS = 24 * 3600
+Writing = Callable[[], tuple[str, str]]
+
+
+def public_url(name: str, *args: object) -> str:
+    """The address of a page as it stands in a mail. Pages are the frontend's; their names are those of its URLconf."""
+    return settings.PUBLIC_URL + reverse(name, args=list(args))
+
+
+def send_invitation(*, invite: Invite, token: str) -> bool:
+    """Here and now, since nothing but this process knows the token. In the language of whoever invites."""
+
+    def write() -> tuple[str, str]:
+        who, project = invite.created_by.name, invite.project.name
+        subject = _("%(who)s invites you to “%(project)s”") % {"who": who, "project": project}
+        text = _(
+            "%(who)s invites you to take part in “%(project)s” on Touchstone as %(role)s.\n\n"
+            "Open this link to join:\n%(link)s\n\n"
+            "It works until %(date)s. If you did not expect this mail, you need not do anything."
+        )
+        values = {
+            "who": who,
+            "project": project,
+            "role": invite.get_role_display().lower(),
+            "link": public_url("invite", token),
+            "date": _day(timezone.localdate(invite.expires_at)),
+        }
+        return subject, text % values
+
+    return _send(invite.email, invite.created_by.language, write)
+
+
+def send_batch_opened(batch_id: int, user_ids: Iterable[int] | None = None) -> bool:
+    """To everybody who has something to label in the batch, or to these of them. False: somebody's failed."""
+    batch = Batch.objects.select_related("project").filter(pk=batch_id, status=BatchStatus.OPEN).first()
+    if batch is None:
+        return True
+
+    def writing(count: int) -> Writing:
+        def write() -> tuple[str, str]:
+            subject = _("New tasks in “%(batch)s”") % {"batch": batch.name}
+            waiting = ngettext(
+                "%(count)d task waits for you in “%(batch)s” of “%(project)s”.",
+                "%(count)d tasks wait for you in “%(batch)s” of “%(project)s”.",
+                count,
+            )
+            return subject, _text(batch, waiting % {"count": count, **_names(batch)})
+
+        return write
+
+    people = _waiting(batch)
+    if user_ids is not None:
+        people = {user: count for user, count in people.items() if user.pk in set(user_ids)}
+    sent = [
+        _send_once(f"opened:{batch.pk}:{user.pk}", user, writing(count), seconds=_ONCE_SECONDS)
+        for user, count in people.items()
+    ]
+    return all(sent)
+
+
+def send_task_returned(task_id: int) -> bool:
+    task = (
+        Task.objects.select_related("batch__project", "annotator", "returned_by")
+        .filter(pk=task_id, status=TaskStatus.RETURNED)
+        .first()
+    )
+    if task is None or task.annotator is None or not _reachable(task.batch).filter(pk=task.annotator.pk).exists():
+        return True
+
+    def write() -> tuple[str, str]:
+        subject = _("A task in “%(batch)s” came back to you") % {"batch": task.batch.name}
+        # As the workspace says it (annotate.tasks.read): who asks has a name where the project shows names.
+        by = task.returned_by if task.batch.project.show_names else None
+        who = by.name if by else _("A reviewer")
+        said = _("%(who)s asks you to look at a task in “%(batch)s” of “%(project)s” again:\n\n%(message)s")
+        values = {"who": who, "message": task.return_message, **_names(task.batch)}
+        return subject, _text(task.batch, said % values)
+
+    # Another message is another mail.
+    once = f"returned:{task.pk}:{zlib.crc32(task.return_message.encode())}"
+    return _send_once(once, task.annotator, write, seconds=_ONCE_SECONDS)
+
+
+def send_reminders(today: date | None = None) -> int:
+    """Tells everybody who has tasks left in a batch that is due tomorrow. Returns how many mails went out."""
+    tomorrow = (today or timezone.localdate()) + timedelta(days=1)
+    batches = Batch.objects.select_related("project").filter(status=BatchStatus.OPEN, due_date=tomorrow)
+
+    def writing(batch: Batch, count: int) -> Writing:
+        def write() -> tuple[str, str]:
+            subject = _("“%(batch)s” is due tomorrow") % {"batch": batch.name}
+            left = ngettext(
+                "%(count)d task is left for you in “%(batch)s” of “%(project)s”, which is due tomorrow.",
+                "%(count)d tasks are left for you in “%(batch)s” of “%(project)s”, which is due tomorrow.",
+                count,
+            )
+            return subject, _text(batch, left % {"count": count, **_names(batch)}, with_date=False)
+
+        return write
+
+    return sum(
+        _send_once(f"due:{tomorrow}:{batch.pk}:{user.pk}", user, writing(batch, count), seconds=_DAY_SECONDS)
+        for batch in batches
+        for user, count in _waiting(batch).items()
+    )
+
+
+def anybody_reachable(batch: Batch) -> bool:
+    """Whether a mail about the batch would reach anybody at all."""
+    return _reachable(batch).exists()
+
+
+def _reachable(batch: Batch) -> QuerySet[User]:
+    """Members with an address who are still there."""
+    return User.objects.filter(
+        is_active=True, memberships__project_id=batch.project_id, memberships__is_active=True
+    ).exclude(email="")
+
+
+def _waiting(batch: Batch) -> dict[User, int]:
+    """Who has how many tasks to do in the batch: their own, and what they could still take from its queue."""
+    held = batch.tasks.filter(status__in=OPEN_TASK_STATUSES, annotator__isnull=False)
+    own = dict(held.values_list("annotator_id").annotate(n=Count("id")))
+    queued = samples_to_take(batch)
+    people = _reachable(batch).filter(pk__in=own.keys() | queued.keys()).order_by("pk")
+    return {user: own.get(user.pk, 0) + queued.get(user.pk, 0) for user in people}
+
+
+def _names(batch: Batch) -> dict[str, str]:
+    return {"batch": batch.name, "project": batch.project.name}
+
+
+def _text(batch: Batch, first: str, *, with_date: bool = True) -> str:
+    parts = [first]
+    if with_date and batch.due_date:
+        parts.append(_("Due on %(date)s.") % {"date": _day(batch.due_date)})
+    parts.append(_("Go on labelling:") + "\n" + public_url("label", batch.project.slug))
+    return "\n\n".join(parts)
+
+
+def _day(day: date) -> str:
+    return str(formats.date_format(day, "DATE_FORMAT"))
+
+
+def _send_once(key: str, user: User, write: Writing, *, seconds: int) -> bool:
+    """Marked before it is sent: a worker that is killed in between costs a mail, and never sends two."""
+    if not cache.add(f"mail:{key}", 1, seconds):
+        return True
+    sent = _send(user.email, user.language, write)
+    if not sent:
+        cache.delete(f"mail:{key}")
+    return sent
+
+
+def _send(address: str, language: str, write: Writing) -> bool:
+    with translation.override(language or settings.LANGUAGE_CODE):
+        subject, text = write()
+    try:
+        # A name may hold a line break; a subject may not.
+        EmailMessage(" ".join(subject.split()), text + "\n", to=[address]).send()
+    except (SMTPException, OSError) as error:
+        _log.error("A mail could not be sent: %s", error)
+        return False
+    return True
+
+
+def batch_opened(batch: Batch, people: Iterable[User] | None = None) -> None:
+    """Tasks wait for its annotators, or for these people who came later."""
+    if anybody_reachable(batch):
+        ids = None if people is None else [user.pk for user in people]
+        _tell("annotate.tasks.mail_batch_opened", batch.pk, ids)
+
+
+def task_returned(task: Task) -> None:
+    if task.annotator is not None and task.annotator.email:
+        _tell("annotate.tasks.mail_task_returned", task.pk)
+
+
+def _tell(name: str, *arguments: Any) -> None:
+    def enqueue() -> None:
+        try:
+            hand_over(name, *arguments)
+        except OperationalError as error:
+            _log.error("The broker is unreachable, nobody gets mail (%s): %s", name, error)
+
+    transaction.on_commit(enqueue)

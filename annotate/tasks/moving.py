@@ -1,0 +1,178 @@
+"""Moving tasks from one person to another, or back to the queue. The callers hold the locks (services.tasks)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from django.db import connection
+from django.db.models import Max, QuerySet
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict
+from annotate.labels.consensus import settle_samples
+from annotate.models import Batch, Label, Sample, Task, User
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchSample, Purpose, Strategy, TaskStatus
+from annotate.projects.read import active_members
+from annotate.tasks.assignment import end_of_queue, open_load, who_may
+
+# In one order, as everything that locks several rows.
+_LOCK_TAKERS = "SELECT FROM annotate_batch_annotators WHERE batch_id = %s ORDER BY user_id FOR UPDATE"
+
+
+def lock_takers(batch_id: int) -> None:
+    """Until the end of the transaction nobody takes a task from the batch's queue."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_TAKERS, [batch_id])
+
+
+def _seats_left(task: Task) -> int:
+    """How many more people the sample waits for: its overlap without those who have it or did it, and free copies."""
+    row = BatchSample.objects.get(batch=task.batch_id, sample=task.sample_id)
+    taken = (
+        Task.objects.filter(batch=task.batch_id, sample=task.sample_id, purpose=Purpose.LABEL)
+        .exclude(status__in=[TaskStatus.SKIPPED, TaskStatus.RELEASED])
+        .count()
+    )
+    return row.overlap - taken
+
+
+def take_seat_back(task: Task) -> None:
+    """A skipped task is to be done after all: by its place in the overlap, or by the free copy that stands in for it.
+
+    Raises Conflict when somebody else has that already.
+    """
+    # Two who skipped it must not both take the last place.
+    Sample.objects.select_for_update(no_key=True).get(pk=task.sample_id)
+    if _seats_left(task) > 0:
+        return
+    copies = Task.objects.filter(batch=task.batch, sample=task.sample, annotator=None)
+    free = copies.select_for_update(skip_locked=True).order_by("-position").first()
+    if task.batch.strategy != Strategy.PULL or free is None:
+        raise Conflict("seat_taken", _("Somebody else has got this sample instead; enough people label it now."))
+    free.delete()
+
+
+def move(task: Task, *, to: int | None) -> Task:
+    """To a person's list, or (None) to the queue, at its end. Where something was said, a new task takes its place."""
+    said = Label.objects.filter(task=task).exists()
+    if said or task.status == TaskStatus.SKIPPED:
+        if task.status != TaskStatus.SKIPPED:
+            end(task)
+        return Task.objects.create(
+            batch=task.batch, sample=task.sample, tag=task.tag, annotator_id=to, position=_last_place(task.batch, to)
+        )
+    task.annotator_id = to
+    task.status = TaskStatus.PENDING
+    task.position = _last_place(task.batch, to)
+    task.active_seconds = 0
+    task.return_message = ""
+    task.returned_by = task.started_at = task.lease_expires_at = None
+    task.save()
+    return task
+
+
+def end(task: Task) -> None:
+    """Takes it from its annotator for good; what was said in it stays stored and counts for nothing."""
+    task.status = TaskStatus.RELEASED
+    task.lease_expires_at = None
+    task.save(update_fields=["status", "lease_expires_at"])
+
+
+def _last_place(batch: Batch, person: int | None) -> int:
+    if person is None:
+        return end_of_queue(batch)
+    last = Task.objects.filter(batch=batch, annotator=person).aggregate(last=Max("position"))["last"]
+    return 0 if last is None else last + 1
+
+
+def put_at_the_end(tasks: Sequence[Task], *, leaving: User, to: Sequence[User] | None) -> tuple[int, int]:
+    """Hands on open tasks of one person. Returns how many somebody else will do, and how many nobody can.
+
+    Raises Conflict when people are named and some task can't go to any of them.
+    """
+    given_up: list[Task] = []
+    handed = 0
+    for batch in {task.batch_id: task.batch for task in tasks}.values():
+        people = _people(batch, leaving, to)
+        load = open_load(batch, people)
+        for task in tasks:
+            if task.batch_id != batch.pk:
+                continue
+            if task.purpose != Purpose.LABEL:
+                end(task)
+                continue
+            takers = _takers(task, people)
+            to_queue = to is None and batch.strategy == Strategy.PULL
+            if len(takers) <= (free_copies(task) if to_queue else 0):
+                given_up.append(task)
+            elif to_queue:
+                handed += 1
+                move(task, to=None)
+            else:
+                taker = min(takers, key=lambda person: (load[person], person))
+                load[taker] += 1
+                handed += 1
+                move(task, to=taker)
+    if given_up and to is not None:
+        said = _(
+            "%(tasks)d tasks can't go to any of the people named: they had the sample already, or lack the expertise "
+            "that it needs."
+        )
+        raise Conflict("nobody_can_take", said % {"tasks": len(given_up)}, tasks=len(given_up))
+    for task in given_up:
+        end(task)
+    _settle_finished(given_up)
+    return handed, len(given_up)
+
+
+def _people(batch: Batch, leaving: User, to: Sequence[User] | None) -> dict[int, list[str]]:
+    """Who may get tasks, with what they know about."""
+    active = active_members(batch.project)
+    if to is None:
+        wanted = set(batch.annotators.values_list("id", flat=True))
+    else:
+        wanted = {user.pk for user in to}
+        for user in to:
+            if user.pk not in active or user.pk == leaving.pk:
+                said = _("%(name)s is not an active member who could take these tasks.")
+                raise Conflict("not_a_member", said % {"name": user.name})
+    return {person: tags for person, tags in active.items() if person in wanted and person != leaving.pk}
+
+
+def _takers(task: Task, people: dict[int, list[str]]) -> list[int]:
+    """Those with the expertise who never had the sample in this batch."""
+    met = set(Task.objects.filter(batch=task.batch_id, sample=task.sample_id).values_list("annotator", flat=True))
+    return [person for person in who_may(task.tag, people) if person not in met]
+
+
+def free_copies(task: Task) -> int:
+    return Task.objects.filter(batch=task.batch_id, sample=task.sample_id, annotator=None).count()
+
+
+def _settle_finished(given_up: Collection[Task]) -> None:
+    """Works out the verdicts of samples that nobody is at work on any more now."""
+    lock_samples(task.sample_id for task in given_up)
+    for batch in {task.batch_id: task.batch for task in given_up}.values():
+        samples = {task.sample_id for task in given_up if task.batch_id == batch.pk}
+        settle_batch(batch, samples - set(at_work(batch).values_list("sample", flat=True)))
+
+
+def at_work(batch: Batch) -> QuerySet[Task]:
+    """What people still have to label in the batch, taken or free."""
+    return Task.objects.filter(batch=batch, purpose=Purpose.LABEL, status__in=OPEN_TASK_STATUSES)
+
+
+def lock_samples(samples: Iterable[int]) -> None:
+    """As whoever submits does, so that no vote is counted before it is given, and none forgotten."""
+    rows = Sample.objects.select_for_update(no_key=True).filter(pk__in=set(samples))
+    list(rows.order_by("id").values_list("id"))
+
+
+def settle_batch(batch: Batch, samples: Collection[int]) -> int:
+    """Works out the verdicts of these samples of the batch, which the caller has locked. Returns how many changed."""
+    rows = BatchSample.objects.filter(batch=batch, sample__in=samples)
+    return settle_samples(
+        criterion_ids=list(batch.criteria.values_list("id", flat=True)),
+        needed=dict(rows.values_list("sample_id", "overlap")),
+        batch_id=batch.pk,
+    )

@@ -1,0 +1,305 @@
+"""The labelling loop's reads and guarded writes, one SQL statement each.
+
+Every decision of every annotator passes here, so these are written by hand: a read brings all that the rules need, the
+rules run in Python without holding a lock, and a write repeats in its WHERE what the rules relied on. A write that
+finds it changed writes nothing, and the caller starts over.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from annotate.core.units import count_sql, indices_sql
+from annotate.labels.counting import ANSWERED
+from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
+
+_OPEN = [status.value for status in OPEN_TASK_STATUSES]
+
+
+@dataclass(frozen=True)
+class AskedCriterion:
+    """A criterion of the batch, with what the rules need of it."""
+
+    id: int
+    key: str
+    unit: str
+    options: list[dict[str, Any]]
+    required: bool
+    cant_tell: bool
+
+    @property
+    def levels(self) -> list[Any]:
+        return [option["value"] for option in self.options]
+
+
+@dataclass(frozen=True)
+class StoredLabel:
+    id: int
+    value: Any
+    cant_tell: str
+    comment: str
+    evidence: list[dict[str, Any]]
+    revision: int
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """One's own task with its batch and the units of its sample."""
+
+    id: int
+    status: str
+    sample_id: int
+    batch_id: int
+    batch_name: str
+    batch_status: str
+    purpose: str
+    gold_feedback: bool
+    strategy: str
+    # How many people label the sample; 1 for one that isn't the batch's own (gold).
+    overlap: int
+    rater_id: int
+    # Of each kind that samples list; a claim that was dropped is not among them.
+    unit_indices: dict[str, Sequence[int]]
+    # None when they were not asked for: only evidence needs their texts.
+    contexts: list[dict[str, Any]] | None
+    criteria: list[AskedCriterion]
+    # (unit, criterion id) of every label that answers: by a value, or by saying that none can be given. None when not
+    # asked for.
+    given: set[tuple[str, int]] | None
+    label: StoredLabel | None
+
+
+_READ_TASK = f"""
+    SELECT t.id, t.status, t.sample_id, t.batch_id, b.name, b.status, t.purpose, b.gold_feedback,
+           b.strategy, coalesce(bs.overlap, 1), r.id,
+           {indices_sql("claim")}, {count_sql("context")}, {count_sql("fact")}, {count_sql("entity")},
+           CASE WHEN %(with_contexts)s THEN s.contexts END,
+           (SELECT jsonb_agg(jsonb_build_array(c.id, c.key, c.unit, c.options, c.required, c.cant_tell)
+                             ORDER BY bc.position)
+              FROM annotate_batchcriterion bc JOIN annotate_criterion c ON c.id = bc.criterion_id
+             WHERE bc.batch_id = t.batch_id),
+           CASE WHEN %(with_given)s THEN
+             (SELECT coalesce(jsonb_agg(jsonb_build_array(l.unit, l.criterion_id)), '[]')
+                FROM annotate_label l WHERE l.task_id = t.id AND {ANSWERED}) END,
+           (SELECT jsonb_build_array(l.id, l.value, l.cant_tell, l.comment, l.evidence, l.revision)
+              FROM annotate_label l JOIN annotate_criterion c ON c.id = l.criterion_id
+              -- A label carried over to a later version lies in the same task.
+              JOIN annotate_batchcriterion bc ON bc.batch_id = t.batch_id AND bc.criterion_id = c.id
+             WHERE l.task_id = t.id AND l.unit = %(unit)s AND c.key = %(criterion)s)
+      FROM annotate_task t
+      JOIN annotate_batch b ON b.id = t.batch_id
+      JOIN annotate_sample s ON s.id = t.sample_id
+      LEFT JOIN annotate_batchsample bs ON bs.batch_id = t.batch_id AND bs.sample_id = t.sample_id
+      JOIN annotate_membership m
+        ON m.project_id = b.project_id AND m.user_id = t.annotator_id AND m.is_active
+      JOIN annotate_rater r ON r.project_id = b.project_id AND r.user_id = t.annotator_id
+     WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s AND b.status <> %(draft)s
+"""
+
+
+def read_task(
+    *,
+    annotator_id: int,
+    task_id: int,
+    unit: str = "",
+    criterion: str = "",
+    with_contexts: bool = False,
+    with_given: bool = False,
+) -> TaskRow | None:
+    """The annotator's own task, or None. `unit` and `criterion` name the label to bring along."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _READ_TASK,
+            {
+                "task": task_id,
+                "annotator": annotator_id,
+                "draft": BatchStatus.DRAFT.value,
+                "unit": unit,
+                "criterion": criterion,
+                "with_contexts": with_contexts,
+                "with_given": with_given,
+            },
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[15:])
+    _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, strategy = row[:9]
+    overlap, rater_id = row[9:11]
+    return TaskRow(
+        id=task_id,
+        status=status,
+        sample_id=sample_id,
+        batch_id=batch_id,
+        batch_name=batch_name,
+        batch_status=batch_status,
+        purpose=purpose,
+        gold_feedback=gold_feedback,
+        strategy=strategy,
+        overlap=overlap,
+        rater_id=rater_id,
+        unit_indices={"claim": row[11], "context": range(row[12]), "fact": range(row[13]), "entity": range(row[14])},
+        contexts=contexts,
+        criteria=[AskedCriterion(*fields) for fields in criteria or []],
+        given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
+        label=None if label is None else StoredLabel(*label),
+    )
+
+
+# `open_task` holds the row lock that makes the guard true until the end of the statement. Whose task it is belongs to
+# the guard: the task may have changed hands since it was read. A save renews the lease.
+_WRITE_LABEL = """
+    WITH open_task AS (
+        SELECT t.id, now() + make_interval(mins => b.lease_minutes) AS lease
+          FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id
+         WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
+           AND b.status = %(batch_open)s
+           FOR UPDATE OF t
+    ), saved AS (
+        {save}
+        RETURNING id, revision
+    ), noted AS (
+        UPDATE annotate_task t SET status = %(in_progress)s, started_at = coalesce(started_at, now()),
+               active_seconds = greatest(active_seconds, %(active_seconds)s),
+               lease_expires_at = CASE WHEN lease_expires_at IS NOT NULL THEN o.lease END
+          FROM open_task o WHERE t.id = o.id AND EXISTS (SELECT FROM saved)
+    )
+    INSERT INTO annotate_labelevent
+           (label_id, revision, value, cant_tell, comment, evidence, actor_id, idempotency_key, created_at)
+    SELECT id, revision, %(value)s::jsonb, %(cant_tell)s, %(comment)s, %(evidence)s::jsonb, %(actor)s, %(key)s, now()
+      FROM saved
+    RETURNING revision
+"""
+_INSERT = """INSERT INTO annotate_label
+               (task_id, rater_id, sample_id, unit, criterion_id, value, cant_tell, comment, evidence, active_ms,
+                revision, updated_at)
+        SELECT %(task)s, %(rater)s, %(sample)s, %(unit)s, %(criterion)s,
+               %(value)s::jsonb, %(cant_tell)s, %(comment)s, %(evidence)s::jsonb, %(active_ms)s::int, 1, now()
+          FROM open_task"""
+_UPDATE = """UPDATE annotate_label
+           SET value = %(value)s::jsonb, cant_tell = %(cant_tell)s, comment = %(comment)s,
+               evidence = %(evidence)s::jsonb, active_ms = greatest(active_ms, %(active_ms)s::int),
+               revision = revision + 1, updated_at = now()
+         WHERE id = %(label)s AND revision = %(seen)s AND EXISTS (SELECT FROM open_task)"""
+
+
+def write_label(
+    *,
+    task: TaskRow,
+    actor_id: int,
+    unit: str,
+    criterion_id: int,
+    value: Any,
+    cant_tell: str,
+    comment: str,
+    evidence: list[dict[str, Any]],
+    active_seconds: int,
+    active_ms: int | None,
+    key: uuid.UUID,
+) -> int | None:
+    """Stores the label's next revision with its event and returns it; None when task or label changed since the read.
+
+    Raises IntegrityError when another request made the label, or used the key, in between.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _WRITE_LABEL.format(save=_UPDATE if task.label else _INSERT),
+            {
+                "task": task.id,
+                "open": _OPEN,
+                "batch_open": BatchStatus.OPEN.value,
+                "in_progress": TaskStatus.IN_PROGRESS.value,
+                "rater": task.rater_id,
+                "sample": task.sample_id,
+                "unit": unit,
+                "criterion": criterion_id,
+                # SQL NULL, not JSON null: no choice is no value.
+                "value": None if value is None else json.dumps(value),
+                "cant_tell": cant_tell,
+                "comment": comment,
+                "evidence": json.dumps(evidence),
+                "label": task.label.id if task.label else None,
+                "seen": task.label.revision if task.label else None,
+                "active_seconds": active_seconds,
+                "active_ms": active_ms,
+                "actor": actor_id,
+                "key": key,
+            },
+        )
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+# On the task, since a guard that counts labels is no guard when it waits for a row in the middle of its statement: it
+# goes on counting in the old snapshot. On the sample (of all batches): two people finishing it at the same moment must
+# not both think that the other is still at work, nor one settle without the other's votes.
+_LOCK = """
+    SELECT FROM annotate_task t JOIN annotate_sample s ON s.id = t.sample_id
+     WHERE t.id = %s FOR UPDATE OF t FOR NO KEY UPDATE OF s
+"""
+
+# What a reviewer asked for is done with the next submission.
+_FINISH = f"""
+    UPDATE annotate_task t SET status = %(status)s::text, skip_reason = %(reason)s,
+           return_message = CASE WHEN %(status)s::text = 'submitted' THEN '' ELSE t.return_message END,
+           returned_by_id = CASE WHEN %(status)s::text = 'submitted' THEN NULL ELSE t.returned_by_id END,
+           submitted_at = CASE WHEN %(status)s::text = 'submitted' THEN now() END,
+           active_seconds = greatest(active_seconds, %(active_seconds)s)
+     WHERE t.id = %(task)s AND t.annotator_id = %(actor)s AND t.status = ANY(%(open)s)
+       AND (%(given)s::bigint IS NULL OR %(given)s::bigint = (
+             SELECT count(*) FROM annotate_label l WHERE l.task_id = t.id AND {ANSWERED}))
+       AND EXISTS (SELECT FROM annotate_batch b WHERE b.id = t.batch_id AND b.status = %(batch_open)s)
+    RETURNING (SELECT count(*) FROM annotate_task o
+                WHERE o.batch_id = t.batch_id AND o.sample_id = t.sample_id AND o.id <> t.id
+                  AND o.purpose = 'label' AND o.status = ANY(%(open)s))
+"""
+
+
+def finish_task(
+    *, task: TaskRow, actor_id: int, status: TaskStatus, skip_reason: str = "", active_seconds: int, given: int | None
+) -> int | None:
+    """Submits or skips, inside the caller's transaction. Returns how many others are still at work on the sample.
+
+    `given`: how many labels the task had when it was found complete. None when something changed since the read.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, [task.id])
+        cursor.execute(
+            _FINISH,
+            {
+                "task": task.id,
+                "actor": actor_id,
+                "status": status.value,
+                "reason": skip_reason,
+                "active_seconds": active_seconds,
+                "given": given,
+                "open": _OPEN,
+                "batch_open": BatchStatus.OPEN.value,
+            },
+        )
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+_RENEW = """
+    UPDATE annotate_task t SET lease_expires_at = now() + make_interval(mins => b.lease_minutes)
+      FROM annotate_batch b
+     WHERE b.id = t.batch_id AND t.id = %s AND t.annotator_id = %s AND t.lease_expires_at IS NOT NULL
+       AND t.status = ANY(%s)
+    RETURNING t.lease_expires_at
+"""
+
+
+def renew_lease(*, task_id: int, annotator_id: int) -> datetime | None:
+    """Until when the open task from the queue is the annotator's now; None: it isn't theirs, or has no lease."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RENEW, [task_id, annotator_id, _OPEN])
+        row = cursor.fetchone()
+    return row[0] if row else None

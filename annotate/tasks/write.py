@@ -1,0 +1,279 @@
+"""What reviewers and admins do with somebody's tasks: send one back, give it to somebody else, hand all of them on.
+
+Nothing that was said is ever deleted or changes its author: a task in which something was said is marked as handed on
+and stays, and somebody else gets a new one. Everybody locks in the order of `batch_checks.locked`; in between, whoever
+moves tasks of a batch locks its annotators' places in the queue, so that nobody takes a task meanwhile.
+
+Taking a submission back, to change an answer while the batch is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.texts import MAX_COMMENT, is_storable
+from annotate.core.trail import note
+from annotate.models import Batch, Project, Task, User
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
+from annotate.models.verdict import LessonRead
+from annotate.projects.read import active_members
+from annotate.tasks.labelling import Finished, own_row, require_open_batch
+from annotate.tasks.mail import task_returned
+from annotate.tasks.moving import lock_takers, move, put_at_the_end, take_seat_back
+
+MAX_AT_ONCE = 1000
+
+
+def return_task(*, actor: User, project: Project, task_id: int, message: str) -> Task:
+    """Sends a submitted or skipped task back to its annotator, who reads the message beside it.
+
+    Its labels count for nothing until it is submitted again; verdicts that rest on them stand until then. Repeating it
+    changes nothing.
+    """
+    message = message.strip() if is_storable(message) else ""
+    if not message or len(message) > MAX_COMMENT:
+        raise Invalid("no_message", _("Say in a few words what the annotator should do; they read it."))
+    with transaction.atomic():
+        task = _locked_task(project, task_id)
+        if task.status == TaskStatus.RETURNED and (task.return_message, task.returned_by_id) == (message, actor.pk):
+            return task
+        # First: of a task that waits, a refusal must not tell what it is for.
+        if task.status not in (TaskStatus.SUBMITTED, TaskStatus.SKIPPED) or task.annotator is None:
+            raise Conflict("task_not_finished", _("Only a task that was submitted or skipped can be returned."))
+        _require_label(task)
+        if task.annotator_id not in active_members(project):
+            said = _("%(name)s is not an active member any more; give the sample to somebody else.")
+            raise Conflict("not_a_member", said % {"name": task.annotator.name})
+        if task.status == TaskStatus.SKIPPED:
+            take_seat_back(task)
+        task.status = TaskStatus.RETURNED
+        task.return_message, task.returned_by = message, actor
+        # It is meant for this person: nobody takes it over because it lies for a while.
+        task.lease_expires_at = task.submitted_at = None
+        task.save(update_fields=["status", "return_message", "returned_by", "lease_expires_at", "submitted_at"])
+        _note(actor, project, "task.returned", task, message=message)
+        task_returned(task)
+    return task
+
+
+def reassign_task(*, actor: User, project: Project, task_id: int, to: User) -> Task:
+    """Gives a task that is open, free, or was skipped to another member. Returns the task that they have now.
+
+    Repeating it changes nothing.
+    """
+    try:
+        with transaction.atomic():
+            return _reassign(actor, project, _locked_task(project, task_id), to)
+    except IntegrityError:
+        raise _has_it_already(to) from None
+
+
+def reassign_tasks(*, actor: User, project: Project, task_ids: Collection[int], to: User) -> list[Task]:
+    """As `reassign_task`, all of them or none."""
+    if not task_ids or len(task_ids) > MAX_AT_ONCE:
+        raise Invalid("bad_tasks", _("tasks: from 1 to %(most)d tasks.") % {"most": MAX_AT_ONCE})
+    try:
+        with transaction.atomic():
+            _lock_batches(project, Task.objects.filter(batch__project=project, pk__in=task_ids))
+            return [_reassign(actor, project, _locked_task(project, pk), to) for pk in sorted(set(task_ids))]
+    except IntegrityError:
+        raise _has_it_already(to) from None
+
+
+def _reassign(actor: User, project: Project, task: Task, to: User) -> Task:
+    _require_label(task)
+    theirs = Task.objects.filter(batch=task.batch, sample=task.sample, annotator=to, purpose=Purpose.LABEL).first()
+    passed_on = task.status in (TaskStatus.RELEASED, TaskStatus.SKIPPED)
+    if theirs is not None and theirs.status in OPEN_TASK_STATUSES and (passed_on or theirs.pk == task.pk):
+        return theirs
+    if task.status in (TaskStatus.SUBMITTED, TaskStatus.RELEASED):
+        raise Conflict("task_not_open", _("Only a task that nobody has finished can be given to somebody else."))
+    tags = active_members(project).get(to.pk)
+    if tags is None:
+        said = _("%(name)s is not an active member of this project.")
+        raise Conflict("not_a_member", said % {"name": to.name})
+    if task.tag and task.tag not in tags:
+        said = _("This sample needs the expertise “%(tag)s”, which %(name)s doesn't have.")
+        raise Conflict("wrong_tag", said % {"tag": task.tag[:80], "name": to.name})
+    if Task.objects.filter(batch=task.batch, sample=task.sample, annotator=to).exists():
+        raise _has_it_already(to)
+    if task.status == TaskStatus.SKIPPED:
+        take_seat_back(task)
+    before = task.annotator
+    moved = move(task, to=to.pk)
+    _note(actor, project, "task.reassigned", moved, of=before.username if before else None, to=to.username)
+    return moved
+
+
+def release_task(*, actor: User, project: Project, task_id: int, to: Sequence[User] | None = None) -> bool:
+    """Takes an open task from its annotator; whoever has least to do gets it, or the queue. True: somebody will.
+
+    False: nobody else can take it, so the sample gets one label fewer.
+    """
+    with transaction.atomic():
+        task = _locked_task(project, task_id)
+        if task.status not in OPEN_TASK_STATUSES or task.annotator is None:
+            raise Conflict("task_not_open", _("Only a task that somebody has and hasn't finished can be released."))
+        handed, given_up = put_at_the_end([task], leaving=task.annotator, to=to)
+        _note(actor, project, "task.released", task, of=task.annotator.username, given_up=given_up)
+    return handed > 0
+
+
+def hand_on_tasks(*, actor: User | None, project: Project, user: User, to: Sequence[User] | None = None) -> int:
+    """Takes all open tasks of open and paused batches from a person, and returns how many these were.
+
+    to: who gets them, evenly. None: those who label the batch with them, or the queue they came from; where nobody else
+    can take a sample it gets one label fewer. Tasks that measured the person (gold, repeats) end. Repeating it changes
+    nothing. Whoever takes somebody out of the project does that first, in the same transaction.
+    """
+    with transaction.atomic():
+        tasks = Task.objects.filter(
+            annotator=user,
+            batch__project=project,
+            batch__status__in=RUNNING_BATCH_STATUSES,
+            status__in=OPEN_TASK_STATUSES,
+        )
+        _lock_batches(project, tasks)
+        return _hand_on(actor, project, tasks, user, to).taken
+
+
+@dataclass(frozen=True)
+class HandedOn:
+    """taken: tasks that were taken from somebody. handed_on: those that somebody else does. given_up: those that nobody
+    else can do. What measured somebody is neither."""
+
+    taken: int = 0
+    handed_on: int = 0
+    given_up: int = 0
+
+
+def hand_on_of_the_gone(*, actor: User | None, batch: Batch) -> HandedOn:
+    """As `hand_on_tasks`, those of an open batch that somebody has who can't work in the project any more. The batch is
+    locked by the caller."""
+    left = Task.objects.filter(batch=batch, annotator__isnull=False, status__in=OPEN_TASK_STATUSES)
+    left = left.exclude(annotator__in=active_members(batch.project))
+    lock_takers(batch.pk)
+    people = User.objects.filter(pk__in=left.values("annotator")).order_by("pk")
+    done = [_hand_on(actor, batch.project, left.filter(annotator=user), user, None) for user in people]
+    return HandedOn(
+        sum(one.taken for one in done), sum(one.handed_on for one in done), sum(one.given_up for one in done)
+    )
+
+
+def _hand_on(
+    actor: User | None, project: Project, tasks: QuerySet[Task], user: User, to: Sequence[User] | None
+) -> HandedOn:
+    held = list(tasks.select_for_update(of=("self",)).select_related("batch").order_by("id"))
+    if not held:
+        return HandedOn()
+    handed, given_up = put_at_the_end(held, leaving=user, to=to)
+    note(
+        actor=actor, action="tasks.handed_on", subject=user.username, project=project, tasks=len(held),
+        handed_on=handed, given_up=given_up, to=None if to is None else [one.username for one in to],
+    )  # fmt: skip
+    return HandedOn(len(held), handed, given_up)
+
+
+def _lock_batches(project: Project, tasks: QuerySet[Task]) -> None:
+    """The batches of the tasks, each once, and then the places of their annotators."""
+    keys = sorted(set(tasks.order_by().values_list("batch_id", flat=True)))
+    list(Batch.objects.select_for_update(no_key=True).filter(project=project, pk__in=keys).order_by("id"))
+    for key in keys:
+        lock_takers(key)
+
+
+def _locked_task(project: Project, task_id: int) -> Task:
+    """The task of an open or paused batch, with everything locked that moving it needs."""
+    batch_id = Task.objects.filter(pk=task_id, batch__project=project).values_list("batch", flat=True).first()
+    if batch_id is None:
+        raise _no_such_task()
+    batch = Batch.objects.select_for_update(no_key=True).get(pk=batch_id)
+    if batch.status not in RUNNING_BATCH_STATUSES:
+        said = _("Batch %(number)d is %(status)s; reopen it first.")
+        raise Conflict("batch_not_open", said % {"number": batch.number, "status": batch.get_status_display().lower()})
+    lock_takers(batch.pk)
+    tasks = Task.objects.select_for_update(of=("self",)).select_related("batch", "sample", "annotator")
+    task = tasks.filter(pk=task_id).first()
+    if task is None:
+        raise _no_such_task()
+    return task
+
+
+def _no_such_task() -> Http404:
+    return Http404(_("This project has no such task."))
+
+
+def _require_label(task: Task) -> None:
+    if task.purpose != Purpose.LABEL:
+        said = _("This task measures its annotator, so it is nobody else's and is not done twice.")
+        raise Conflict("task_measures", said)
+
+
+def _has_it_already(to: User) -> Conflict:
+    said = _("%(name)s has, or had, this sample in this batch already.")
+    return Conflict("has_it_already", said % {"name": to.name})
+
+
+def _note(actor: User, project: Project, action: str, task: Task, **details: object) -> None:
+    note(
+        actor=actor, action=action, subject=f"{task.batch.name}: {task.sample.external_id}", project=project,
+        task=task.pk, **details,
+    )  # fmt: skip
+
+
+# One statement with its guard, as in services.loop_rows. What the task says counts for nothing until it is submitted
+# again; verdicts that rest on it stay as they are until then.
+_REOPEN = """
+    UPDATE annotate_task t SET status = %(in_progress)s, submitted_at = NULL, skip_reason = '',
+           lease_expires_at = CASE WHEN t.lease_expires_at IS NOT NULL
+                                   THEN now() + make_interval(mins => b.lease_minutes) END
+      FROM annotate_batch b
+     WHERE b.id = t.batch_id AND b.status = %(batch_open)s AND t.id = %(task)s AND t.status = ANY(%(finished)s)
+"""
+_FINISHED = [TaskStatus.SUBMITTED.value, TaskStatus.SKIPPED.value]
+
+
+def reopen_task(*, actor: User, task_id: int) -> Finished:
+    """Opens one's own submitted or skipped task again. Its labels stay as they are. Repeating it changes nothing.
+
+    Raises Http404 (not one's own), Conflict (batch not open; known answers were shown; handed on; somebody else
+    has what was skipped).
+    """
+    task = own_row(actor, task_id)
+    require_open_batch(task)
+    if task.status == TaskStatus.RELEASED:
+        raise Conflict("task_released", _("This sample was handed on to somebody else; nothing was changed."))
+    if task.status in OPEN_TASK_STATUSES:
+        return Finished(task.id, task.batch_id, task.status)
+    if task.purpose == Purpose.GOLD and task.gold_feedback and task.status == TaskStatus.SUBMITTED:
+        raise Conflict("answers_shown", _("You were shown the known answers; yours stay as they are."))
+    if LessonRead.objects.filter(user=actor, verdict__sample=task.sample_id).exists():
+        raise Conflict(
+            "answers_shown",
+            _("You were shown what reviewers decided about this sample; your answers stay as they are."),
+        )
+    with transaction.atomic():
+        row = Task.objects.select_for_update(of=("self",)).select_related("batch").get(pk=task_id)
+        if row.status == TaskStatus.SKIPPED and row.purpose == Purpose.LABEL:
+            take_seat_back(row)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _REOPEN,
+                {
+                    "task": task.id,
+                    "in_progress": TaskStatus.IN_PROGRESS.value,
+                    "finished": _FINISHED,
+                    "batch_open": BatchStatus.OPEN.value,
+                },
+            )
+    # Whoever was quicker did the same, or closed the batch.
+    task = own_row(actor, task_id)
+    require_open_batch(task)
+    return Finished(task.id, task.batch_id, task.status)

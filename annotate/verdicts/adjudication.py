@@ -1,0 +1,357 @@
+"""A reviewer settles what the rules did not, or asks an annotator to look again.
+
+A reviewer settles many disputed units at once: those whose votes agree far enough, or those that a model is sure of.
+
+What is settled is what was looked at: a preview (proposals_read) names each unit with its revision and value, and
+whatever is no longer so is left for the next time.
+
+An annotator has read what reviewers decided otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.core.scales import Value, normalise
+from annotate.core.texts import MAX_COMMENT, is_storable
+from annotate.core.trail import note
+from annotate.models import Criterion, LessonRead, Project, Task, User, Verdict
+from annotate.models.verdict import RULED_METHODS, VerdictMethod, VerdictState
+from annotate.tasks.write import return_task
+from annotate.verdicts.disputes_read import people_of, require_unblind, side_by_side
+from annotate.verdicts.lessons_read import own_revisions
+from annotate.verdicts.proposals_read import (
+    MOST_AT_ONCE,
+    Preview,
+    agreed,
+    check_agreement,
+    check_posterior,
+    check_votes,
+    probable,
+)
+from annotate.verdicts.read import Queue, one_verdict, verdict_as_dict
+
+
+def decide(
+    *, reviewer: User, project: Project, verdict_id: int, value: Any, reason: str, expected_revision: int
+) -> Verdict:
+    """Settles a unit with the reviewer's value: a disputed or reopened one, or one that was settled otherwise.
+    Repeating the same decision changes nothing.
+
+    Raises Http404, Conflict (the reviewer still has the sample to label), Invalid (value, reason), Stale when the
+    labels or the decision changed since the reviewer looked.
+    """
+    reason = given_reason(reason)
+    with transaction.atomic():
+        verdict = _locked(reviewer, project, verdict_id)
+        chosen = normalise(verdict.criterion, value)
+        if verdict.revision != expected_revision:
+            repeated = (
+                verdict.state == VerdictState.SETTLED
+                and verdict.decided_by_id == reviewer.pk
+                and (verdict.value, verdict.reason, verdict.revision) == (chosen, reason, expected_revision + 1)
+            )
+            if repeated:
+                return verdict
+            raise _stale(verdict, value=chosen, reason=reason)
+        verdict.state = VerdictState.SETTLED
+        verdict.method = VerdictMethod.ADJUDICATED
+        verdict.value = chosen
+        verdict.reason = reason
+        verdict.decided_by = reviewer
+        verdict.approved_by = verdict.approved_at = None
+        verdict.decided_votes = verdict.votes
+        verdict.decided_at = timezone.now()
+        agreeing = sum(vote["value"] == chosen for vote in verdict.votes)
+        verdict.confidence = agreeing / len(verdict.votes) if verdict.votes else None
+        verdict.revision += 1
+        verdict.save()
+    return verdict
+
+
+def approve(*, reviewer: User, project: Project, verdict_id: int, expected_revision: int) -> Verdict:
+    """Notes that a reviewer looked at what the votes settled by themselves, and found it right. Value and method stay.
+    Repeating it changes nothing.
+
+    Raises Http404, Conflict (the reviewer still has the sample to label; a person decided, or has to), Stale when the
+    labels or the verdict changed since the reviewer looked.
+    """
+    with transaction.atomic():
+        verdict = _locked(reviewer, project, verdict_id)
+        if verdict.approved_by_id == reviewer.pk and verdict.revision == expected_revision + 1:
+            return verdict
+        if verdict.revision != expected_revision:
+            raise _stale(verdict, value=verdict.value, reason="")
+        if verdict.state != VerdictState.SETTLED or verdict.method not in RULED_METHODS:
+            raise Conflict(
+                "not_agreed",
+                _("Only what the labels settled by themselves can be approved. This unit is a reviewer's to decide."),
+            )
+        verdict.approved_by = reviewer
+        verdict.approved_at = timezone.now()
+        verdict.revision += 1
+        verdict.save()
+    return verdict
+
+
+def _locked(reviewer: User, project: Project, verdict_id: int) -> Verdict:
+    """The verdict, which nobody else changes until the transaction ends. Raises Http404, Conflict (blind)."""
+    verdict = (
+        Verdict.objects.select_for_update(of=("self",))
+        .select_related("criterion", "sample")
+        .filter(pk=verdict_id, criterion__project=project)
+        .first()
+    )
+    if verdict is None:
+        raise Http404(_("There is no such unit to decide."))
+    require_unblind(reviewer, verdict.sample)
+    return verdict
+
+
+def _stale(verdict: Verdict, *, value: Any, reason: str) -> Stale:
+    """value, reason: what the reviewer wanted it to be."""
+    return Stale(
+        "stale",
+        _("This unit was decided or labelled anew since you opened it."),
+        current=verdict_as_dict(verdict),
+        yours={"value": value, "reason": reason},
+    )
+
+
+def given_reason(reason: Any) -> str:
+    """The reason of a decision, as it is stored. Raises Invalid."""
+    reason = reason.strip() if is_storable(reason) else ""
+    if not reason or len(reason) > MAX_COMMENT:
+        raise Invalid("no_reason", _("Give the reason in a few words; the annotators learn from it."))
+    return reason
+
+
+def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str, message: str) -> Task:
+    """Returns the task of the annotator who has this letter on the unit, with a message. The unit waits meanwhile.
+
+    Raises Http404, Conflict (the reviewer still has the sample to label, or the task can't be returned, or asks an
+    earlier version of the criterion), Invalid.
+    """
+    verdict = one_verdict(project, verdict_id)
+    require_unblind(reviewer, verdict.sample)
+    said = side_by_side(verdict, people_of(verdict.sample, named=False))
+    one = next((one for one in said if one.letter == letter), None)
+    if one is None:
+        raise Invalid("unknown_annotator", _("Choose whose label goes back."))
+    if one.task_id is None:
+        raise Conflict("imported_label", _("This label was made elsewhere; there is nobody here to send it back to."))
+    if one.carried:
+        raise Conflict(
+            "carried_label",
+            _(
+                "This label was carried over; the task in which it was given asks an earlier version of “%(name)s”. "
+                "Decide the unit yourself, or have an admin put the sample in a batch that asks version %(version)d."
+            )
+            % {"name": verdict.criterion.name, "version": verdict.criterion.version},
+        )
+    return return_task(actor=reviewer, project=project, task_id=one.task_id, message=message)
+
+
+def show_names(*, actor: User, project: Project, shown: bool) -> None:
+    """Notes that somebody switched the annotators' names on, or off again, for themselves."""
+    action = "adjudication.names_shown" if shown else "adjudication.names_hidden"
+    note(actor=actor, action=action, subject=project.name, project=project)
+
+
+# id, revision, value
+Seen = tuple[int, int, Value]
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """settled: how many hold as they were looked at. left: how many had changed, and were left as they are."""
+
+    settled: int
+    left: int
+
+
+def accept_agreed(
+    *, reviewer: User, project: Project, agreement: float, votes: int, seen: Sequence[Any], reason: str
+) -> Accepted:
+    """Settles the units of a preview at the value that most votes are for. Repeating it changes nothing.
+
+    Raises Invalid.
+    """
+    reason = given_reason(reason)
+    agreement, votes = check_agreement(agreement), check_votes(votes)
+    looked_at = check_seen(seen)
+    queue = Queue(project, reviewer)
+    with transaction.atomic():
+        _lock(project, looked_at)
+        preview = agreed(queue, agreement=agreement, votes=votes, only=[one[0] for one in looked_at])
+        return _settle(
+            reviewer,
+            project,
+            preview,
+            looked_at,
+            method=VerdictMethod.ACCEPTED,
+            reason=reason,
+            details={"agreement": agreement, "votes": votes},
+        )
+
+
+def accept_probable(
+    *, reviewer: User, project: Project, criterion: Criterion, posterior: float, seen: Sequence[Any], reason: str = ""
+) -> Accepted:
+    """Settles the units of a preview as the model says; the stored reason states the threshold and what it rests on.
+
+    Raises Invalid, Conflict `not_identified`.
+    """
+    posterior = check_posterior(posterior)
+    reason = "" if reason == "" else given_reason(reason)
+    looked_at = check_seen(seen)
+    queue = Queue(project, reviewer)
+    # Worked out before anything is locked, since it reads all labels. Whatever votes change in between change the
+    # revision of their unit.
+    found = probable(queue, criterion, posterior=posterior, only=[one[0] for one in looked_at])
+    assert found.model is not None
+    stated = _("Dawid–Skene: probability at least %(posterior)s; from %(labels)d labels of %(people)d people.") % {
+        "posterior": f"{posterior:g}",
+        "labels": found.model.labels,
+        "people": len(found.model.raters),
+    }
+    with transaction.atomic():
+        _lock(project, looked_at)
+        return _settle(
+            reviewer,
+            project,
+            found,
+            looked_at,
+            method=VerdictMethod.DAWID_SKENE,
+            reason=f"{reason} ({stated})" if reason else stated,
+            details={"criterion": criterion.key, "posterior": posterior},
+        )
+
+
+def check_seen(seen: Any) -> list[Seen]:
+    """What was looked at, from a request: [[id, revision, value], …]."""
+    if not isinstance(seen, list | tuple) or not seen:
+        raise Invalid("nothing_seen", _("There is nothing to settle in this preview; look again."))
+    if len(seen) > MOST_AT_ONCE:
+        raise Invalid("too_many", _("Settle at most %(n)d units at once.") % {"n": MOST_AT_ONCE})
+    for one in seen:
+        whole = isinstance(one, list | tuple) and len(one) == 3
+        if not whole or any(isinstance(n, bool) or not isinstance(n, int) or not 0 < n < 2**62 for n in one[:2]):
+            raise Invalid("bad_seen", _("seen: a list of [id, revision, value], as the preview gives it."))
+        if not isinstance(one[2], str | int | float | bool):
+            raise Invalid("bad_seen", _("seen: a list of [id, revision, value], as the preview gives it."))
+    if len({one[0] for one in seen}) < len(seen):
+        raise Invalid("bad_seen", _("seen: each unit once."))
+    return [tuple(one) for one in seen]
+
+
+# In the order in which a submission settles the units of a sample, so that neither waits for the other.
+_LOCK = """
+    SELECT FROM annotate_verdict v JOIN annotate_criterion c ON c.id = v.criterion_id
+     WHERE v.id = ANY(%s) AND c.project_id = %s ORDER BY v.sample_id, v.unit, v.criterion_id FOR NO KEY UPDATE OF v
+"""
+
+
+def _lock(project: Project, looked_at: Sequence[Seen]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, [[one[0] for one in looked_at], project.pk])
+
+
+_SETTLE = """
+    UPDATE annotate_verdict v SET
+           state = %(settled)s, method = %(method)s, value = p.value::jsonb, confidence = p.confidence,
+           reason = %(reason)s, decided_by_id = %(reviewer)s, decided_votes = v.votes, decided_at = now(),
+           revision = v.revision + 1, updated_at = now()
+      FROM unnest(%(ids)s::bigint[], %(revisions)s::bigint[], %(values)s::text[], %(confidences)s::float[])
+           AS p (id, revision, value, confidence)
+     WHERE v.id = p.id AND v.revision = p.revision AND v.state = %(disputed)s
+"""
+
+
+def _settle(
+    reviewer: User,
+    project: Project,
+    preview: Preview,
+    looked_at: Sequence[Seen],
+    *,
+    method: VerdictMethod,
+    reason: str,
+    details: dict[str, Any],
+) -> Accepted:
+    expected = {pk: (revision, _spelled(value)) for pk, revision, value in looked_at}
+    chosen = [one for one in preview.proposals if expected.get(one.id) == (one.revision, _spelled(one.value))]
+    before = _already(reviewer, project, expected, method, reason)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _SETTLE,
+            {
+                "settled": VerdictState.SETTLED.value,
+                "disputed": VerdictState.DISPUTED.value,
+                "method": method.value,
+                "reason": reason,
+                "reviewer": reviewer.pk,
+                "ids": [one.id for one in chosen],
+                "revisions": [one.revision for one in chosen],
+                "values": [json.dumps(one.value) for one in chosen],
+                "confidences": [one.confidence for one in chosen],
+            },
+        )
+        settled = cursor.rowcount
+    left = len(looked_at) - settled - before
+    if settled:
+        note(
+            actor=reviewer,
+            action="verdicts.accepted",
+            subject=project.name,
+            project=project,
+            method=method.value,
+            settled=settled,
+            left=left,
+            reason=reason,
+            **details,
+        )
+    return Accepted(settled + before, left)
+
+
+def _already(
+    reviewer: User, project: Project, expected: dict[int, tuple[int, str]], method: VerdictMethod, reason: str
+) -> int:
+    """How many of these a first try of the same request has settled."""
+    rows = Verdict.objects.filter(
+        pk__in=expected,
+        criterion__project=project,
+        state=VerdictState.SETTLED,
+        method=method,
+        decided_by=reviewer,
+        reason=reason,
+    ).values_list("pk", "revision", "value")
+    return sum(expected[pk] == (revision - 1, _spelled(value)) for pk, revision, value in rows)
+
+
+def _spelled(value: Any) -> str:
+    """4 and 4.0 are one value in JSON; true and 1 are not."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return json.dumps(value)
+
+
+def mark_read(*, user: User, project: Project, verdict_ids: Collection[int]) -> int:
+    """Marks these of one's own lessons as read, as they stand now. Returns how many that were. Ids that name no lesson
+    of one's own are nobody's business and change nothing."""
+    own = own_revisions(user, project, verdict_ids)
+    LessonRead.objects.bulk_create(
+        [LessonRead(user=user, verdict_id=pk, revision=revision) for pk, revision in own.items()],
+        update_conflicts=True,
+        unique_fields=["user", "verdict"],
+        update_fields=["revision"],
+    )
+    return len(own)

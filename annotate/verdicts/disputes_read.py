@@ -1,0 +1,293 @@
+"""One unit as a reviewer sees it: what each annotator said, what changed since it was decided, what else there is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Min
+from django.utils.translation import gettext as _
+
+from annotate.core.blindness import still_to_label, why_held_back
+from annotate.core.errors import Conflict
+from annotate.core.units import unit_sort_key, unit_text
+from annotate.labels.counting import counting_labels, latest_per_rater, undecided_labels
+from annotate.models import BatchCriterion, Label, Project, Sample, User, Verdict, VerdictEvent
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, TaskStatus
+from annotate.models.verdict import VerdictState
+from annotate.verdicts.read import verdict_as_dict
+
+
+@dataclass(frozen=True)
+class People:
+    """Who the annotators of a sample are, for a page or reply that may name them or not.
+
+    letters: a rater's name -> the letter that they have on every page of this sample. names: -> what to call them.
+    """
+
+    letters: dict[str, str]
+    names: dict[str, str] | None
+
+    def letter(self, rater: str) -> str:
+        return self.letters.get(rater, "?")
+
+    def who(self, rater: str) -> str:
+        if self.names is not None:
+            return self.names.get(rater, rater)
+        return _("Annotator %(letter)s") % {"letter": self.letter(rater)}
+
+
+def people_of(sample: Sample, *, named: bool) -> People:
+    """Letters in the order in which people began with the sample: they stay when somebody else joins."""
+    return people_of_samples([sample.pk], named=named)[sample.pk]
+
+
+def people_of_samples(sample_ids: Collection[int], *, named: bool) -> dict[int, People]:
+    """`people_of` each of the samples. One query."""
+    rows = (
+        Label.objects.filter(sample__in=sample_ids)
+        .values("sample", "rater__name", "rater__user__display_name")
+        .annotate(first=Min("id"))
+        .order_by("first")
+    )
+    by_sample: dict[int, dict[str, str]] = {pk: {} for pk in sample_ids}
+    for row in rows:
+        by_sample[row["sample"]][row["rater__name"]] = row["rater__user__display_name"] or row["rater__name"]
+    return {
+        pk: People({name: letter(index) for index, name in enumerate(names)}, names if named else None)
+        for pk, names in by_sample.items()
+    }
+
+
+def letter(index: int) -> str:
+    """A, B, … Z, AA, AB, …"""
+    name = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        name = chr(65 + rest) + name
+    return name
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one annotator said about the unit. `value` None: could not tell, and said why.
+
+    changed: the label is not the revision that was counted. returned: its task was sent back and is not submitted
+    again. task_id: None when it was made elsewhere. carried: over from an earlier version of the criterion, which is
+    the one that its task asks. may_return: its task can be sent back now.
+    """
+
+    letter: str
+    who: str
+    value: Any
+    cant_tell: str = ""
+    comment: str = ""
+    evidence: list[dict[str, Any]] = field(default_factory=list)
+    changed: bool = False
+    returned: bool = False
+    task_id: int | None = None
+    carried: bool = False
+    may_return: bool = False
+
+
+def side_by_side(verdict: Verdict, people: People) -> list[Said]:
+    """The labels that the verdict rests on, as they are now, and those who could not tell; by letter."""
+    ids = [vote["label"] for vote in verdict.votes]
+    with_task = Label.objects.select_related("rater", "task__batch")
+    labels = with_task.in_bulk(ids)
+    asking = set(BatchCriterion.objects.filter(criterion=verdict.criterion_id).values_list("batch", flat=True))
+    said = []
+    for vote in verdict.votes:
+        label = labels.get(vote["label"])
+        said.append(
+            Said(
+                people.letter(vote["rater"]),
+                people.who(vote["rater"]),
+                vote["value"],
+                changed=label is None or label.revision != vote["revision"],
+                **_details(label, asking),
+            )
+        )
+    voted = {vote["rater"] for vote in verdict.votes}
+    could_not = undecided_labels().filter(
+        sample_id=verdict.sample_id, unit=verdict.unit, criterion_id=verdict.criterion_id
+    )
+    said += [
+        Said(
+            people.letter(label.rater.name),
+            people.who(label.rater.name),
+            None,
+            label.cant_tell,
+            **_details(label, asking),
+        )
+        for label in latest_per_rater(could_not.select_related("rater", "task__batch"))
+        if label.rater.name not in voted
+    ]
+    return sorted(said, key=lambda one: (len(one.letter), one.letter))
+
+
+def _details(label: Label | None, asking: Collection[int]) -> dict[str, Any]:
+    """asking: the batches that ask the label's version of its criterion."""
+    if label is None:
+        return {}
+    carried = label.task is not None and label.task.batch_id not in asking
+    return {
+        "comment": label.comment,
+        "evidence": label.evidence,
+        "returned": is_returned(label),
+        "task_id": label.task_id,
+        "carried": carried,
+        "may_return": label.task is not None
+        and not carried
+        and label.task.status == TaskStatus.SUBMITTED
+        and label.task.batch.status in RUNNING_BATCH_STATUSES,
+    }
+
+
+def is_returned(label: Label) -> bool:
+    task = label.task
+    return task is not None and task.status in OPEN_TASK_STATUSES and bool(task.return_message)
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a vote differs from the one that the decision rested on. None: there was, or is, no vote."""
+
+    letter: str
+    who: str
+    before: Any
+    after: Any
+
+
+def changes_since_decision(verdict: Verdict, people: People) -> list[Change]:
+    """What reopened a verdict. Empty when it isn't reopened, or was decided before this was recorded."""
+    if verdict.state != VerdictState.REOPENED or verdict.decided_votes is None:
+        return []
+    before = {vote["rater"]: vote for vote in verdict.decided_votes}
+    after = {vote["rater"]: vote for vote in verdict.votes}
+    raters = sorted({*before, *after}, key=lambda name: (len(people.letter(name)), people.letter(name)))
+    return [
+        Change(
+            people.letter(rater),
+            people.who(rater),
+            before[rater]["value"] if rater in before else None,
+            after[rater]["value"] if rater in after else None,
+        )
+        for rater in raters
+        if before.get(rater) != after.get(rater)
+    ]
+
+
+def history(verdict: Verdict) -> list[VerdictEvent]:
+    """Every state the verdict had, the latest first."""
+    return list(VerdictEvent.objects.filter(verdict=verdict).select_related("actor").order_by("-revision", "-id"))
+
+
+@dataclass
+class OtherUnit:
+    """Another question about the same sample: a unit on a criterion, with what was said."""
+
+    unit: str
+    criterion: str
+    options: list[dict[str, Any]]
+    votes: list[dict[str, Any]]
+    verdict: Verdict | None
+    version: int | None
+
+
+def rest_of_sample(verdict: Verdict, people: People) -> list[OtherUnit]:
+    """All that people said about the sample but what is on the page: first this unit on other criteria."""
+    rows: dict[tuple[str, int], OtherUnit] = {}
+    labels = latest_per_rater(
+        counting_labels().filter(sample_id=verdict.sample_id).select_related("criterion", "rater")
+    )
+    verdicts = {
+        (one.unit, one.criterion_id): one
+        for one in Verdict.objects.filter(sample_id=verdict.sample_id).only(
+            "unit", "criterion_id", "state", "value", "sample_id"
+        )
+    }
+    positions: dict[tuple[str, int], int] = {}
+    for label in labels:
+        key = (label.unit, label.criterion_id)
+        if key == (verdict.unit, verdict.criterion_id):
+            continue
+        criterion = label.criterion
+        row = rows.setdefault(
+            key,
+            OtherUnit(
+                label.unit,
+                criterion.name,
+                criterion.options,
+                [],
+                verdicts.get(key),
+                None if criterion.is_current else criterion.version,
+            ),
+        )
+        row.votes.append({"letter": people.letter(label.rater.name), "value": label.value})
+        positions[key] = criterion.position
+    for row in rows.values():
+        row.votes.sort(key=lambda vote: (len(vote["letter"]), vote["letter"]))
+    order = sorted(rows, key=lambda key: (key[0] != verdict.unit, unit_sort_key(key[0]), positions[key], key[1]))
+    return [rows[key] for key in order]
+
+
+def require_unblind(user: User, sample: Sample) -> None:
+    """Who has the sample to label themselves doesn't see what others said about it, whatever their role.
+
+    Raises Conflict.
+    """
+    if still_to_label(user, sample):
+        raise Conflict("still_to_label", why_held_back())
+
+
+def dispute_payload(project: Project, verdict: Verdict) -> dict[str, Any]:
+    sample, criterion = verdict.sample, verdict.criterion
+    people = people_of(sample, named=project.show_names)
+    return {
+        **verdict_as_dict(verdict),
+        "unit_text": unit_text(sample, verdict.unit),
+        "sample": {
+            "external_id": sample.external_id,
+            "question": sample.question,
+            "answer": sample.answer,
+            "reference": sample.reference,
+            "contexts": sample.contexts,
+        },
+        "prompt": criterion.prompt,
+        "options": criterion.options,
+        "labels": [
+            {
+                "letter": one.letter,
+                "who": one.who,
+                "value": one.value,
+                "cant_tell": one.cant_tell,
+                "comment": one.comment,
+                "evidence": one.evidence,
+                "changed": one.changed,
+                "returned": one.returned,
+            }
+            for one in side_by_side(verdict, people)
+        ],
+        "changes": [
+            {"letter": one.letter, "who": one.who, "before": one.before, "after": one.after}
+            for one in changes_since_decision(verdict, people)
+        ],
+        "decided_by": verdict.decided_by.name if verdict.decided_by else None,
+        "decided_at": verdict.decided_at,
+        "approved_by": verdict.approved_by.name if verdict.approved_by else None,
+        "history": [
+            {
+                "revision": event.revision,
+                "state": event.state,
+                "value": event.value,
+                "method": event.method,
+                "reason": event.reason,
+                "by": event.actor.name if event.actor else None,
+                "at": event.created_at,
+            }
+            for event in history(verdict)
+        ],
+    }

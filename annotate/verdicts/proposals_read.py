@@ -1,0 +1,199 @@
+"""Which disputed units could be settled many at once, and as what: by the agreement of their votes, or by a model.
+
+How probable each value of a unit is, judged by all labels of a criterion: Dawid and Skene's model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid
+from annotate.models import Criterion
+from annotate.verdicts.ratings_read import votes_of
+from annotate.verdicts.read import Disputed, Queue
+
+if TYPE_CHECKING:
+    from alignment import DawidSkene, Ratings
+    from alignment.base.ratings import Scale
+
+# A sample's key, and the address within it.
+Unit = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class RaterError:
+    """How often the model thinks an annotator right, weighed by how frequent each value is."""
+
+    rater: str
+    labels: int
+    right: float
+
+
+@dataclass(frozen=True)
+class Posteriors:
+    """A fitted model: a unit -> its most probable value with the probability of that."""
+
+    units: dict[Unit, tuple[Any, float]]
+    raters: list[RaterError]
+    labels: int
+
+
+def posteriors_of(criterion: Criterion) -> Posteriors:
+    """Raises Conflict `not_identified` with a sentence when the labels can't carry the model."""
+    # Here, not above: the statistics take a second to load, which every start would pay.
+    from alignment import Ratings, fit_dawid_skene
+    from alignment.consensus.dawid_skene import why_unidentified
+
+    if not criterion.options:
+        raise _refused(_("The criterion is a number without options, and the model needs options."))
+    votes = votes_of(criterion)
+    ratings = Ratings.from_columns(
+        [(sample, unit) for sample, unit, _rater, _value in votes],
+        [rater for _sample, _unit, rater, _value in votes],
+        [value for _sample, _unit, _rater, value in votes],
+        [sample for sample, _unit, _rater, _value in votes],
+        scale=cast("Scale", criterion.scale),
+        levels=criterion.levels,
+    )
+    reason = why_unidentified(ratings)
+    if reason is not None:
+        raise _refused(_("The labels don't carry the model: %(reason)s.") % {"reason": reason})
+    fitted = fit_dawid_skene(ratings)
+    if fitted.reason is not None or not fitted.converged:
+        raise _refused(_("The model did not come to rest after %(n)d rounds.") % {"n": fitted.iterations})
+    return Posteriors(_units(fitted), _raters(fitted, ratings), len(ratings))
+
+
+def _units(fitted: DawidSkene) -> dict[Unit, tuple[Any, float]]:
+    from alignment.consensus.majority import TIE
+
+    greatest = fitted.posterior.max(axis=1)
+    rows = zip(fitted.unit_ids, fitted.label.tolist(), greatest.tolist(), strict=True)
+    return {
+        cast("Unit", unit): (fitted.levels[place], probability) for unit, place, probability in rows if place != TIE
+    }
+
+
+def _raters(fitted: DawidSkene, ratings: Ratings) -> list[RaterError]:
+    import numpy as np
+
+    counts = np.bincount(ratings.rater, minlength=len(ratings.raters))
+    labels = {name: int(n) for name, n in zip(ratings.raters, counts, strict=True)}
+    found = []
+    for index, name in enumerate(fitted.raters):
+        right = np.diagonal(fitted.confusion[index])
+        weight = np.where(np.isnan(right), 0.0, fitted.shares)
+        found.append(RaterError(name, labels[name], float(np.nansum(right * weight) / weight.sum())))
+    return sorted(found, key=lambda one: (-one.right, one.rater))
+
+
+def _refused(sentence: str) -> Conflict:
+    return Conflict("not_identified", sentence)
+
+
+# What one page and one request can carry, and one person can answer for.
+MOST_AT_ONCE = 5000
+FEWEST_VOTES = 2
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A disputed unit as it was looked at, and what it would be settled as."""
+
+    id: int
+    revision: int
+    value: Any
+    confidence: float
+
+
+@dataclass(frozen=True)
+class ValueCount:
+    """How many units of a criterion would get a value."""
+
+    criterion: str
+    name: str
+    value: Any
+    label: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Preview:
+    """considered: how many disputed units there are in all. more: how many could follow at the next time."""
+
+    considered: int
+    proposals: list[Proposal]
+    by_value: list[ValueCount]
+    more: int
+    model: Posteriors | None = None
+
+
+def agreed(queue: Queue, *, agreement: Any, votes: Any, only: Collection[int] | None = None) -> Preview:
+    """The disputed units on which at least this share of at least so many votes agree. Raises Invalid.
+
+    only: of these verdicts.
+    """
+    agreement, votes = check_agreement(agreement), check_votes(votes)
+    rows = queue.disputed(only)
+    found = [
+        (row, row.value, row.agreement)
+        for row in rows
+        if row.agreement is not None and row.agreement >= agreement - 1e-9 and row.votes >= votes
+    ]
+    return _preview(queue, len(rows), found, None)
+
+
+def probable(queue: Queue, criterion: Criterion, *, posterior: Any, only: Collection[int] | None = None) -> Preview:
+    """The criterion's disputed units with a value that is at least so probable. Raises Invalid, Conflict."""
+    posterior = check_posterior(posterior)
+    model = posteriors_of(criterion)
+    rows = [row for row in queue.disputed(only) if row.criterion_id == criterion.pk]
+    found = []
+    for row in rows:
+        value, probability = model.units.get((row.sample_id, row.unit), (None, 0.0))
+        if probability >= posterior:
+            found.append((row, value, probability))
+    return _preview(queue, len(rows), found, model)
+
+
+def _preview(
+    queue: Queue, considered: int, found: list[tuple[Disputed, Any, float]], model: Posteriors | None
+) -> Preview:
+    """found: units, each with its value and how sure that is."""
+    taken = [(row, Proposal(row.id, row.revision, value, sure)) for row, value, sure in found[:MOST_AT_ONCE]]
+    criteria = {one.pk: one for one in queue.project.criteria.all()}
+    # As a text, because a count needs something hashable that tells true from 1.
+    counts = Counter((row.criterion_id, repr(proposal.value)) for row, proposal in taken)
+    values = {(row.criterion_id, repr(proposal.value)): proposal.value for row, proposal in taken}
+    by_value = []
+    for (pk, spelled), n in counts.items():
+        value, criterion = values[pk, spelled], criteria[pk]
+        words = {repr(option["value"]): option.get("label") or str(option["value"]) for option in criterion.options}
+        by_value.append(ValueCount(criterion.key, criterion.name, value, words.get(spelled, str(value)), n))
+    by_value.sort(key=lambda row: (row.criterion, -row.n, row.label))
+    return Preview(considered, [proposal for _row, proposal in taken], by_value, len(found) - len(taken), model)
+
+
+def check_agreement(agreement: Any) -> float:
+    if isinstance(agreement, bool) or not isinstance(agreement, int | float) or not 0.5 < agreement <= 1:
+        raise Invalid("bad_agreement", _("The agreement is more than half of the votes, and at most all of them."))
+    return float(agreement)
+
+
+def check_votes(votes: Any) -> int:
+    if isinstance(votes, bool) or not isinstance(votes, int) or not FEWEST_VOTES <= votes <= 1000:
+        raise Invalid(
+            "bad_votes", _("Say how many votes a unit needs at least: 2 or more. One vote agrees with nobody.")
+        )
+    return votes
+
+
+def check_posterior(posterior: Any) -> float:
+    if isinstance(posterior, bool) or not isinstance(posterior, int | float) or not 0.5 < posterior <= 1:
+        raise Invalid("bad_posterior", _("The probability is more than one half, and at most 1."))
+    return float(posterior)

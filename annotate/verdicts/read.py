@@ -1,0 +1,322 @@
+"""The reviewer's queue: which units wait for a person, in which order, and what stands before and after one of them.
+
+Hand-written SQL, because the order is worked out over all that waits: one pass over an index (verdict_for_people) that
+touches no row but those that are shown.
+
+How much ground truth a project has, and what it could still be made from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple, overload
+
+from django.db import connection
+from django.db.models import Count, Q
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotate.core.blindness import STILL_TO_LABEL
+from annotate.labels.counting import IS_LATEST, OF_BATCH
+from annotate.models import Criterion, Label, Project, User, Verdict
+from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
+from annotate.models.verdict import DECIDED_METHODS, RULED_METHODS, VerdictMethod, VerdictState
+
+# "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
+# "sample": in the order of their import.
+ORDERS = ("matters", "sample")
+# disputed: enough labels, and no rule settles them. short: fewer labels than the sample was to get, or
+# than its batch says that it takes (Batch.settle_votes). reopened: decided, and changed since. returned: sent back to
+# an annotator, and so out of every other list until it is submitted again.
+# agreed: settled by the votes themselves and not approved yet; nothing has to be done about them, and a reviewer may
+# look at all of them or at a share drawn at random.
+AGREED = "agreed"
+STATES = ("disputed", "short", "reopened", "returned", AGREED)
+
+# A sample's place must not change while somebody decides its units one by one: it counts what a person has decided
+# already as well as what waits. For the same reason what was reopened is a list of its own in front.
+_WAITING = """
+    WITH ever AS (
+        SELECT v.id, v.sample_id, v.criterion_id, v.unit, v.state, v.batch_id,
+               count(*) OVER of_sample AS disputes, sum(1 - coalesce(v.agreement, 0)) OVER of_sample AS spread
+          FROM annotate_verdict v
+         WHERE v.criterion_id = ANY(ARRAY(SELECT id FROM annotate_criterion WHERE project_id = %(project)s))
+           AND (NOT (v.state = 'settled') OR v.method IN ({decided}))
+        WINDOW of_sample AS (PARTITION BY v.sample_id)
+    ), waiting AS (
+        SELECT e.*, c.position, c.key, c.name
+          FROM ever e JOIN annotate_criterion c ON c.id = e.criterion_id
+         WHERE e.state <> 'settled' AND {is_latest} AND {{filters}}
+    )
+""".format(
+    decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST.format(verdict="e")
+)
+
+# The draw hangs on nothing but the seed and the unit: who goes through it again meets the same ones.
+_TO_CHECK = """
+    WITH waiting AS (
+        SELECT e.id, e.sample_id, e.criterion_id, e.unit, e.state, e.batch_id, c.position, c.key, c.name,
+               0 AS disputes, 0 AS spread
+          FROM annotate_verdict e JOIN annotate_criterion c ON c.id = e.criterion_id
+         WHERE c.project_id = %(project)s AND e.state = 'settled' AND e.method IN ({ruled})
+           AND e.approved_by_id IS NULL AND {is_latest} AND {{filters}}
+    )
+""".format(ruled=", ".join(f"'{method.value}'" for method in RULED_METHODS), is_latest=IS_LATEST.format(verdict="e"))
+_DRAWN = """
+    ('x' || substr(md5(%(seed)s || ':' || e.sample_id || ':' || e.unit || ':' || c.key), 1, 7))::bit(28)::int
+        < %(share)s * 268435456
+"""
+
+_WITHIN_SAMPLE = (
+    "sample_id, position, key, criterion_id, coalesce(nullif(split_part(unit, ':', 2), ''), '0')::int, unit, id"
+)
+_ORDER = {
+    "matters": f"(state = 'reopened') DESC, disputes DESC, spread DESC, {_WITHIN_SAMPLE}",
+    "sample": _WITHIN_SAMPLE,
+}
+
+_NOT_BLIND = f"NOT {STILL_TO_LABEL.format(sample='e.sample_id')}"
+_RETURNED = """
+    EXISTS (SELECT FROM annotate_task t JOIN annotate_label l ON l.task_id = t.id
+              JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
+             WHERE t.sample_id = e.sample_id AND t.status IN ({open}) AND NOT (t.return_message = '')
+               AND l.unit = e.unit AND l.criterion_id = e.criterion_id)
+""".format(open=", ".join(f"'{status.value}'" for status in OPEN_TASK_STATUSES))
+_AT_WORK = """
+    EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
+             WHERE t.batch_id = e.batch_id AND t.sample_id = e.sample_id AND t.status = ANY(%(open)s)
+               AND t.purpose = 'label' AND e.state = 'disputed')
+"""
+_SHORT = """
+    (e.state = 'disputed' AND
+     (SELECT jsonb_array_length(v.votes) FROM annotate_verdict v WHERE v.id = e.id) <
+     (SELECT coalesce(b.settle_votes, s.overlap)
+        FROM annotate_batchsample s JOIN annotate_batch b ON b.id = s.batch_id
+       WHERE s.batch_id = e.batch_id AND s.sample_id = e.sample_id))
+"""
+_STATE_FILTERS = {
+    "": f"NOT {_AT_WORK} AND NOT {_RETURNED}",
+    "disputed": f"e.state = 'disputed' AND {_SHORT} IS NOT TRUE AND NOT {_AT_WORK} AND NOT {_RETURNED}",
+    "short": f"{_SHORT} AND NOT {_AT_WORK} AND NOT {_RETURNED}",
+    "reopened": f"e.state = 'reopened' AND NOT {_RETURNED}",
+    "returned": _RETURNED,
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a unit stands in a queue. The queue goes round, so that skipped units come again."""
+
+    others: int
+    previous: int | None
+    next: int | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """How many units of a criterion wait."""
+
+    key: str
+    name: str
+    n: int
+
+
+class Disputed(NamedTuple):
+    """A disputed unit. value: the one that most votes are for; of several with as many, any."""
+
+    id: int
+    revision: int
+    criterion_id: int
+    sample_id: int
+    unit: str
+    agreement: float | None
+    votes: int
+    value: Any
+
+
+@dataclass(frozen=True)
+class Queue:
+    """What waits for this reviewer, in order; a slice of it is a list of verdicts.
+
+    criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing. annotator: a rater's name, only
+    what they voted on. Of `agreed`, share: only so many of them, drawn with the seed.
+    """
+
+    project: Project
+    user: User
+    criterion: str = ""
+    batch: int | None = None
+    state: str = ""
+    order: str = "matters"
+    annotator: str = ""
+    share: float = 1
+    seed: int = 0
+
+    def count(self) -> int:
+        return self._row("SELECT count(*) FROM waiting")[0]
+
+    def __len__(self) -> int:
+        return self.count()
+
+    @overload
+    def __getitem__(self, key: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Verdict]: ...
+    def __getitem__(self, key: int | slice) -> Verdict | list[Verdict]:
+        if isinstance(key, int):
+            return self[key : key + 1][0]
+        start = key.start or 0
+        limit = None if key.stop is None else key.stop - start
+        rows = self._rows(
+            f"SELECT id FROM waiting ORDER BY {_ORDER[self.order]} LIMIT %(limit)s OFFSET %(offset)s",
+            limit=limit,
+            offset=start,
+        )
+        ids = [row[0] for row in rows]
+        found = Verdict.objects.select_related("criterion", "sample").in_bulk(ids)
+        return [found[pk] for pk in ids if pk in found]
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(self[:])
+
+    def ids(self) -> list[int]:
+        return [row[0] for row in self._rows(f"SELECT id FROM waiting ORDER BY {_ORDER[self.order]}")]
+
+    def place(self, verdict_id: int) -> Place:
+        row = self._row(
+            f""", listed AS (
+                SELECT id, row_number() OVER ordered AS at, lag(id) OVER ordered AS before,
+                       lead(id) OVER ordered AS after
+                  FROM waiting WINDOW ordered AS (ORDER BY {_ORDER[self.order]})
+            )
+            SELECT (SELECT count(*) FROM listed), (SELECT id FROM listed WHERE at = 1),
+                   (SELECT id FROM listed ORDER BY at DESC LIMIT 1), one.at, one.before, one.after
+              FROM (VALUES (%(verdict)s::bigint)) AS asked (id) LEFT JOIN listed one USING (id)""",
+            verdict=verdict_id,
+        )
+        count, first, last, at, before, after = row
+        if at is None:
+            return Place(count, None, first)
+        if count == 1:
+            return Place(0, None, None)
+        return Place(count - 1, before or last, after or first)
+
+    def groups(self) -> list[Group]:
+        """How many wait per criterion, whichever one the queue is narrowed to."""
+        rows = self._rows(
+            "SELECT key, max(name), count(*) FROM waiting GROUP BY key ORDER BY min(position), key",
+            criterion="",
+        )
+        return [Group(*row) for row in rows]
+
+    def disputed(self, only: Collection[int] | None = None) -> list[Disputed]:
+        """Those that no person has decided yet, in order, with the value that most votes are for."""
+        rows = self._rows(
+            f"""SELECT w.id, v.revision, v.criterion_id, v.sample_id, v.unit, v.agreement,
+                       jsonb_array_length(v.votes),
+                       (SELECT vote -> 'value' FROM jsonb_array_elements(v.votes) AS vote
+                         GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)
+                  FROM (SELECT id, row_number() OVER (ORDER BY {_ORDER[self.order]}) AS at FROM waiting) AS w
+                  JOIN annotate_verdict v ON v.id = w.id
+                 WHERE v.state = 'disputed' AND (%(only)s::bigint[] IS NULL OR v.id = ANY(%(only)s))
+                 ORDER BY w.at""",
+            only=None if only is None else list(only),
+        )
+        # Many units have a handful of different values: each spelling is parsed once.
+        parse = cache(json.loads)
+        return [Disputed._make((*row, parse(value or "null"))) for *row, value in rows]
+
+    def _row(self, sql: str, **given: Any) -> tuple[Any, ...]:
+        return self._rows(sql, **given)[0]
+
+    def _rows(self, sql: str, **given: Any) -> list[tuple[Any, ...]]:
+        values = {
+            "project": self.project.pk,
+            "user": self.user.pk,
+            "open": [status.value for status in OPEN_TASK_STATUSES],
+            "running": [status.value for status in RUNNING_BATCH_STATUSES],
+            "criterion": self.criterion,
+            "batch": self.batch,
+            "annotator": self.annotator,
+            "share": self.share,
+            "seed": self.seed,
+            **given,
+        }
+        filters = [_NOT_BLIND]
+        if self.state == AGREED:
+            filters += [_DRAWN] if self.share < 1 else []
+        else:
+            filters.append(_STATE_FILTERS[self.state])
+        if self.annotator:
+            filters.append(
+                "(SELECT v.votes FROM annotate_verdict v WHERE v.id = e.id)"
+                " @> jsonb_build_array(jsonb_build_object('rater', %(annotator)s::text))"
+            )
+        if values["criterion"]:
+            filters.append("c.key = %(criterion)s")
+        if self.batch is not None:
+            filters.append(OF_BATCH)
+        with connection.cursor() as cursor:
+            source = _TO_CHECK if self.state == AGREED else _WAITING
+            cursor.execute(source.format(filters=" AND ".join(filters)) + sql, values)
+            return cursor.fetchall()
+
+
+def one_verdict(project: Project, verdict_id: int) -> Verdict:
+    verdict = (
+        Verdict.objects.select_related("criterion", "sample", "decided_by", "approved_by", "batch")
+        .filter(pk=verdict_id, criterion__project=project)
+        .first()
+    )
+    if verdict is None:
+        raise Http404(_("There is no such unit to decide."))
+    return verdict
+
+
+def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "id": verdict.pk,
+        "unit": verdict.unit,
+        "criterion": verdict.criterion.key,
+        "state": verdict.state,
+        "value": verdict.value,
+        "method": verdict.method,
+        "reason": verdict.reason,
+        "confidence": verdict.confidence,
+        "agreement": verdict.agreement,
+        "approved_at": verdict.approved_at,
+        "revision": verdict.revision,
+    }
+
+
+def ground_truth(project: Project) -> list[dict[str, Any]]:
+    """Verdicts per criterion and version: settled by each method, approved, and still disputed."""
+    settled = Q(verdicts__state=VerdictState.SETTLED)
+    by_method = {
+        method.value: Count("verdicts", filter=settled & Q(verdicts__method=method)) for method in VerdictMethod
+    }
+    rows = (
+        Criterion.objects.filter(project=project)
+        .annotate(
+            waiting=Count("verdicts", filter=~settled),
+            approved=Count("verdicts", filter=Q(verdicts__approved_at__isnull=False)),
+            **by_method,
+        )
+        .order_by("position", "-version")
+        .values("key", "name", "version", "is_current", "waiting", "approved", *by_method)
+    )
+    counted = [{**row, "settled": sum(row[method] for method in by_method)} for row in rows]
+    return [row for row in counted if row["is_current"] or row["settled"] or row["waiting"]]
+
+
+def imported_labels(project: Project) -> Sequence[Mapping[str, Any]]:
+    """Labels that were made elsewhere, per criterion."""
+    return list(
+        Label.objects.filter(criterion__project=project, criterion__is_current=True, task__isnull=True)
+        .values("criterion__name")
+        .annotate(labels=Count("id"), raters=Count("rater", distinct=True))
+        .order_by("criterion__position")
+    )

@@ -1,0 +1,47 @@
+"""Work of the Celery worker: each task fetches by id and calls one idempotent service.
+
+Their names: see annotate.celery_tasks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import shared_task
+
+from annotate.models import Criterion, User
+
+_PATIENCE_SECONDS = 5.0
+
+
+@shared_task(name="judges.tasks.freeze_report")
+def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
+    # Imported by the worker only: matplotlib is nothing a web process should load.
+    from judges.services import reports
+
+    criterion = Criterion.objects.select_related("project").get(pk=criterion_id)
+    reports.freeze_report(
+        criterion=criterion, user=None if user_id is None else User.objects.filter(pk=user_id).first()
+    )
+
+
+@shared_task(name="judges.tasks.work_on_runs", bind=True)
+def work_on_runs(self: Any, kind: str, pk: int) -> None:
+    """At an endpoint, or at a run of a judge that asks nobody."""
+    from random import Random
+
+    from judges.running.places import Place
+    from judges.running.working import work
+
+    # Whoever had this message before is dead, as a rule; the database may need a moment to see that, and to let the
+    # place go.
+    patience = _PATIENCE_SECONDS if self.request.delivery_info.get("redelivered") else 0.0
+    work(Place(kind, pk), rng=Random(), patience=patience)
+
+
+@shared_task(name="judges.tasks.look_for_runs")
+def look_for_runs() -> None:
+    """Sent by every worker each few seconds (config.celery)."""
+    from judges.running.waking import wake_all
+
+    wake_all()
