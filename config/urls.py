@@ -5,6 +5,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from config.api_fallback import no_such_route
 from config.health import healthz
+from judges.services.report_file import ReportFileView
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
@@ -16,6 +17,7 @@ urlpatterns = [
         name="api-docs",
     ),
     path("api/", include("judges.api.urls")),
+    path("api/projects/<slug:slug>/reports/<int:number>/download.html", ReportFileView.as_view(), name="report-file"),
     re_path(r"^api/", no_such_route),
     path("", include("frontend.urls")),
 ]

@@ -132,7 +132,7 @@ def _states(project: Project, filters: Filters) -> dict[str, Any]:
 def _agreement(project: Project, tally: _Tally, annotators: Annotators) -> dict[str, Any]:
     """How well the people agreed on what is exported: for each criterion all the figures of `manage.py agreement`."""
     # Here, not above: the statistics take a second to load, and most processes never need them.
-    from annotate.verdicts.ratings_read import agreement
+    from annotate.verdicts.evidence_read import agreement
 
     found = {}
     for name, counted in sorted(tally.criteria.items()):

@@ -1,9 +1,4 @@
-"""The ratings of a criterion: who gave which value to which unit, as the alignment module reads them.
-
-People's side of a criterion's evidence, as the alignment module reads it.
-
-How well people agree with each other on a criterion.
-"""
+"""The ratings of a criterion: who gave which value to which unit, as the alignment module reads them."""
 
 from __future__ import annotations
 
@@ -12,22 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Collate, TruncDate
 
-from alignment.base.ratings import Scale
-from alignment.report import Before, Chance, Evidence, Option, agreement_figures
-from alignment.report import Criterion as Asked
-from annotate.batches.draws_read import chances_of
 from annotate.core.scales import Value
 from annotate.labels.counting import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater, seconds_per_choice
 from annotate.models import Criterion, Label, Verdict
 from annotate.models.batch import Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
-from annotate.samples.read import metadata_of, unit_counts
 
 # A unit as every table of figures names it: the sample's own id, and the address within it.
 UnitKey = tuple[str, str]
@@ -129,46 +119,3 @@ def verdict_values(criterion: Criterion) -> dict[UnitKey, Value]:
         .values_list("sample__external_id", "unit", "value")
     )
     return {(sample, unit): cast("Value", value) for sample, unit, value in rows}
-
-
-def evidence_of(criterion: Criterion) -> Evidence:
-    """What people said: labels that count, and verdicts that hold. Judges and the split are for those who have them."""
-    columns = rating_columns(criterion)
-    verdicts = verdict_values(criterion)
-    samples = {sample for sample, _ in (*columns.units, *verdicts)}
-    return Evidence(
-        criterion=asked(criterion),
-        seed=criterion.project.seed,
-        units=columns.units,
-        raters=columns.raters,
-        values=columns.values,
-        verdicts=verdicts,
-        days=columns.days,
-        seconds=columns.seconds,
-        before=[Before(*row) for row in labels_before(criterion)],
-        metadata=metadata_of(criterion.project, samples),
-        chances={name: Chance(*chance) for name, chance in chances_of(criterion).items()},
-        sizes=unit_counts(criterion, samples),
-    )
-
-
-def asked(criterion: Criterion) -> Asked:
-    """What was asked, without Django."""
-    return Asked(
-        key=criterion.key,
-        version=criterion.version,
-        name=criterion.name,
-        unit=criterion.unit,
-        scale=cast("Scale", criterion.scale),
-        prompt=criterion.prompt,
-        options=tuple(
-            Option(option["value"], option.get("label") or str(option["value"])) for option in criterion.options
-        ),
-        passes=tuple(criterion.passes),
-    )
-
-
-def agreement(criterion: Criterion) -> dict[str, Any]:
-    """Every agreement statistic of the criterion as plain JSON (docs/statistics.md)."""
-    figures = agreement_figures(criterion.key, evidence_of(criterion).ratings(), criterion.project.seed)
-    return {**figures, "version": criterion.version}

@@ -13,7 +13,7 @@ from judges.api.runs import money_of
 from judges.models import Trial
 from judges.selectors.judges import one_judge
 from judges.selectors.lab import one_trial, trial_as_dict, trials_of
-from judges.selectors.lab_page import trial_in_full
+from judges.selectors.lab_in_full import trial_in_full
 from judges.services.trials import DEFAULT_SAMPLES, drop_trial, keep_trial, start_trial
 
 

@@ -49,6 +49,5 @@ urlpatterns = [
     path(P + "endpoints/<slug:name>/try/", endpoints.EndpointTrialView.as_view()),
     path(P + "reports/", views.ReportsView.as_view()),
     path(P + "reports/<int:number>/", views.ReportView.as_view()),
-    path(P + "reports/<int:number>/download.html", views.ReportFileView.as_view(), name="report-file"),
     path(P + "reports/<int:number>/download.zip", views.ReportBundleView.as_view()),
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
-from rest_framework.renderers import JSONRenderer, StaticHTMLRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,7 +14,6 @@ from annotate.projects.lookup import criterion_named
 from annotate.projects.read import one_criterion
 from judges.api import shapes
 from judges.selectors.reports import one_report, report_as_dict, report_state, report_summary, reports_of
-from judges.services.report_file import report_html
 from judges.services.report_requests import request_report
 
 
@@ -30,7 +28,7 @@ class AgreementView(ProjectAPIView):
         why it is undefined (docs/statistics.md).
         """
         # Here and below, not above: the statistics take a second to load, which every start would pay.
-        from annotate.verdicts.ratings_read import agreement
+        from annotate.verdicts.evidence_read import agreement
 
         return Response(agreement(one_criterion(self.project, key)))
 
@@ -117,21 +115,6 @@ class ReportView(ProjectAPIView):
         Parameters, the fingerprint of the data, and every estimate. A report never changes.
         """
         return Response(report_as_dict(one_report(self.project, number)))
-
-
-class ReportFileView(ProjectAPIView):
-    actions = {"GET": "reports.read"}
-    renderer_classes = [JSONRenderer, StaticHTMLRenderer]
-
-    @shape.describes(OpenApiTypes.STR, status=(200, "text/html"))
-    def get(self, request: Request, slug: str, number: int) -> HttpResponse:
-        """One report as a single HTML file.
-
-        With its plots; it needs nothing else to be read, and comes as an attachment.
-        """
-        report = one_report(self.project, number)
-        name = f"{slug}-{report.criterion.key}-report-{number}.html"
-        return HttpResponse(report_html(report), headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 class ReportBundleView(ProjectAPIView):

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from annotate.core.units import KIND_ORDER, units_of
 from annotate.models import Criterion, Project, Sample
 from annotate.samples.read import samples_named
-from annotate.verdicts.ratings_read import evidence_of
+from annotate.verdicts.evidence_read import evidence_of
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.kinds.fields import Fields, target
 from judges.kinds.members import (

@@ -33,7 +33,7 @@ class OnDev:
         """For the figures that compare judges on them; every sample is dev."""
         # Here, not above: the statistics take a second to load, and most processes never count anything.
         from alignment.report import Evidence
-        from annotate.verdicts.ratings_read import asked
+        from annotate.verdicts.evidence_read import asked
 
         return Evidence(
             criterion=asked(self.criterion),

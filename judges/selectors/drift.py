@@ -170,7 +170,7 @@ def _people(
 ) -> tuple[Reference, dict[UnitKey, datetime]]:
     """People's side on these samples, and when it was known, of the units where that was after the certificate."""
     from alignment.report import Evidence, reference_of
-    from annotate.verdicts.ratings_read import asked
+    from annotate.verdicts.evidence_read import asked
 
     criterion = certificate.look.criterion
     known: dict[UnitKey, datetime] = {}

@@ -15,7 +15,7 @@ from annotate.models import Label, User
 from annotate.verdicts.disputes_read import People, people_of_samples
 from annotate.verdicts.ratings_read import UnitKey
 from judges.models import Score, Trial
-from judges.selectors.compare_page import said_by_judge
+from judges.selectors.compared_words import said_by_judge
 from judges.selectors.lab import Found
 
 # Of the units on which the versions differ: what a page can be narrowed to, and what it is then called.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from alignment.report import Evidence, reference_of
 from annotate.models import Criterion
-from annotate.verdicts.ratings_read import evidence_of
+from annotate.verdicts.evidence_read import evidence_of
 from judges.selectors.scores import judge_scores, measured_by, whole_scores
 from judges.services.split import divide
 

@@ -58,7 +58,7 @@ def next_samples(
     """
     # Here, not above: the statistics take a second to load, and most processes never count anything.
     from alignment.report import propose, reference_of
-    from annotate.verdicts.ratings_read import evidence_of
+    from annotate.verdicts.evidence_read import evidence_of
 
     names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))
     if not FEWEST_SAMPLES <= count <= min(len(names), MOST_SAMPLES):

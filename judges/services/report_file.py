@@ -5,13 +5,20 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils import translation
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.renderers import JSONRenderer, StaticHTMLRenderer
+from rest_framework.request import Request
 
+from annotate.api import schema as shape
+from annotate.api.base import ProjectAPIView
 from judges.models import AlignmentReport
 from judges.selectors.annotators_page import annotators_context
 from judges.selectors.judge_page import judge_context
 from judges.selectors.report_page import report_context
+from judges.selectors.reports import one_report
 
 _STATIC = Path(__file__).resolve().parent.parent / "static" / "judges"
 
@@ -28,3 +35,18 @@ def report_html(report: AlignmentReport) -> str:
 def _css() -> str:
     """The page's own rules and those of the report, which the web page links."""
     return "\n".join((_STATIC / name).read_text(encoding="utf-8") for name in ("report_file.css", "report.css"))
+
+
+class ReportFileView(ProjectAPIView):
+    actions = {"GET": "reports.read"}
+    renderer_classes = [JSONRenderer, StaticHTMLRenderer]
+
+    @shape.describes(OpenApiTypes.STR, status=(200, "text/html"))
+    def get(self, request: Request, slug: str, number: int) -> HttpResponse:
+        """One report as a single HTML file.
+
+        With its plots; it needs nothing else to be read, and comes as an attachment.
+        """
+        report = one_report(self.project, number)
+        name = f"{slug}-{report.criterion.key}-report-{number}.html"
+        return HttpResponse(report_html(report), headers={"Content-Disposition": f'attachment; filename="{name}"'})

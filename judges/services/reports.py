@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import scipy
 from django.core.cache import cache
@@ -17,9 +17,9 @@ from alignment.report import Evidence, report_figures
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.models import AlignmentReport
-from judges.plots.of_report import report_plots
 from judges.selectors.disagreements import with_words
 from judges.selectors.reports import FIGURES_VERSION, data_version, pending_key
+from judges.services.drawing import drawn
 from judges.services.evidence import full_evidence
 from judges.services.fingerprint import fingerprint_of
 from judges.services.reproduction import pack
@@ -57,10 +57,10 @@ class Basis:
 
 def basis_of(criterion: Criterion, judge_name: str | None = None) -> Basis:
     # Read before the data: what changes while we read makes the report out of date, never wrongly up to date.
-    version = data_version(criterion)
+    seen = data_version(criterion)
     evidence = full_evidence(criterion, judge_name)
     parameters = _parameters(criterion)
-    return Basis(version, evidence, parameters, fingerprint_of(evidence, parameters))
+    return Basis(seen, evidence, parameters, fingerprint_of(evidence, parameters))
 
 
 def _existing(criterion: Criterion, basis: Basis) -> AlignmentReport | None:
@@ -103,7 +103,7 @@ def _worked_out(criterion: Criterion, basis: Basis) -> AlignmentReport:
         fingerprint=basis.fingerprint,
         parameters={**basis.parameters, "data_version": basis.data_version},
         result=result,
-        plots=report_plots(result),
+        plots=drawn(result),
         evidence=pack(basis.evidence),
     )
 
@@ -118,7 +118,7 @@ def _parameters(criterion: Criterion) -> dict[str, Any]:
             "python": platform.python_version(),
             "numpy": np.__version__,
             "scipy": scipy.__version__,
-            "matplotlib": mpl.__version__,
+            "matplotlib": version("matplotlib"),
         },
     }
 

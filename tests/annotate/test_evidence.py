@@ -9,7 +9,7 @@ from annotate.labels.counting import seconds_per_choice
 from annotate.models import Label, LabelEvent, Rater, Task, User
 from annotate.samples.read import metadata_of
 from annotate.tasks.labelling import submit_task
-from annotate.verdicts.ratings_read import evidence_of
+from annotate.verdicts.evidence_read import evidence_of
 from tests.annotate.factories import World, finish, make_sample, make_samples, rewriting_history, say
 
 NINE = datetime.fromisoformat("2026-11-20T09:00:00+00:00")

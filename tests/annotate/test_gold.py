@@ -20,7 +20,8 @@ from annotate.tasks.labelling import skip_task, submit_task
 from annotate.tasks.read import own_task
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import decide, mark_read
-from annotate.verdicts.ratings_read import agreement, labels_before, rating_columns
+from annotate.verdicts.evidence_read import agreement
+from annotate.verdicts.ratings_read import labels_before, rating_columns
 from tests.annotate.factories import GRADE, World, finish, label_all, make_sample, make_samples, must_take, say, take
 
 

@@ -19,7 +19,7 @@ from annotate.files.cells import unguard
 from annotate.files.releases import make_release, open_release
 from annotate.models import Criterion, Membership, Project, Release, Sample, User, Verdict, VerdictEvent
 from annotate.samples.claims_write import edit_claims
-from annotate.verdicts.ratings_read import agreement
+from annotate.verdicts.evidence_read import agreement
 from tests.annotate.factories import rewriting_history
 
 NASTY = "=cmd|' /C calc'!A0\n\t\"x\",😀"

@@ -12,7 +12,7 @@ import pytest
 from kombu.exceptions import OperationalError
 
 from annotate.models import User
-from annotate.verdicts.ratings_read import agreement
+from annotate.verdicts.evidence_read import agreement
 from config import celery_app
 from judges import celery_tasks as tasks
 from judges.selectors.alignment import align

@@ -10,7 +10,7 @@ import pytest
 
 from alignment.report.reference import METHOD
 from annotate.models import Criterion, Project, Sample, User, Verdict
-from annotate.verdicts.ratings_read import agreement
+from annotate.verdicts.evidence_read import agreement
 from judges.judge_table import judge_table
 from judges.models import LARGEST_SCORE, SplitMember
 from judges.selectors.alignment import align

@@ -12,7 +12,7 @@ from annotate.core.errors import Refusal
 from annotate.core.text_tables import figure, interval, text_table
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import criterion_named, project_named
-from annotate.verdicts.ratings_read import agreement
+from annotate.verdicts.evidence_read import agreement
 
 
 class Command(OneLineCommand):
