@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, Func, Max, TextField, Value
 from django.db.models.functions import Concat
 
-from annotate.core.units import LISTED_KINDS
 from annotate.files import cells as values
 from annotate.files import copy_into as copying
-from annotate.files.cells import number as number_in
 from annotate.files.copy_into import NULL, CopyInto
-from annotate.files.fields import IGNORE, SAMPLE_FIELDS, Fields
 from annotate.files.import_engine import Importer, Importing
 from annotate.files.lookup import (
     CellReader,
@@ -28,33 +25,32 @@ from annotate.files.lookup import (
     RefusedRow,
     SampleLookup,
     current_criteria,
-    read_unit,
     require_unit,
 )
-from annotate.files.problems import FileError, RowError
+from annotate.files.problems import RowError
 from annotate.files.streams import NumberedRow
-from annotate.models import Criterion, Project, Sample
+from annotate.models import Project, Sample
 from annotate.samples.read import of_samples
-from judges.models import LARGEST_SCORE, Judge, JudgeKind, JudgeVersion, Run, Score, ScoreStatus
-
-SCORE_FIELDS = Fields(
-    spellings={
-        "sample_id": ("sample_id", "sample", "id", "external_id"),
-        "unit": ("unit",),
-        "criterion": ("criterion", "dimension"),
-        "judge": ("judge", "metric", "evaluator", "scorer"),
-        "score": ("score", "value"),
-        "rationale": ("rationale", "reason", "explanation"),
-        "status": ("status",),
-        "version": ("version", "judge_version"),
-        "repeat": ("repeat",),
-        "higher_is_better": ("higher_is_better",),
-        "question": SAMPLE_FIELDS.spellings["question"],
-        "answer": SAMPLE_FIELDS.spellings["answer"],
-    },
-    required=(),
-    rest=IGNORE,
+from judges.models import Judge, JudgeKind, JudgeVersion, Run, Score, ScoreStatus
+from judges.score_cells import (
+    OVERALL,
+    SCORE_FIELDS,
+    WORDS,
+    SaidScore,
+    dimension_of,
+    higher_is_better_of,
+    judge_of,
+    metric_columns,
+    metric_of,
+    rationale_of,
+    repeat_of,
+    require_layout,
+    said_of,
+    status_of,
+    unit_of,
+    version_of,
 )
+
 _COLUMNS = (
     "version_id",
     "run_id",
@@ -67,26 +63,8 @@ _COLUMNS = (
     "label",
     "rationale",
 )
-_OVERALL = "overall"
-_FIRST_VERSION = "1"
-_MAX_NAME = 200
-_MAX_DIMENSION = 120
-_MAX_REPEAT = 32_767
-_STATUS_SPELLINGS = {
-    "success": "ok",
-    "completed": "ok",
-    "failed": "error",
-    "refusal": "refused",
-    "timed_out": "timeout",
-}
-# How data frames write a missing number as text.
-_MISSING_WORDS = frozenset({"", "nan", "none", "null", "n/a", "na"})
-_TRUTH = {"true": 1.0, "false": 0.0}
-_WORDS = {True: "true", False: "false"}
-
 # version, dimension, sample, unit, repeat
 _Key = tuple[int, str, int, str, int]
-_Said = tuple[str, float | None, str | None, str]
 
 
 @dataclass(slots=True)
@@ -103,7 +81,7 @@ class _Read:
     version: str
     dimension: str
     repeat: int
-    said: _Said
+    said: SaidScore
     higher_is_better: bool | None
 
 
@@ -128,14 +106,14 @@ class ScoreImporter(Importer):
         cls, columns: list[str], rows: list[dict[str, Any]], chosen: Mapping[str, str]
     ) -> dict[str, str]:
         mapping = cls.fields.resolve(columns, chosen)
-        return {**mapping, **dict.fromkeys(_metric_columns(columns, rows, chosen), "score")}
+        return {**mapping, **dict.fromkeys(metric_columns(columns, rows, chosen), "score")}
 
     def take(self, rows: list[NumberedRow]) -> None:
         if self._metrics is None:
             first = [row for _, _, row in rows]
             columns = list(dict.fromkeys(key for row in first for key in row))
-            self._metrics = _metric_columns(columns, first, self._importing.mapping)
-            _require_layout(self.fields.resolve(columns, self._importing.mapping), columns, self._metrics)
+            self._metrics = metric_columns(columns, first, self._importing.mapping)
+            require_layout(self.fields.resolve(columns, self._importing.mapping), columns, self._metrics)
         read: list[list[_Read]] = []
         refused: list[RefusedRow] = []
         for number, line, row in rows:
@@ -176,40 +154,40 @@ class ScoreImporter(Importer):
     ) -> list[_Read]:
         """The scores of a row: one of a long file, one per metric of a wide one."""
         external_id = self._external_id(cells)
-        version, higher = _version(cells), _higher_is_better(cells)
+        version, higher = version_of(cells), higher_is_better_of(cells)
         if self._metrics:
-            address = _unit(cells, None)
+            address = unit_of(cells, None)
             return [
-                _Read(number, line, external_id, *address, name, version, _OVERALL, 0, said, higher)
-                for name, said in (_metric(row, column) for column in metrics)
+                _Read(number, line, external_id, *address, name, version, OVERALL, 0, said, higher)
+                for name, said in (metric_of(row, column) for column in metrics)
             ]
-        judge, dimension = _judge(cells), _dimension(cells)
+        judge, dimension = judge_of(cells), dimension_of(cells)
         criterion = self._criteria.get(dimension)
-        address = _unit(cells, criterion)
-        said = _said(cells.get("score"), cells.column("score"), _status(cells), _rationale(cells), criterion)
-        repeat = _repeat(cells)
+        address = unit_of(cells, criterion)
+        said = said_of(cells.get("score"), cells.column("score"), status_of(cells), rationale_of(cells), criterion)
+        repeat = repeat_of(cells)
         return [_Read(number, line, external_id, *address, judge, version, dimension, repeat, said, higher)]
 
     def _look_through(self, refused: RefusedRow, row: dict[str, Any], cells: Cells, metrics: list[str]) -> RefusedRow:
         """Everything that is wrong with the fields of a row that `_read` refused."""
         attempt = refused.attempt
         refused.external_id = attempt(self._external_id, cells)
-        attempt(_version, cells)
-        attempt(_higher_is_better, cells)
+        attempt(version_of, cells)
+        attempt(higher_is_better_of, cells)
         if self._metrics:
-            attempt(_unit, cells, None)
+            attempt(unit_of, cells, None)
             for column in metrics:
-                attempt(_metric, row, column)
+                attempt(metric_of, row, column)
             return refused
-        attempt(_judge, cells)
-        dimension = attempt(_dimension, cells)
+        attempt(judge_of, cells)
+        dimension = attempt(dimension_of, cells)
         criterion = None if dimension is None else self._criteria.get(dimension)
-        attempt(_unit, cells, criterion)
-        status = attempt(_status, cells)
-        attempt(_rationale, cells)
+        attempt(unit_of, cells, criterion)
+        status = attempt(status_of, cells)
+        attempt(rationale_of, cells)
         if dimension is not None:
-            attempt(_said, cells.get("score"), cells.column("score"), status, "", criterion)
-        attempt(_repeat, cells)
+            attempt(said_of, cells.get("score"), cells.column("score"), status, "", criterion)
+        attempt(repeat_of, cells)
         return refused
 
     def _external_id(self, cells: Cells) -> str:
@@ -243,7 +221,7 @@ class ScoreImporter(Importer):
         old_versions = {key[0] for _, key in rows if key[0] not in self._versions.fresh}
         if not old_versions:
             return rows
-        known: dict[_Key, _Said] = {
+        known: dict[_Key, SaidScore] = {
             (version, dimension, sample, unit, repeat): (status, number, label, rationale)
             for version, dimension, sample, unit, repeat, status, number, label, rationale in Score.objects.filter(
                 version_id__in=old_versions, sample_id__in={key[2] for _, key in rows}
@@ -332,19 +310,19 @@ class _Versions:
         if said != higher_is_better:
             raise RowError(
                 "conflict",
-                f"Row {first} says {_WORDS[said]} of “{judge_name[:80]}”; all its rows say the same.",
+                f"Row {first} says {WORDS[said]} of “{judge_name[:80]}”; all its rows say the same.",
                 field="higher_is_better",
-                excerpt=_WORDS[higher_is_better],
+                excerpt=WORDS[higher_is_better],
             )
         if judge.higher_is_better == higher_is_better:
             return
         if judge_name not in self._new_judges:
             raise RowError(
                 "conflict",
-                f"“{judge_name[:80]}” is there already, and its higher_is_better is {_WORDS[judge.higher_is_better]}. "
+                f"“{judge_name[:80]}” is there already, and its higher_is_better is {WORDS[judge.higher_is_better]}. "
                 "A file doesn't change that; an admin does, by the API.",
                 field="higher_is_better",
-                excerpt=_WORDS[higher_is_better],
+                excerpt=WORDS[higher_is_better],
             )
         judge.higher_is_better = higher_is_better
         judge.save(update_fields=["higher_is_better"])
@@ -406,178 +384,6 @@ class _SamplesByWords:
                 excerpt=question,
             )
         return external_id
-
-
-def _metric_columns(columns: Iterable[str], rows: list[dict[str, Any]], chosen: Mapping[str, str]) -> list[str]:
-    """Columns that are metrics of their own; none when the file is long.
-
-    Chosen ones if there are any, else those that hold nothing but numbers and are no field of a sample.
-    """
-    mapping = SCORE_FIELDS.resolve(columns, chosen)
-    if "judge" in mapping.values():
-        return []
-    picked = [column for column, field in chosen.items() if field == "score"]
-    if picked:
-        return picked
-    if "score" in mapping.values():
-        return []
-    of_samples = SAMPLE_FIELDS.resolve(columns, {})
-    return [
-        column
-        for column, field in mapping.items()
-        if field == IGNORE
-        and column
-        and column not in chosen
-        and of_samples[column] not in SAMPLE_FIELDS.spellings
-        and _all_numbers(row[column] for row in rows if column in row)
-    ]
-
-
-def _all_numbers(cells: Iterable[Any]) -> bool:
-    """Whether there is a number and nothing that is neither a number nor missing."""
-    found = False
-    for cell in cells:
-        if cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING_WORDS):
-            continue
-        if _number(cell) is None:
-            return False
-        found = True
-    return found
-
-
-def _require_layout(mapping: dict[str, str], columns: list[str], metrics: list[str]) -> None:
-    found = set(mapping.values())
-    if not metrics and not {"judge", "score"} <= found:
-        missing = "judge" if "judge" not in found else "score"
-        raise FileError(
-            "missing_column",
-            f"No column for “{missing}”, and none that holds only numbers. Write sample_id, judge, score in each row, "
-            f"or one row per sample with a column per metric. The file has: {', '.join(columns)[:300]}.",
-            row=1,
-            field=missing,
-            excerpt=", ".join(columns),
-        )
-
-
-def _name(value: object, field: str) -> str:
-    name = values.identifier(value, field)
-    if len(name) > _MAX_NAME:
-        raise RowError("too_long", f"Longer than {_MAX_NAME} characters.", field=field, excerpt=name)
-    return name
-
-
-def _judge(cells: Cells) -> str:
-    return _name(cells.get("judge"), cells.column("judge"))
-
-
-def _version(cells: Cells) -> str:
-    version = cells.get("version")
-    return _FIRST_VERSION if version is None or version == "" else _name(version, "version")
-
-
-def _higher_is_better(cells: Cells) -> bool | None:
-    """None: the row doesn't say."""
-    value = cells.get("higher_is_better")
-    if value is None or value == "":
-        return None
-    number = _number(value)
-    if number not in (0, 1):
-        raise RowError("type", "higher_is_better: true or false.", field="higher_is_better", excerpt=value)
-    return number == 1
-
-
-def _dimension(cells: Cells) -> str:
-    dimension = cells.get("criterion") or _OVERALL
-    if not isinstance(dimension, str) or len(dimension) > _MAX_DIMENSION:
-        raise RowError(
-            "type",
-            f"A criterion is a text of at most {_MAX_DIMENSION} characters.",
-            field="criterion",
-            excerpt=dimension,
-        )
-    return dimension
-
-
-def _unit(cells: Cells, criterion: Criterion | None) -> tuple[str, str, int | None]:
-    unit = cells.get("unit")
-    if not unit and criterion is not None and criterion.unit in LISTED_KINDS:
-        raise RowError(
-            "missing",
-            f"“{criterion.key}” is about each {criterion.unit}: name the unit, such as {criterion.unit}:0.",
-            field="unit",
-        )
-    usual = "sample" if criterion is not None and criterion.unit == "sample" else "answer"
-    return read_unit(unit or usual, cells.column("unit"))
-
-
-def _repeat(cells: Cells) -> int:
-    value = cells.get("repeat")
-    if value is None or value == "":
-        return 0
-    if isinstance(value, str) and value.isdecimal() and len(value) < 6:
-        value = int(value)
-    if type(value) is not int or not 0 <= value <= _MAX_REPEAT:
-        raise RowError("type", f"repeat: a whole number from 0 to {_MAX_REPEAT:,}.", field="repeat", excerpt=value)
-    return value
-
-
-def _status(cells: Cells) -> str | None:
-    value = cells.get("status")
-    if value is None or value == "":
-        return None
-    name = value.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(value, str) else ""
-    name = _STATUS_SPELLINGS.get(name, name)
-    if name not in ScoreStatus.values:
-        raise RowError(
-            "unknown_status", f"status: write {', '.join(ScoreStatus.values)}.", field="status", excerpt=value
-        )
-    return name
-
-
-def _rationale(cells: Cells) -> str:
-    return values.optional_text(cells.get("rationale"), cells.column("rationale")) or ""
-
-
-def _metric(row: dict[str, Any], column: str) -> tuple[str, _Said]:
-    """A wide row's score by the judge that is called like the column."""
-    return _name(column, column), _said(row[column], column, None, "", None)
-
-
-def _said(raw: object, field: str, status: str | None, rationale: str, criterion: Criterion | None) -> _Said:
-    """(status, number, label, rationale). A score that failed or is missing has neither number nor label."""
-    if raw is None or (
-        isinstance(raw, str) and raw.strip().lower() in _MISSING_WORDS and not _is_option(raw, criterion)
-    ):
-        if status == ScoreStatus.OK:
-            raise RowError("missing", "The status says ok, but there is no score.", field=field)
-        return status or ScoreStatus.ERROR.value, None, None, rationale
-    if status not in (None, ScoreStatus.OK):
-        return status, None, None, rationale
-    if isinstance(raw, str) and _is_option(raw, criterion):
-        return ScoreStatus.OK.value, None, raw, rationale
-    number = _number(raw)
-    if number is None:
-        options = (
-            f" or one of {', '.join(str(level) for level in criterion.levels)}"
-            if criterion and criterion.levels
-            else ""
-        )
-        raise RowError("not_a_number", f"A score is a number from -1e100 to 1e100{options}.", field=field, excerpt=raw)
-    return ScoreStatus.OK.value, number, None, rationale
-
-
-def _is_option(text: str, criterion: Criterion | None) -> bool:
-    return criterion is not None and text in criterion.levels
-
-
-def _number(value: object) -> float | None:
-    """true and false are 1 and 0; a number in a text counts too."""
-    if isinstance(value, str):
-        value = _TRUTH.get(value.strip().lower(), number_in(value))
-    # By comparison, since an integer of a thousand digits has no float; NaN is between no two numbers.
-    if not isinstance(value, bool | int | float) or not -LARGEST_SCORE <= value <= LARGEST_SCORE:
-        return None
-    return float(value)
 
 
 def with_scored_claims(sample_ids: set[int]) -> set[int]:

@@ -18,8 +18,7 @@ from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_proba
 from annotate.verdicts.proposals_read import Preview, agreed, probable
 from annotate.verdicts.read import Queue
 from frontend.forms.adjudication import AgreedForm, ProbableForm
-from frontend.views.base import ProjectPage, project_view, refuse
-from frontend.views.narrowing import sees_names
+from frontend.views.base import ProjectPage, project_view, refuse, sees_names
 from frontend.views.words import word
 
 # Of those that would be settled, so many are shown one by one.

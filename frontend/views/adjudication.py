@@ -16,8 +16,8 @@ from annotate.models.batch import BatchStatus
 from annotate.verdicts.adjudication import show_names
 from annotate.verdicts.read import AGREED, Queue
 from frontend.hotkeys import keys_context
-from frontend.views.base import ProjectPage, project_view
-from frontend.views.narrowing import names_key, narrowing, order_names, sees_names, state_names
+from frontend.views.base import ProjectPage, names_key, project_view, sees_names
+from frontend.views.narrowing import narrowing, order_names, state_names
 from frontend.views.words import word
 
 PAGE_SIZE = 50

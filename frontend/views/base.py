@@ -132,3 +132,13 @@ def refuse(form: BaseForm, refusal: Refusal, field: str | None = None) -> int:
 def status_of(form: BaseForm) -> int:
     """The status of a page with a form that was sent and not accepted, or not sent at all."""
     return 422 if form.is_bound else 200
+
+
+def sees_names(page: ProjectPage) -> bool:
+    """Whether this person sees who said what: where the project shows it, or an admin who switched it on."""
+    switched = page.may("adjudication.names") and page.request.session.get(names_key(page), False)
+    return page.project.show_names or bool(switched)
+
+
+def names_key(page: ProjectPage) -> str:
+    return f"names:{page.project.pk}"

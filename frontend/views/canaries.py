@@ -19,9 +19,9 @@ from judges.canaries.variants import VARIANTS
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.selectors.canaries import canary_result, checks_of, flip_examples, one_check
 from judges.selectors.judges import one_judge
+from judges.selectors.kept_versions import current_version
 from judges.selectors.runs import progress_of
 from judges.selectors.shown import money
-from judges.selectors.versions import current_version
 from judges.services.canaries import can_be_checked, check_canaries, estimate_canaries
 
 PAGE_SIZE = 20

@@ -31,9 +31,9 @@ from frontend.forms.adjudication import DecisionForm, ReturnForm
 from frontend.hotkeys import keys_context
 from frontend.views import samples_read
 from frontend.views.answers import answer_pieces
-from frontend.views.base import ProjectPage, project_view, refuse, status_of
+from frontend.views.base import ProjectPage, project_view, refuse, sees_names, status_of
 from frontend.views.marks import has_marks, stretches
-from frontend.views.narrowing import narrowing, sees_names
+from frontend.views.narrowing import narrowing
 from frontend.views.words import word
 from judges.selectors.unit_scores import judges_on
 

@@ -18,7 +18,7 @@ from frontend.views.base import ProjectPage, project_view, refuse, status_of
 from frontend.views.run_start import can_be_run
 from judges.models import Endpoint, Judge, JudgeKind, JudgeVersion
 from judges.selectors.judges import one_judge
-from judges.selectors.versions import current_version
+from judges.selectors.kept_versions import current_version
 from judges.services.judge_specs import Made, judge_from_spec
 from judges.services.versions import add_version, create_judge
 

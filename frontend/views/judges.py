@@ -21,8 +21,9 @@ from judges.models import JudgeKind, JudgeVersion, RunState, VersionState
 from judges.selectors.canaries import checks_of
 from judges.selectors.judges import may_know_examples, one_judge
 from judges.selectors.judges_page import JudgeRow, coverage_of, judge_rows
+from judges.selectors.kept_versions import current_version
 from judges.selectors.runs import runs_of
-from judges.selectors.versions import current_version, version_diff
+from judges.selectors.versions import version_diff
 from judges.services.canaries import can_be_checked
 from judges.services.judges import set_direction
 from judges.services.versions import drop_version, judge_spec, keep_version

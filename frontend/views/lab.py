@@ -19,19 +19,19 @@ from annotate.core.units import unit_anchor
 from frontend.forms.judge_kinds.base import ConfigForm
 from frontend.forms.judge_kinds.forms import config_form
 from frontend.forms.lab import TrialForm
-from frontend.views.base import ProjectPage, project_view, refuse, status_of
+from frontend.views.base import ProjectPage, project_view, refuse, sees_names, status_of
 from frontend.views.judge_words import difference_rows, shown_differences
-from frontend.views.narrowing import sees_names
 from frontend.views.run_start import asks_model, can_be_run
 from frontend.views.run_words import TONES, duration, run_said
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
 from judges.selectors.judges import may_know_examples, one_judge
+from judges.selectors.kept_versions import current_version
 from judges.selectors.lab import is_under_way, one_trial, questions_of, title_of, trial_figures, trials_of, tried_on
 from judges.selectors.lab_page import trial_context
 from judges.selectors.lab_units import GROUPS, differing, with_words
 from judges.selectors.runs import progress_of
 from judges.selectors.shown import money
-from judges.selectors.versions import Difference, current_version, version_diff
+from judges.selectors.versions import Difference, version_diff
 from judges.services.trials import DEFAULT_SAMPLES, drop_trial, estimate_trial, keep_trial, start_trial
 
 PREFIX = "config"

@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from annotate.verdicts.read import AGREED, ORDERS, STATES, Queue
-from frontend.views.base import ProjectPage
+from frontend.views.base import ProjectPage, sees_names
 
 
 @dataclass(frozen=True)
@@ -80,16 +80,6 @@ def narrowing(page: ProjectPage) -> Narrowing:
 
 def _whole(number: str) -> int | None:
     return int(number) if number.isascii() and number.isdecimal() and len(number) <= 9 else None
-
-
-def sees_names(page: ProjectPage) -> bool:
-    """Whether this person sees who said what: where the project shows it, or an admin who switched it on."""
-    switched = page.may("adjudication.names") and page.request.session.get(names_key(page), False)
-    return page.project.show_names or bool(switched)
-
-
-def names_key(page: ProjectPage) -> str:
-    return f"names:{page.project.pk}"
 
 
 def state_names() -> dict[str, str]:

@@ -19,6 +19,7 @@ from frontend.views.run_words import TONES, run_said
 from frontend.views.runs import run_row
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.selectors.judges import one_judge
+from judges.selectors.kept_versions import current_version
 from judges.selectors.proposals import (
     CHANGED,
     EDITED,
@@ -32,7 +33,6 @@ from judges.selectors.proposals import (
     shown_proposals,
 )
 from judges.selectors.runs import progress_of
-from judges.selectors.versions import current_version
 from judges.services.proposals import (
     can_propose,
     estimate_proposals,

@@ -13,7 +13,7 @@ from frontend.views.run_estimate import estimate_page
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.selectors.judges import one_judge
-from judges.selectors.versions import current_version
+from judges.selectors.kept_versions import current_version
 from judges.services.runs import estimate_run, start_run
 
 EVERYTHING = {"all": True}

@@ -14,7 +14,7 @@ from annotate.labels.counting import counting_labels
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.projects.read import samples_matching
 from judges.models import Score
-from judges.selectors.versions import OF_KEPT
+from judges.selectors.kept_versions import OF_KEPT
 
 
 def rows(project: Project, words: str) -> QuerySet[Sample]:

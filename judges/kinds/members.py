@@ -15,7 +15,7 @@ from judges.kinds.base import Config
 from judges.kinds.fields import LONGEST_DIMENSION, Fields
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus
-from judges.selectors.versions import current_version, version_named
+from judges.selectors.kept_versions import current_version, version_named
 
 MOST_MEMBERS = 20
 

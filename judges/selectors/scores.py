@@ -15,7 +15,7 @@ from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project
 from annotate.verdicts.ratings_read import UnitKey
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus
-from judges.selectors.versions import OF_KEPT
+from judges.selectors.kept_versions import OF_KEPT
 
 if TYPE_CHECKING:
     from alignment.report import JudgeScores

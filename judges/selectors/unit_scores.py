@@ -8,7 +8,7 @@ from annotate.core.scales import Value
 from annotate.models import Verdict
 from annotate.models.verdict import DECIDED_METHODS, VerdictState
 from judges.models import Score, ScoreStatus
-from judges.selectors.versions import OF_KEPT
+from judges.selectors.kept_versions import OF_KEPT
 
 
 @dataclass(frozen=True)

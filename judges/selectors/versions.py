@@ -1,4 +1,4 @@
-"""Versions of judges: which one counts, what it is made of, and what changed from one to another."""
+"""Versions of judges: what one is made of, and what changed from one to another."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from django.db.models import Q
-
-from annotate.models import Project
 from judges.kinds.base import Config, MadeOfOthers
 from judges.kinds.registry import kind_named, runnable_kinds
-from judges.models import Judge, JudgeVersion, VersionState
-
-# Of scores, runs and whatever else has a version: only versions in use are held against people.
-OF_KEPT = Q(version__state=VersionState.KEPT)
+from judges.models import JudgeVersion, VersionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +29,6 @@ class Difference:
     older: Any
     newer: Any
     lines: Sequence[Line] = ()
-
-
-def current_version(judge: Judge) -> JudgeVersion | None:
-    """The latest of those in use: what the judge says today."""
-    return JudgeVersion.objects.filter(judge=judge, state=VersionState.KEPT).order_by("-number").first()
-
-
-def version_named(project: Project, judge_name: str, label: str) -> JudgeVersion | None:
-    found = JudgeVersion.objects.filter(judge__project=project, judge__name=judge_name, label=label)
-    return found.select_related("judge").first()
 
 
 def members_of(kind: str, config: Config) -> Sequence[tuple[str, str]]:

@@ -11,7 +11,7 @@ from annotate.models import Criterion, Project
 from annotate.projects.lookup import criterion_named
 from judges.models import Certificate, Judge, Look
 from judges.selectors.drift import Drift, drift_as_dict, drift_of, drift_sentence
-from judges.selectors.versions import current_version
+from judges.selectors.kept_versions import current_version
 from judges.services.certificates import certificate_as_dict
 
 # Below, an interval is itself too uncertain to hold a bar against.

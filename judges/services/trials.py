@@ -17,8 +17,8 @@ from annotate.models import Criterion, Project, Sample, User
 from annotate.samples.read import samples_named
 from judges.kinds.registry import kind_named
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, Trial, VersionState
+from judges.selectors.kept_versions import current_version
 from judges.selectors.lab import dimension_of, is_under_way
-from judges.selectors.versions import current_version
 from judges.services.runs import RunEstimate, cancel_run, estimate_run, start_run
 from judges.services.versions import add_version, drop_version, keep_version
 

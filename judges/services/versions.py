@@ -17,7 +17,8 @@ from annotate.models import Project, User
 from judges.kinds.base import Kind, Refused
 from judges.kinds.registry import kind_named
 from judges.models import Certificate, Endpoint, Judge, JudgeKind, JudgeVersion, Run, RunState, VersionState
-from judges.selectors.versions import kept_on_top_of, members_of, version_named
+from judges.selectors.kept_versions import version_named
+from judges.selectors.versions import kept_on_top_of, members_of
 
 MAX_NAME = 200
 MAX_DESCRIPTION = 10_000

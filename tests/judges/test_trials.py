@@ -11,8 +11,8 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import AuditEntry, Criterion, Project
 from annotate.projects.criteria import add_criteria
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, SplitMember, Trial, VersionState
+from judges.selectors.kept_versions import current_version
 from judges.selectors.lab import dimension_of, is_under_way, one_trial, questions_of, trials_of
-from judges.selectors.versions import current_version
 from judges.services.runs import start_run
 from judges.services.trials import (
     MOST_SAMPLES,

@@ -16,9 +16,10 @@ from annotate.models import AuditEntry, Project, Sample
 from judges.kinds import registry
 from judges.kinds.base import Refused
 from judges.models import Endpoint, Judge, JudgeVersion, Run, RunPurpose, RunState, Score, VersionState
+from judges.selectors.kept_versions import current_version
 from judges.selectors.reports import data_version
 from judges.selectors.scores import judge_scores, rationales, scores_that_count, whole_scores
-from judges.selectors.versions import Difference, Line, current_version, version_diff
+from judges.selectors.versions import Difference, Line, version_diff
 from judges.services import versions
 from judges.services.certificates import issue_certificate
 from judges.services.gate import gate

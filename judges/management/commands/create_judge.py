@@ -13,7 +13,7 @@ from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_document
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import project_named
-from judges.selectors.versions import current_version
+from judges.selectors.kept_versions import current_version
 from judges.services.judge_specs import Made, judge_from_spec
 
 

@@ -17,8 +17,8 @@ from judges.models import Run, RunState
 from judges.running.places import place_of
 from judges.running.working import work
 from judges.selectors.judges import judge_named
+from judges.selectors.kept_versions import current_version
 from judges.selectors.runs import RunProgress, progress_of
-from judges.selectors.versions import current_version
 from judges.services.runs import start_run
 
 # It ended, but not as done; and it didn't begin.

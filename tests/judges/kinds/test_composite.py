@@ -13,7 +13,7 @@ from annotate.models import Project
 from judges.kinds.base import Item
 from judges.kinds.composite import KIND
 from judges.models import JudgeVersion, Score, ScoreStatus
-from judges.selectors.versions import current_version
+from judges.selectors.kept_versions import current_version
 from judges.services.versions import create_judge
 from tests.judges.building import add_judge, add_samples, make_project
 from tests.judges.kinds.making import together

@@ -12,7 +12,7 @@ from judges.kinds.base import Item
 from judges.kinds.ensemble import KIND
 from judges.kinds.stacking import Curve, fold_of
 from judges.models import JudgeVersion, Score, ScoreStatus, SplitMember
-from judges.selectors.versions import current_version
+from judges.selectors.kept_versions import current_version
 from judges.services.versions import add_version, create_judge, drop_version, judge_spec
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
 from tests.judges.kinds.making import together
