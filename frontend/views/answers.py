@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotate.core.spans import Citation, citations_in
 from annotate.core.units import reading_order, unit_anchor
-
-if TYPE_CHECKING:
-    from frontend.views.samples_read import UnitView
+from frontend.views.samples_read import UnitView
 
 
 @dataclass(frozen=True)

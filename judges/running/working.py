@@ -44,13 +44,13 @@ def work(place: Place, *, rng: Random, in_worker: bool = True, patience: float =
     patience: seconds in which that one may still go. in_worker: makes room for other messages, after sending itself a
     message to go on later.
     """
-    others_wait = waking.others_wait if in_worker else lambda: False
+    must_leave = waking.others_wait if in_worker else lambda: False
     while True:
         with held(place, patience=patience) as is_ours:
             if not is_ours:
                 return
             patience = 0.0
-            slice_ = Slice(others_wait)
+            slice_ = Slice(must_leave)
             queue.free(queue.in_hand(place))
             _work_held(place, slice_, rng)
         if slice_.is_over and waking.wake(place):
