@@ -67,8 +67,8 @@ def worker() -> Iterator[Child]:
 
 def llm_version(project: Any, port: int, *, at_once: int = AT_ONCE) -> Any:
     """A judge of claim support at the server."""
-    from judges.services.endpoints import create_endpoint
-    from judges.services.versions import create_judge
+    from judges.endpoints.write import create_endpoint
+    from judges.versions.write import create_judge
 
     create_endpoint(project=project, name="loopback", base_url=f"http://127.0.0.1:{port}/v1", concurrency=at_once)
     config = {"template": "claim_support", "model": "overlap-small", "criterion": "support"}
@@ -90,7 +90,7 @@ def samples_with_words_of_their_own(count: int) -> Iterator[dict[str, Any]]:
 
 
 def _llm(project: Any, port: int, child: Child) -> None:
-    from judges.services.runs import start_run
+    from judges.runs.write import start_run
 
     heading(f"An LLM judge, {UNITS:,} units, a reply takes {LATENCY * 1000:.0f} ms, {AT_ONCE} at once")
     version = llm_version(project, port)
@@ -119,8 +119,8 @@ def _llm(project: Any, port: int, child: Child) -> None:
 
 
 def _lexical(project: Any, child: Child) -> None:
-    from judges.services.runs import start_run
-    from judges.services.versions import create_judge
+    from judges.runs.write import start_run
+    from judges.versions.write import create_judge
 
     for measure in ("token_overlap", "rouge_l"):
         heading(f"A lexical judge ({measure}), every claim of {LEXICAL_SAMPLES:,} samples")

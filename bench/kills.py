@@ -27,7 +27,7 @@ def main() -> None:
 
 def _killed(project: object, version: object, server: OpenAIServer) -> None:
     from judges.models import Reply, Score
-    from judges.services.runs import start_run
+    from judges.runs.write import start_run
 
     heading(f"{KILLS} times kill -9, {UNITS:,} units, {AT_ONCE} at once")
     run = start_run(version=version, scope={"samples": names_of_units(project, UNITS)})  # type: ignore[arg-type]

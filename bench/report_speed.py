@@ -84,8 +84,8 @@ def main() -> None:
 
 def _freeze(project: Any) -> None:
     began = time.perf_counter()
-    from judges.plots.forest import forest_plot  # noqa: F401
-    from judges.services.reports import freeze_report
+    from frontend.reports.plots.forest import forest_plot  # noqa: F401
+    from judges.reports.write import freeze_report
 
     figure("load the statistics", f"{time.perf_counter() - began:.2f} s")
     criterion = project.criteria.get(key=CRITERION)

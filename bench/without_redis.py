@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _without(own: _OwnRedis, running: Web, project: object, version: object) -> None:
-    from judges.services.runs import start_run
+    from judges.runs.write import start_run
 
     heading(f"Redis away for {AWAY_SECONDS} s")
     run = start_run(version=version, scope={"all": True})

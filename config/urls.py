@@ -5,7 +5,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from config.api_fallback import no_such_route
 from config.health import healthz
-from judges.services.report_file import ReportFileView
+from frontend.reports.file import ReportFileView
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),

@@ -6,6 +6,6 @@ class FrontendConfig(AppConfig):
     verbose_name = "Pages"
 
     def ready(self) -> None:
-        from judges.services.drawing import register_drawer
+        from judges.reports.requests import register_drawer
 
-        register_drawer("judges.plots.of_report.report_plots")
+        register_drawer("frontend.reports.plots.of_report.report_plots")

@@ -3,63 +3,49 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from frontend.views import (
-    accept,
-    account,
-    adjudication,
-    audit,
-    batch_extend,
-    batch_tasks,
-    batches,
-    canaries,
-    claims,
-    criteria,
-    criterion_change,
-    dispute,
-    endpoints,
-    exports,
-    flags,
-    gold,
-    help_pages,
-    home,
-    imports,
-    invites,
-    judge_edit,
-    judges,
-    keys,
-    lab,
-    language,
-    lessons,
-    members,
-    own_work,
-    projects,
-    proposals,
-    report_annotators,
-    report_compare,
-    report_judge,
-    report_looks,
-    report_outcomes,
-    report_planner,
-    report_triage,
-    reports,
-    run_start,
-    runs,
-    samples,
-    workspace,
-)
+from frontend.account import views as account
+from frontend.account import views as keys
+from frontend.account import views as language
+from frontend.adjudicate import bulk_accept as accept
+from frontend.adjudicate import dispute
+from frontend.adjudicate.disputes import disputes, names
+from frontend.base.help import document
+from frontend.batches import views as batches
+from frontend.batches.gold import known, remove
+from frontend.batches.views import extend, send_back, tasks
+from frontend.data import claims, flags, samples
+from frontend.data import files as exports
+from frontend.data import files as imports
+from frontend.judges import endpoints, lab, proposals, run_start, runs
+from frontend.judges import views as judges
+from frontend.judges.canaries import check, checks, estimate
+from frontend.judges.edit import choose, edit, new
+from frontend.label import views as lessons
+from frontend.label import views as workspace
+from frontend.label.views import change, done
+from frontend.projects import audit, criteria, members
+from frontend.projects import views as home
+from frontend.projects.criteria import carry
+from frontend.projects.members import open_invite
+from frontend.projects.views import new_project, overview, settings
+from frontend.reports import views as reports
+from frontend.reports.looks import certify, look
+from frontend.reports.outcomes import outcomes
+from frontend.reports.planner import planner
+from frontend.reports.views import annotators, compare, judge, triage
 
 project_patterns = [
-    path("", projects.overview, name="project"),
+    path("", overview, name="project"),
     path("label/", workspace.workspace, name="label"),
     path("label/lessons/", lessons.lessons, name="lessons"),
-    path("label/done/", own_work.done, name="label-done"),
-    path("label/done/<int:task_id>/change/", own_work.change, name="label-change"),
+    path("label/done/", done, name="label-done"),
+    path("label/done/<int:task_id>/change/", change, name="label-change"),
     path("flags/", flags.flags, name="flags"),
     path("flags/<int:flag_id>/resolve/", flags.resolve, name="flag-resolve"),
-    path("settings/", projects.settings, name="settings"),
-    path("adjudicate/", adjudication.disputes, name="adjudicate"),
+    path("settings/", settings, name="settings"),
+    path("adjudicate/", disputes, name="adjudicate"),
     path("adjudicate/accept/", accept.accept, name="accept"),
-    path("adjudicate/names/", adjudication.names, name="adjudicate-names"),
+    path("adjudicate/names/", names, name="adjudicate-names"),
     path("adjudicate/<int:verdict_id>/", dispute.dispute, name="dispute"),
     path("adjudicate/<int:verdict_id>/approve/", dispute.approve_unit, name="dispute-approve"),
     path("adjudicate/<int:verdict_id>/return/", dispute.return_label, name="dispute-return"),
@@ -70,21 +56,21 @@ project_patterns = [
     path("batches/new/", batches.new, name="batch-new"),
     path("batches/new/preview/", batches.preview, name="batch-preview"),
     path("batches/<int:number>/", batches.batch, name="batch"),
-    path("batches/<int:number>/extend/", batch_extend.extend, name="batch-extend"),
-    path("batches/<int:number>/tasks/", batch_tasks.tasks, name="batch-tasks"),
-    path("batches/<int:number>/tasks/<int:task_id>/return/", batch_tasks.send_back, name="task-return"),
+    path("batches/<int:number>/extend/", extend, name="batch-extend"),
+    path("batches/<int:number>/tasks/", tasks, name="batch-tasks"),
+    path("batches/<int:number>/tasks/<int:task_id>/return/", send_back, name="task-return"),
     path("batches/<int:number>/progress/", batches.progress, name="batch-progress"),
     path("batches/<int:number>/claims/", claims.of_batch, name="batch-claims"),
     path("batches/<int:number>/delete/", batches.delete, name="batch-delete"),
     path("batches/<int:number>/<slug:step>/", batches.step, name="batch-step"),
-    path("gold/", gold.known, name="gold"),
-    path("gold/<int:gold_id>/remove/", gold.remove, name="gold-remove"),
+    path("gold/", known, name="gold"),
+    path("gold/<int:gold_id>/remove/", remove, name="gold-remove"),
     path("criteria/", criteria.criteria, name="criteria"),
     path("criteria/add/", criteria.add, name="criteria-add"),
     path("criteria/new/", criteria.new, name="criterion-new"),
     path("criteria/edit/<slug:key>/", criteria.edit, name="criterion-edit"),
     path("criteria/versions/<slug:key>/", criteria.criterion, name="criterion"),
-    path("criteria/carry/<slug:key>/<int:version>/", criterion_change.carry, name="criterion-carry"),
+    path("criteria/carry/<slug:key>/<int:version>/", carry, name="criterion-carry"),
     path("import/", imports.imports, name="import"),
     path("import/<uuid:job_id>/", imports.job, name="import-job"),
     path("import/<uuid:job_id>/progress/", imports.progress, name="import-progress"),
@@ -96,21 +82,21 @@ project_patterns = [
     path("judges/endpoints/edit/<slug:name>/delete/", endpoints.delete, name="endpoint-delete"),
     path("reports/", reports.reports, name="reports"),
     path("reports/<slug:key>/", reports.report, name="report"),
-    path("reports/<slug:key>/judge/", report_judge.judge, name="report-judge"),
-    path("reports/<slug:key>/annotators/", report_annotators.annotators, name="report-annotators"),
-    path("reports/<slug:key>/judge/look/", report_looks.look, name="report-look"),
-    path("reports/<slug:key>/judge/certify/", report_looks.certify, name="report-certify"),
-    path("reports/<slug:key>/compare/", report_compare.compare, name="report-compare"),
-    path("reports/<slug:key>/triage/", report_triage.triage, name="report-triage"),
-    path("reports/<slug:key>/planner/", report_planner.planner, name="report-planner"),
-    path("reports/<slug:key>/outcomes/", report_outcomes.outcomes, name="report-outcomes"),
+    path("reports/<slug:key>/judge/", judge, name="report-judge"),
+    path("reports/<slug:key>/annotators/", annotators, name="report-annotators"),
+    path("reports/<slug:key>/judge/look/", look, name="report-look"),
+    path("reports/<slug:key>/judge/certify/", certify, name="report-certify"),
+    path("reports/<slug:key>/compare/", compare, name="report-compare"),
+    path("reports/<slug:key>/triage/", triage, name="report-triage"),
+    path("reports/<slug:key>/planner/", planner, name="report-planner"),
+    path("reports/<slug:key>/outcomes/", outcomes, name="report-outcomes"),
     path("reports/<slug:key>/status/", reports.status, name="report-status"),
     path("reports/<slug:key>/<int:number>.<slug:form>", reports.download, name="report-download"),
     path("judges/", judges.judges, name="judges"),
-    path("judges/new/", judge_edit.choose, name="judge-new"),
-    path("judges/new/<slug:start>/", judge_edit.new, name="judge-new-from"),
+    path("judges/new/", choose, name="judge-new"),
+    path("judges/new/<slug:start>/", new, name="judge-new-from"),
     path("judges/<int:judge_id>/", judges.judge, name="judge"),
-    path("judges/<int:judge_id>/edit/", judge_edit.edit, name="judge-edit"),
+    path("judges/<int:judge_id>/edit/", edit, name="judge-edit"),
     path("judges/<int:judge_id>/lab/", lab.lab, name="lab"),
     path("judges/<int:judge_id>/lab/estimate/", lab.estimate, name="lab-estimate"),
     path("judges/<int:judge_id>/lab/<int:trial_id>/", lab.trial, name="lab-trial"),
@@ -118,9 +104,9 @@ project_patterns = [
     path("judges/<int:judge_id>/lab/<int:trial_id>/<slug:step>/", lab.step, name="lab-step"),
     path("judges/<int:judge_id>/diff/", judges.diff, name="judge-diff"),
     path("judges/<int:judge_id>/direction/", judges.direction, name="judge-direction"),
-    path("judges/<int:judge_id>/canaries/", canaries.checks, name="canaries"),
-    path("judges/<int:judge_id>/canaries/estimate/", canaries.estimate, name="canaries-estimate"),
-    path("judges/<int:judge_id>/canaries/<int:run_id>/", canaries.check, name="canary-check"),
+    path("judges/<int:judge_id>/canaries/", checks, name="canaries"),
+    path("judges/<int:judge_id>/canaries/estimate/", estimate, name="canaries-estimate"),
+    path("judges/<int:judge_id>/canaries/<int:run_id>/", check, name="canary-check"),
     path("judges/<int:judge_id>/claims/", proposals.propose, name="propose-claims"),
     path("judges/<int:judge_id>/claims/estimate/", proposals.estimate, name="propose-estimate"),
     path("judges/<int:judge_id>/run/", run_start.start, name="judge-run"),
@@ -153,10 +139,10 @@ urlpatterns = [
     path("login/", language.LogIn.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/", language.choose, name="language"),
-    path("new/", projects.new_project, name="project-new"),
-    path("help/statistics/", help_pages.document, name="statistics-help"),
-    path("help/<path:name>/", help_pages.document, name="help"),
-    path("invite/<str:token>/", invites.invite, name="invite"),
+    path("new/", new_project, name="project-new"),
+    path("help/statistics/", document, name="statistics-help"),
+    path("help/<path:name>/", document, name="help"),
+    path("invite/<str:token>/", open_invite, name="invite"),
     path("account/", account.account, name="account"),
     path("account/email/", account.change_email, name="account-email"),
     path("account/keys/", keys.keys, name="keys"),

@@ -9,4 +9,5 @@ class JudgesConfig(AppConfig):
     def ready(self) -> None:
         from annotate.files.import_engine import register
 
-        register("scores", "judges.importing.ScoreImporter", claim_users_of_app="judges.importing.with_scored_claims")
+        home = "judges.core.scores_file"
+        register("scores", f"{home}.ScoreImporter", claim_users_of_app=f"{home}.with_scored_claims")

@@ -17,7 +17,7 @@ _PATIENCE_SECONDS = 5.0
 @shared_task(name="judges.tasks.freeze_report")
 def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
     # Imported by the worker only: matplotlib is nothing a web process should load.
-    from judges.services import reports
+    from judges.reports import write as reports
 
     criterion = Criterion.objects.select_related("project").get(pk=criterion_id)
     reports.freeze_report(
@@ -30,8 +30,8 @@ def work_on_runs(self: Any, kind: str, pk: int) -> None:
     """At an endpoint, or at a run of a judge that asks nobody."""
     from random import Random
 
-    from judges.running.places import Place
-    from judges.running.working import work
+    from judges.runs.queue import Place
+    from judges.runs.work import work
 
     # Whoever had this message before is dead, as a rule; the database may need a moment to see that, and to let the
     # place go.
@@ -42,6 +42,6 @@ def work_on_runs(self: Any, kind: str, pk: int) -> None:
 @shared_task(name="judges.tasks.look_for_runs")
 def look_for_runs() -> None:
     """Sent by every worker each few seconds (config.celery)."""
-    from judges.running.waking import wake_all
+    from judges.runs.work import wake_all
 
     wake_all()

@@ -10,12 +10,12 @@ from random import Random
 from annotate.core.errors import Refusal
 from annotate.demo import DEMO_FOLDER
 from annotate.models import Project
+from judges.endpoints.write import create_endpoint
 from judges.models import Run, RunState
-from judges.running.places import place_of
-from judges.running.working import work
-from judges.services.endpoints import create_endpoint
-from judges.services.judge_specs import judge_from_spec
-from judges.services.runs import start_run
+from judges.runs.queue import place_of
+from judges.runs.work import work
+from judges.runs.write import start_run
+from judges.versions.specs import judge_from_spec
 
 _SEED = 7
 _WAIT_SECONDS = 60

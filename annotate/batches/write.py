@@ -67,7 +67,7 @@ def create_batch(
     "note"?: why these}. A random selection without a seed of its own uses the batch's; a seed is drawn here when none
     is given, and stored.
 
-    chances: for a list that was drawn by somebody else (judges.services.next_samples), each sample's own id -> its
+    chances: for a list that was drawn by somebody else (judges.reports.next_samples), each sample's own id -> its
     probability of being drawn and its stratum. Such a batch is labelled in random order, so that what is labelled when
     it is closed early is a random part of it.
 

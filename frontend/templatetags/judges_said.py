@@ -1,8 +1,8 @@
-"""For templates of reports: what a report says, in the reader's language (judges.selectors.said)."""
+"""For templates of reports: what a report says, in the reader's language (judges.reports.said)."""
 
 from django import template
 
-from judges.selectors.said import more_samples, said
+from judges.reports.said import more_samples, said
 
 register = template.Library()
 register.filter("said", said)

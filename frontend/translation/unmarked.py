@@ -42,13 +42,13 @@ _REFUSALS = {
     "PermissionDenied": 0,
     "ValidationError": 0,
 }
-# A report as a file is kept and passed on, so it is in English, as the figures in it are (judges.services.report_file).
+# A report as a file is kept and passed on, so it is in English, as the figures in it are (frontend.reports.file).
 _ENGLISH = {"judges/templates/judges/report_file.html"}
 # What is said to programs and on the command line, as the API's pages and the commands' help are, in English.
 _PROGRAMS = ("annotate/api/", "annotate/projects/lookup.py", "annotate/core/spans.py", "annotate/core/texts.py",
              "judges/api/",
-             "judges/selectors/scores.py", "judges/services/apply.py", "judges/services/apply_stored.py",
-             "judges/services/gate.py")  # fmt: skip
+             "judges/core/scores_read.py", "judges/certificates/apply.py", "judges/certificates/apply.py",
+             "judges/certificates/gate.py")  # fmt: skip
 # So is what begins with a field of the request, or with its place in a file: “filters: …”, f"{where}.options: …".
 _FIELD = re.compile(r"^(?:f?['\"])?(?:[a-z_]+|\{where\}[\w.{}]*|\{\w+\}): ")
 

@@ -14,11 +14,11 @@ from judges.api import canary_shapes as shapes
 from judges.api import run_shapes
 from judges.api.judges import version_to_run
 from judges.api.runs import money_of
+from judges.canaries.read import canary_result, checks_of, flip_examples, one_check
+from judges.canaries.write import DEFAULT_SAMPLES, check_canaries, estimate_canaries
 from judges.models import Run
-from judges.selectors.canaries import canary_result, checks_of, flip_examples, one_check
-from judges.selectors.judges import one_judge
-from judges.selectors.runs import run_as_dict, run_summary
-from judges.services.canaries import DEFAULT_SAMPLES, check_canaries, estimate_canaries
+from judges.runs.read import run_as_dict, run_summary
+from judges.versions.read import one_judge
 
 _PLAN = {"version", "samples", "seed"}
 

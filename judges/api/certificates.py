@@ -18,12 +18,10 @@ from annotate.core.permissions import may
 from annotate.core.scales import as_number
 from annotate.projects.lookup import criterion_named
 from judges.api import shapes
+from judges.certificates.apply import applied_as_dict, apply_certificate, apply_to_pipeline, stored_as_dict
+from judges.certificates.gate import gate, gate_as_dict
+from judges.certificates.write import certificate_as_dict, issue_certificate, look_as_dict, look_at_test
 from judges.models import Certificate, Look
-from judges.services.apply import applied_as_dict, apply_certificate
-from judges.services.apply_stored import apply_to_pipeline, stored_as_dict
-from judges.services.certificates import certificate_as_dict, issue_certificate
-from judges.services.gate import gate, gate_as_dict
-from judges.services.looks import look_as_dict, look_at_test
 
 
 class LooksView(ProjectAPIView):

@@ -15,8 +15,16 @@ from annotate.models import Criterion
 from annotate.projects.lookup import criterion_named
 from annotate.projects.read import batch_as_dict
 from judges.api import shapes
-from judges.services.next_samples import About, NextSamples, make_next_batch, next_samples
-from judges.services.outcome_queue import OutcomeQueue, Shares, make_outcome_batch, outcome_queue
+from judges.reports.next_samples import (
+    About,
+    NextSamples,
+    OutcomeQueue,
+    Shares,
+    make_next_batch,
+    make_outcome_batch,
+    next_samples,
+    outcome_queue,
+)
 
 BY = ("worth", "outcomes")
 _FIELDS = {

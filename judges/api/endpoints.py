@@ -11,9 +11,8 @@ from rest_framework.response import Response
 from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body, expected_revision
 from annotate.core.errors import Invalid
-from judges.selectors.endpoints import endpoint_as_dict, endpoints_of, one_endpoint
-from judges.services.endpoint_trial import Trial, try_endpoint
-from judges.services.endpoints import KEY, PLAIN, change_endpoint, create_endpoint, delete_endpoint
+from judges.endpoints.read import endpoint_as_dict, endpoints_of, one_endpoint
+from judges.endpoints.write import KEY, PLAIN, Trial, change_endpoint, create_endpoint, delete_endpoint, try_endpoint
 
 _FIELDS = {*PLAIN, *KEY}
 

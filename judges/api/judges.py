@@ -16,18 +16,17 @@ from annotate.core.errors import Invalid
 from judges.api import judge_shapes as shapes
 from judges.kinds.registry import runnable_kinds
 from judges.models import Judge, JudgeKind, JudgeVersion, VersionState
-from judges.selectors.judges import (
+from judges.versions.read import (
     judge_as_dict,
     judges_of,
     may_know_examples,
     one_judge,
     one_version,
     version_as_dict,
+    version_diff,
     versions_of,
 )
-from judges.selectors.versions import version_diff
-from judges.services.judges import set_direction
-from judges.services.versions import add_version, create_judge, drop_version, keep_version
+from judges.versions.write import add_version, create_judge, drop_version, keep_version, set_direction
 
 # Of a configuration: under it lies what people decided of samples.
 _EXAMPLES = "config.examples"

@@ -10,11 +10,11 @@ from annotate.api.base import Pages, ProjectAPIView, body, whole_number
 from annotate.projects.lookup import criterion_named
 from judges.api import lab_shapes
 from judges.api.runs import money_of
+from judges.lab.read import one_trial, trial_as_dict, trials_of
+from judges.lab.units_read import trial_in_full
+from judges.lab.write import DEFAULT_SAMPLES, drop_trial, keep_trial, start_trial
 from judges.models import Trial
-from judges.selectors.judges import one_judge
-from judges.selectors.lab import one_trial, trial_as_dict, trials_of
-from judges.selectors.lab_in_full import trial_in_full
-from judges.services.trials import DEFAULT_SAMPLES, drop_trial, keep_trial, start_trial
+from judges.versions.read import one_judge
 
 
 class TrialsView(ProjectAPIView):

@@ -16,10 +16,10 @@ from judges.api import proposal_shapes as shapes
 from judges.api import run_shapes
 from judges.api.judges import version_to_run
 from judges.api.runs import money_of
-from judges.selectors.judges import one_judge
-from judges.selectors.proposals import asked_for_claims, one_proposal_run, proposal_as_dict, shown_proposals
-from judges.selectors.runs import one_run, run_as_dict
-from judges.services.proposals import estimate_proposals, propose_claims, take_over, take_over_untouched
+from judges.proposals.read import asked_for_claims, one_proposal_run, proposal_as_dict, shown_proposals
+from judges.proposals.write import estimate_proposals, propose_claims, take_over, take_over_untouched
+from judges.runs.read import one_run, run_as_dict
+from judges.versions.read import one_judge
 
 _PLAN = {"version", "scope"}
 

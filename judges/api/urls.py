@@ -1,13 +1,15 @@
 from django.urls import path
 
-from judges.api import canaries, certificates, draws, endpoints, judges, lab, proposals, runs, scores, views
+from judges.api import canaries, certificates, draws, endpoints, judges, lab, proposals, runs
+from judges.api.reports import AgreementView, AlignmentView, ReportBundleView, ReportStateView, ReportsView, ReportView
+from judges.api.runs import RunFailuresView, RunScoresView, VersionScoresView
 
 P = "projects/<slug:slug>/"
 
 urlpatterns = [
-    path(P + "criteria/<slug:key>/agreement/", views.AgreementView.as_view()),
-    path(P + "criteria/<slug:key>/alignment/", views.AlignmentView.as_view()),
-    path(P + "criteria/<slug:key>/report/", views.ReportStateView.as_view()),
+    path(P + "criteria/<slug:key>/agreement/", AgreementView.as_view()),
+    path(P + "criteria/<slug:key>/alignment/", AlignmentView.as_view()),
+    path(P + "criteria/<slug:key>/report/", ReportStateView.as_view()),
     path(P + "criteria/<slug:key>/draws/", draws.DrawsView.as_view()),
     path(P + "criteria/<slug:key>/draws/batch/", draws.DrawBatchView.as_view()),
     path(P + "looks/", certificates.LooksView.as_view()),
@@ -22,7 +24,7 @@ urlpatterns = [
     path(P + "judges/<int:judge_id>/versions/<int:number>/", judges.JudgeVersionView.as_view()),
     path(P + "judges/<int:judge_id>/versions/<int:number>/keep/", judges.JudgeVersionKeepView.as_view()),
     path(P + "judges/<int:judge_id>/versions/<int:number>/drop/", judges.JudgeVersionDropView.as_view()),
-    path(P + "judges/<int:judge_id>/versions/<int:number>/scores/", scores.VersionScoresView.as_view()),
+    path(P + "judges/<int:judge_id>/versions/<int:number>/scores/", VersionScoresView.as_view()),
     path(P + "judges/<int:judge_id>/runs/", runs.JudgeRunsView.as_view()),
     path(P + "judges/<int:judge_id>/runs/estimate/", runs.RunEstimateView.as_view()),
     path(P + "judges/<int:judge_id>/canaries/", canaries.CanariesView.as_view()),
@@ -40,14 +42,14 @@ urlpatterns = [
     path(P + "runs/<int:run_id>/pause/", runs.RunPauseView.as_view()),
     path(P + "runs/<int:run_id>/resume/", runs.RunResumeView.as_view()),
     path(P + "runs/<int:run_id>/cancel/", runs.RunCancelView.as_view()),
-    path(P + "runs/<int:run_id>/failures/", scores.RunFailuresView.as_view()),
+    path(P + "runs/<int:run_id>/failures/", RunFailuresView.as_view()),
     path(P + "runs/<int:run_id>/claims/", proposals.ProposalsView.as_view()),
     path(P + "runs/<int:run_id>/claims/take-over/", proposals.TakeOverView.as_view()),
-    path(P + "runs/<int:run_id>/scores/", scores.RunScoresView.as_view()),
+    path(P + "runs/<int:run_id>/scores/", RunScoresView.as_view()),
     path(P + "endpoints/", endpoints.EndpointsView.as_view()),
     path(P + "endpoints/<slug:name>/", endpoints.EndpointView.as_view()),
     path(P + "endpoints/<slug:name>/try/", endpoints.EndpointTrialView.as_view()),
-    path(P + "reports/", views.ReportsView.as_view()),
-    path(P + "reports/<int:number>/", views.ReportView.as_view()),
-    path(P + "reports/<int:number>/download.zip", views.ReportBundleView.as_view()),
+    path(P + "reports/", ReportsView.as_view()),
+    path(P + "reports/<int:number>/", ReportView.as_view()),
+    path(P + "reports/<int:number>/download.zip", ReportBundleView.as_view()),
 ]

@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from annotate.models import Sample
-from judges.canaries.placing import changed, judged_units, variants_for
-from judges.canaries.reading import Reading
-from judges.canaries.variants import CLEAN, NUMBERED
+from judges.canaries.rates import Reading
+from judges.canaries.variants import CLEAN, NUMBERED, changed, judged_units, variants_for
 from judges.kinds.base import Item, OneByOne, Scored, Size, Together
 from judges.kinds.registry import kind_named
 from judges.models import Run
-from judges.running.scoring import covered
+from judges.runs.scoring import covered
 
 # Of one sample: more of them say little more, since they stand in the same text.
 MOST_UNITS = 3
@@ -23,7 +22,7 @@ _TOKENS = 40
 
 
 class Canaries:
-    """As judges.running.purposes.Purpose. An ask's repeat is the number of its variant. terms: {"set", "seed"}."""
+    """As judges.runs.purposes.Purpose. An ask's repeat is the number of its variant. terms: {"set", "seed"}."""
 
     brings_scores = False
 
@@ -44,7 +43,7 @@ class Canaries:
         ]
 
     def _units(self, sample: Sample) -> list[str]:
-        from judges.services.split import drawn
+        from judges.core.split import drawn
 
         units = list(dict.fromkeys(self._kind.units(self._config, sample)))
         order = sorted(units, key=lambda unit: drawn(self._seed, f"{sample.external_id}\x1f{unit}", "canaries"))

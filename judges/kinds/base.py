@@ -46,7 +46,7 @@ class Scored:
 class Outcome:
     """What came of an item: a score for every unit that it asked about, failed ones too; and the replies it rests on,
     kept or new, in the order in which they came. found: what it brings beside scores, as plain JSON, in runs that are
-    for something else (judges.running.purposes)."""
+    for something else (judges.runs.purposes)."""
 
     scores: Sequence[Scored]
     replies: Sequence[Answered] = ()
@@ -129,7 +129,7 @@ class Kind(Protocol):
 @runtime_checkable
 class MadeOfOthers(Protocol):
     """What a kind has beside `Kind` when its judges rest on the scores of others: a version is in use only while all
-    that it is made of are (judges.services.versions)."""
+    that it is made of are (judges.versions.write)."""
 
     def members(self, config: Config) -> Sequence[tuple[str, str]]:
         """(judge's name, version's label) of each."""

@@ -13,6 +13,7 @@ from annotate.core.units import KIND_ORDER, units_of
 from annotate.models import Criterion, Project, Sample
 from annotate.samples.read import samples_named
 from annotate.verdicts.evidence_read import evidence_of
+from judges.core.split import divide
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.kinds.fields import Fields, target
 from judges.kinds.members import (
@@ -27,7 +28,6 @@ from judges.kinds.members import (
 )
 from judges.kinds.stacking import FOLDS, Curve, NotStacked, fit_stack, fold_of
 from judges.models import JudgeKind, JudgeVersion, ScoreStatus, SplitMember
-from judges.services.split import divide
 
 
 class EnsembleKind:

@@ -1,4 +1,7 @@
-"""How a configuration is read: each field by its name and type, its default filled in, nothing left over."""
+"""How a configuration is read: each field by its name and type, its default filled in, nothing left over.
+
+What the text of a unit can be held against, for every kind that compares two texts.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotate.core.units import KIND_ORDER
-from annotate.models import Criterion, Project
+from annotate.models import Criterion, Project, Sample
 from judges.kinds.base import Refused
 
 LONGEST_DIMENSION = 120
@@ -136,3 +139,33 @@ def target(fields: Fields, project: Project, kinds: Collection[str] = KIND_ORDER
 
 def _criterion(project: Project, key: Any) -> Criterion | None:
     return project.criteria.filter(key=key, is_current=True).first() if isinstance(key, str) else None
+
+
+# How each reads in a sentence.
+SOURCES = {
+    "contexts": "the contexts",
+    "question": "the question",
+    "answer": "the answer",
+    "reference": "the reference answer",
+}
+_OWN = {"context": "contexts", "answer": "answer"}
+
+
+def against_field(fields: Fields, unit: str, default: str) -> str:
+    """The field that names one; not the text that the unit is of itself. unit: its kind."""
+    return fields.choice("against", [name for name in SOURCES if name != _OWN.get(unit)], default=default)
+
+
+def source_texts(sample: Sample, name: str) -> list[str]:
+    """One for each context, one of any other."""
+    if name == "contexts":
+        return [context["text"] for context in sample.contexts]
+    return [getattr(sample, name) or ""]
+
+
+def has_source(sample: Sample, name: str) -> bool:
+    """Whether the sample has such a text at all. An empty question is there, and fails; a reference that nobody gave
+    and contexts that were not retrieved are not there."""
+    if name == "contexts":
+        return bool(sample.contexts)
+    return name != "reference" or sample.reference is not None

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 
 from annotate.core.scales import as_number
 from annotate.models import Criterion, Project
+from judges.core.versions_read import current_version, version_named
 from judges.kinds.base import Config
 from judges.kinds.fields import LONGEST_DIMENSION, Fields
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus
-from judges.selectors.kept_versions import current_version, version_named
 
 MOST_MEMBERS = 20
 

@@ -11,9 +11,8 @@ from django.utils.translation import gettext as _
 from annotate.core.units import unit_text, units_of
 from annotate.models import Project, Sample
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
-from judges.kinds.fields import Fields, target
+from judges.kinds.fields import SOURCES, Fields, against_field, has_source, source_texts, target
 from judges.kinds.local_models import NoModel, checked_folder, config_of, folder_fields, load, longest_of
-from judges.kinds.sources import SOURCES, against_field, has_source, source_texts
 from judges.models import JudgeKind, JudgeVersion, ScoreStatus
 
 _KINDS = ("claim", "fact", "answer")

@@ -48,7 +48,7 @@ class JudgeVersion(models.Model):
 
     label: the name that a scores file gave it, else its number. config: everything that decides what it says, as the
     judge's kind made it complete (judges.kinds). content_hash: of kind, code version and config
-    (judges.services.versions). endpoint: the one that config names, for kinds that ask a model.
+    (judges.versions.write). endpoint: the one that config names, for kinds that ask a model.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="versions")

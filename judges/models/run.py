@@ -35,16 +35,16 @@ class RunState(models.TextChoices):
 class Run(models.Model):
     """A judge version over a set of samples; for imported scores, one file.
 
-    scope: which samples, as judges.running.scopes reads it: {"all": true}, {"batch": 3}, {"samples": ["kb-1", …]},
+    scope: which samples, as judges.runs.laying reads it: {"all": true}, {"batch": 3}, {"samples": ["kb-1", …]},
     {"pipeline": "v7"}. repeats: how often each unit is asked about in this run, from repeat `first_repeat` on.
-    terms: what its purpose has beside (judges.running.purposes).
+    terms: what its purpose has beside (judges.runs.purposes).
     is_fresh: replies that are kept from earlier are not used. planned: how many asks it has, as far as they are laid;
     expected: about how many it will have, when it was too large to be laid as it was started. budget: in the endpoint's
     currency; None: no limit. cost, tokens_in, tokens_out: of the replies that this run paid for; unpriced: of how many
     of them the price isn't known.
     is_laid: whether all of its asks are there; laid_to: until then, up to which sample (by its id) they are.
     in_hand_to: up to which one somebody works at samples whose asks are laid when they are done
-    (judges.running.stretches); None: nobody does.
+    (judges.runs.local_work); None: nobody does.
     stop_code, stop_message: why it stopped by itself; never anything that the endpoint sent.
     per_second: asks that became done, as the worker counted them over its last minute, at `worked_at`.
     """

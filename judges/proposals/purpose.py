@@ -11,7 +11,7 @@ from annotate.samples.claims_read import claims_that_stay
 from judges.endpoints.calls import Model
 from judges.kinds.base import Item, Outcome, Scored, Size
 from judges.kinds.llm.claims import extract_claims
-from judges.kinds.llm.sizes import tokens_of
+from judges.kinds.llm.judging import tokens_of
 from judges.models import Run
 
 # What is said of the task, and what a reply says beside the words of the answer.
@@ -21,7 +21,7 @@ _LEAST_TOKENS = 4096
 
 
 class Proposing:
-    """As judges.running.purposes.Purpose. Of each sample one ask, about its answer."""
+    """As judges.runs.purposes.Purpose. Of each sample one ask, about its answer."""
 
     brings_scores = False
 

@@ -13,8 +13,8 @@ from annotate.batches.write import create_batch
 from annotate.members.invites import create_invite
 from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, Task, User, Verdict
 from annotate.projects.write import set_member
+from judges.endpoints.write import create_endpoint
 from judges.models import Ask, Judge, JudgeVersion, Run, Score, Trial
-from judges.services.endpoints import create_endpoint
 from tests.annotate.factories import World, finish, make_sample, make_world
 
 

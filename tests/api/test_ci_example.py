@@ -15,10 +15,9 @@ from knox.models import get_token_model
 
 from annotate.models import Sample, User
 from annotate.projects.write import set_member
+from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Endpoint, Judge, Run, Score
-from judges.services.certificates import issue_certificate
-from judges.services.looks import look_at_test
-from judges.services.versions import create_judge
+from judges.versions.write import create_judge
 from tests.conftest import LiveApp, Worker
 from tests.judges.building import add_labels, add_samples, make_project
 from tests.openai_server import OpenAIServer, Reply, Request, chat

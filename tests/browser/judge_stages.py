@@ -8,10 +8,10 @@ from typing import Any
 from annotate.core.units import units_of
 from annotate.models import Project, User
 from annotate.samples.read import samples_named
+from judges.canaries.write import check_canaries
 from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, Score, Trial, VersionState
-from judges.services.canaries import check_canaries
-from judges.services.evidence import settled_on_dev
-from judges.services.versions import add_version, create_judge
+from judges.reports.evidence import settled_on_dev
+from judges.versions.write import add_version, create_judge
 
 LONG = "w" * 90
 

@@ -28,10 +28,9 @@ from annotate.projects.criteria import add_criteria
 from annotate.projects.read import current_criteria
 from annotate.projects.write import create_project, set_member
 from annotate.samples.flags import raise_flag
-from judges.services.certificates import issue_certificate
-from judges.services.endpoints import create_endpoint
-from judges.services.looks import look_at_test
-from judges.services.reports import freeze_report
+from judges.certificates.write import issue_certificate, look_at_test
+from judges.endpoints.write import create_endpoint
+from judges.reports.write import freeze_report
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
 from tests.browser.judge_stages import canary_stages, judge_stages, trial_stages
 from tests.browser.stages import Stages

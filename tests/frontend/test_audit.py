@@ -20,7 +20,7 @@ from annotate.models import Project, Sample, User, Verdict
 from annotate.projects.write import set_member
 from annotate.samples.claims_write import edit_claims
 from annotate.verdicts.adjudication import decide
-from frontend.trail import NOTED
+from frontend.base.trail import NOTED
 from frontend.translation.extraction import ROOT
 from tests.frontend.building import label_task
 

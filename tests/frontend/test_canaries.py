@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 
 from annotate.models import Project, User
+from judges.canaries.write import check_canaries
 from judges.models import Ask, Endpoint, Judge, Run
-from judges.running import waking
-from judges.services.canaries import check_canaries
-from judges.services.versions import create_judge
+from judges.runs import work as waking
+from judges.versions.write import create_judge
 from tests.frontend.building import make_samples
 from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
 

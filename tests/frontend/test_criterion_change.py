@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Batch, Label, Project, User, Verdict
 from annotate.projects.read import one_criterion
 from annotate.projects.write import remove_member
-from frontend.forms.criteria import initial_of
+from frontend.projects.criteria_forms import initial_of
 from judges.models import AlignmentReport
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 
 AsUser = Callable[[User], Client]
 EDIT = "/p/help/criteria/edit/support/"

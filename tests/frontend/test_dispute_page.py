@@ -16,7 +16,7 @@ from annotate.batches.write import create_batch
 from annotate.models import AuditEntry, Batch, Label, Project, Task, User, Verdict
 from annotate.projects.read import current_criteria
 from annotate.verdicts.disputes_read import Said
-from frontend.views.marks import stretches
+from frontend.adjudicate.dispute import stretches
 from judges.models import Judge, JudgeVersion, Run, Score
 
 AsUser = Callable[[User], Client]

@@ -11,8 +11,8 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from annotate.models import Project, User
+from judges.endpoints.write import create_endpoint
 from judges.models import Endpoint, Judge, JudgeVersion
-from judges.services.endpoints import create_endpoint
 from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
 from tests.openai_server import OpenAIServer, Reply, chat, error
 

@@ -34,7 +34,7 @@ def test_forbidden_says_what_to_do(ben: User, project: Project, as_user: Callabl
 def test_our_own_trouble_has_a_page(
     alice: User, as_user: Callable[[User], Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frontend.views.home.cards", lambda user: 1 / 0)
+    monkeypatch.setattr("frontend.projects.views.cards", lambda user: 1 / 0)
     client = as_user(alice)
     client.raise_request_exception = False
     reply = client.get("/")

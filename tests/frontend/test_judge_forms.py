@@ -10,7 +10,7 @@ from django.test import Client
 
 from annotate.models import Project, User
 from judges.models import Endpoint, Judge, JudgeKind
-from judges.services.versions import create_judge
+from judges.versions.write import create_judge
 
 AsUser = Callable[[User], Client]
 WhoMay = Callable[..., dict[str, int]]

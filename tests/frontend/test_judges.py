@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, User
 from judges.models import Judge, JudgeVersion, Run, Score, VersionState
-from judges.services.reports import freeze_report
-from judges.services.versions import add_version, create_judge
+from judges.reports.write import freeze_report
+from judges.versions.write import add_version, create_judge
 from tests.frontend.building import make_samples
 from tests.frontend.conftest import (
     Staff,

@@ -11,9 +11,9 @@ from django.test import Client
 
 from annotate.models import Project, User
 from annotate.projects.write import set_member
+from judges.lab.write import start_trial
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
-from judges.services.trials import start_trial
-from judges.services.versions import create_judge
+from judges.versions.write import create_judge
 from tests.frontend.building import make_user
 from tests.judges.building_trials import CLOSED, World, make_trial, trial_world
 

@@ -12,10 +12,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Criterion, Label, User
 from annotate.projects.write import set_member
+from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Certificate, Look
-from judges.services.certificates import issue_certificate
-from judges.services.looks import look_at_test
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 from tests.frontend.building import make_user
 from tests.frontend.conftest import copied_from_world
 from tests.judges.building import add_judge, graded_project, scores_like

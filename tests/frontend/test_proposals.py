@@ -7,9 +7,9 @@ from django.test import Client
 
 from annotate.models import Project, Sample, User
 from judges.models import Ask, Endpoint, Judge, Run
-from judges.running import waking
-from judges.services.proposals import propose_claims
-from judges.services.versions import create_judge
+from judges.proposals.write import propose_claims
+from judges.runs import work as waking
+from judges.versions.write import create_judge
 from tests.frontend.building import make_samples
 
 AsUser = Callable[[User], Client]

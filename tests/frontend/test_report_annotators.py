@@ -12,8 +12,8 @@ from annotate.models import Label, LabelEvent, Project, User
 from annotate.projects.read import one_criterion
 from annotate.projects.write import set_member
 from judges.models import AlignmentReport
-from judges.selectors.shown import shown
-from judges.services.reports import freeze_report
+from judges.reports.in_words import shown
+from judges.reports.write import freeze_report
 from tests.annotate.factories import TRISTATE, finish, make_samples, make_world, rewriting_history
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
 

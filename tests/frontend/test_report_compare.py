@@ -14,9 +14,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, Sample, User
 from annotate.projects.write import set_member
+from frontend.reports.compare import outcome
 from judges.models import Score
-from judges.selectors.compare_page import outcome
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 from tests.frontend.conftest import Staff, copied_from_world, make_staff
 from tests.judges.building import add_judge, graded_project, scores_like
 

@@ -13,9 +13,8 @@ from annotate.core.errors import Invalid
 from annotate.models import Batch, Criterion, Project, Sample, User
 from annotate.projects.read import one_criterion
 from config import celery_app
-from judges.services.next_samples import About
-from judges.services.outcome_queue import Shares, outcome_queue
-from judges.services.reports import freeze_report
+from judges.reports.next_samples import About, Shares, outcome_queue
+from judges.reports.write import freeze_report
 from tests.frontend.building import make_samples
 from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels

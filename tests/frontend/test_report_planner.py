@@ -14,7 +14,7 @@ from annotate.batches.steps import close_batch, open_batch
 from annotate.models import Batch, Criterion, Project, User
 from annotate.projects.read import one_criterion
 from config import celery_app
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 from tests.frontend.building import label_task, make_samples
 from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels

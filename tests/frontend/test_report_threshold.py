@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from annotate.models import Project, User
 from annotate.projects.write import set_member
 from judges.models import AlignmentReport, Score, SplitMember
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 from tests.frontend.building import make_user
 from tests.judges.building import GRADES, add_judge, graded_project
 

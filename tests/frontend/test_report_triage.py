@@ -10,9 +10,9 @@ from django.test import Client
 
 from annotate.models import Batch, Project, Sample, User
 from annotate.projects.write import set_member
+from judges.certificates.write import look_at_test
 from judges.models import Judge, Look
-from judges.services.looks import look_at_test
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 from tests.frontend.conftest import Staff, copied_from_world, make_staff
 from tests.judges.building import GRADES, add_judge, add_samples, graded_project, scores_like
 

@@ -13,7 +13,7 @@ from annotate.projects.criteria import add_criteria
 from annotate.projects.read import one_criterion
 from annotate.verdicts.adjudication import decide
 from config import celery_app
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 
 AsUser = Callable[[User], Client]
 URL = "/p/help/reports/support/"

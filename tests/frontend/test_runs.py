@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, Sample, User
 from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunState, Score
-from judges.running import waking
-from judges.services.runs import start_run
-from judges.services.versions import create_judge
+from judges.runs import work as waking
+from judges.runs.write import start_run
+from judges.versions.write import create_judge
 from tests.frontend.building import make_samples
 from tests.frontend.conftest import Staff, copied_from_world, give, make_help_desk, make_staff
 
@@ -303,8 +303,8 @@ def test_the_list_and_its_number_of_queries(
 
 
 def told(**changes: Any) -> str:
-    from frontend.views.run_words import duration, rate
-    from judges.selectors.shown import money
+    from frontend.judges.run_words import duration, rate
+    from judges.reports.in_words import money
 
     return " ".join((duration(changes.get("s")), rate(changes.get("r")), money(changes.get("m"), "USD"))).strip()
 

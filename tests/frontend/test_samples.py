@@ -7,8 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, Sample, User, Verdict
 from annotate.projects.write import set_member
-from frontend.views.answers import answer_pieces
-from frontend.views.samples_read import units
+from frontend.data.sample_units import answer_pieces, units
 from judges.models import Judge, JudgeVersion, Run, Score
 from tests.frontend.building import make_samples
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from annotate.models import Criterion, Label, Project, Rater, Sample
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, Score, Trial, VersionState
-from judges.services.evidence import settled_on_dev
+from judges.reports.evidence import settled_on_dev
 from tests.judges.building import add_labels, add_samples, make_project
 
 # In everything that people and judges say of a sample of the test half, and in nothing else.

@@ -15,8 +15,8 @@ from annotate.models import User
 from annotate.verdicts.evidence_read import agreement
 from config import celery_app
 from judges import celery_tasks as tasks
-from judges.selectors.alignment import align
-from judges.services.reports import freeze_report
+from judges.reports.evidence import align
+from judges.reports.write import freeze_report
 from tests.annotate.factories import World, make_world
 from tests.api.conftest import client_of
 from tests.judges.building import GRADES, add_judge, add_labels, add_samples, scores_like
@@ -93,7 +93,7 @@ def test_a_broker_that_is_away_is_said(
         raise OperationalError("no")
 
     monkeypatch.setattr(celery_app, "send_task", away)
-    from judges.services.report_requests import Unavailable, request_report
+    from judges.reports.requests import Unavailable, request_report
 
     (grade,) = world.criteria("grade")
     with pytest.raises(Unavailable), django_capture_on_commit_callbacks(execute=True):

@@ -19,11 +19,10 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Project, User
 from annotate.projects.criteria import add_criteria
 from annotate.projects.write import set_member
+from judges.certificates.apply import MAX_SCORES, AppliedBatch, applied_as_dict, applied_rows, apply_certificate
+from judges.certificates.gate import gate
+from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Certificate, Look
-from judges.services.apply import MAX_SCORES, AppliedBatch, applied_as_dict, applied_rows, apply_certificate
-from judges.services.certificates import issue_certificate
-from judges.services.gate import gate
-from judges.services.looks import look_at_test
 from tests.api.conftest import client_of
 from tests.api.test_schema import problems
 from tests.judges.building import add_judge, graded_project, scores_like

@@ -18,11 +18,9 @@ from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Project, User
 from annotate.projects.write import set_member
+from judges.certificates.apply import applied_as_dict, apply_certificate, apply_to_pipeline, stored_as_dict
+from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Score
-from judges.services.apply import applied_as_dict, apply_certificate
-from judges.services.apply_stored import apply_to_pipeline, stored_as_dict
-from judges.services.certificates import issue_certificate
-from judges.services.looks import look_at_test
 from tests.api.conftest import client_of
 from tests.api.test_schema import problems
 from tests.judges.building import add_judge, add_samples

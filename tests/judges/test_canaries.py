@@ -9,18 +9,17 @@ import pytest
 from drf_spectacular.generators import SchemaGenerator
 
 from annotate.core.errors import Invalid
-from judges.canaries.placing import changed
-from judges.canaries.reading import Flip, Reading
-from judges.canaries.variants import BEHIND, INSTEAD, VARIANTS
+from frontend.judges.table import judge_rows
+from judges.canaries.rates import Flip, Reading
+from judges.canaries.read import canary_result, flip_examples
+from judges.canaries.variants import BEHIND, INSTEAD, VARIANTS, changed
+from judges.canaries.write import check_canaries, estimate_canaries
 from judges.kinds.llm import KIND
 from judges.models import JudgeVersion, Run, Score
-from judges.running.purposes import purpose_of
-from judges.selectors.canaries import canary_result, flip_examples
-from judges.selectors.judges_page import judge_rows
-from judges.selectors.runs import progress_of
-from judges.services.canaries import check_canaries, estimate_canaries
-from judges.services.runs import start_run
-from judges.services.versions import create_judge
+from judges.runs.purposes import purpose_of
+from judges.runs.read import progress_of
+from judges.runs.write import start_run
+from judges.versions.write import create_judge
 from tests.annotate.factories import World, make_sample, make_samples, make_world
 from tests.api.conftest import client_of
 from tests.api.test_schema import problems

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Project
 from judges.models import Endpoint, Judge, JudgeVersion
-from judges.services.versions import judge_spec
+from judges.versions.write import judge_spec
 from tests.judges.building import make_project
 
 pytestmark = pytest.mark.django_db

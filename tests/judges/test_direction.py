@@ -8,11 +8,11 @@ import pytest
 
 from annotate.models import Criterion, User
 from annotate.projects.write import set_member
+from judges.certificates.write import look_at_test
 from judges.models import AlignmentReport, Judge
-from judges.selectors.alignment import align
-from judges.selectors.reports import report_state
-from judges.services.looks import look_at_test
-from judges.services.reports import freeze_report
+from judges.reports.evidence import align
+from judges.reports.read import report_state
+from judges.reports.write import freeze_report
 from tests.api.conftest import client_of
 from tests.judges.building import add_judge, graded_project, scores_like
 

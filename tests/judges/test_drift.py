@@ -16,13 +16,12 @@ from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict
 from annotate.models import Criterion, Label, Project, Sample, Task, User
 from annotate.projects.write import set_member
+from judges.certificates.apply import apply_certificate
+from judges.certificates.drift_read import drift_as_dict, drift_of, drift_sentence
+from judges.certificates.gate import gate, gate_as_dict, gate_markdown
+from judges.certificates.write import issue_certificate, look_at_test
+from judges.core import scores_read as scores
 from judges.models import Certificate, Look
-from judges.selectors import scores
-from judges.selectors.drift import drift_as_dict, drift_of, drift_sentence
-from judges.services.apply import apply_certificate
-from judges.services.certificates import issue_certificate
-from judges.services.gate import gate, gate_as_dict, gate_markdown
-from judges.services.looks import look_at_test
 from tests.annotate.factories import finish
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
 

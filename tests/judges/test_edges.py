@@ -11,11 +11,11 @@ import pytest
 from alignment.report.reference import METHOD
 from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.verdicts.evidence_read import agreement
-from judges.judge_table import judge_table
+from frontend.reports.file import report_html
+from frontend.reports.text_table import judge_table
 from judges.models import LARGEST_SCORE, SplitMember
-from judges.selectors.alignment import align
-from judges.services.report_file import report_html
-from judges.services.reports import build_report
+from judges.reports.evidence import align
+from judges.reports.write import build_report
 from tests.annotate.factories import TRISTATE
 from tests.judges.building import GRADES, add_judge, add_labels, add_samples, graded_project, make_project, scores_like
 

@@ -17,9 +17,8 @@ from judges.endpoints import addresses
 from judges.endpoints.addresses import AddressRefused, addresses_of, read_url
 from judges.endpoints.calls import ChatRequest, StopRun, TryLater
 from judges.endpoints.client import open_client
+from judges.endpoints.write import change_endpoint, create_endpoint, try_endpoint
 from judges.models import Endpoint
-from judges.services.endpoint_trial import try_endpoint
-from judges.services.endpoints import change_endpoint, create_endpoint
 from tests.api.conftest import client_of
 from tests.judges.building import make_project
 from tests.judges.endpoint_building import endpoint_at

@@ -17,10 +17,9 @@ from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.models import AuditEntry, Project
 from judges.endpoints.calls import ChatRequest, StopRun
 from judges.endpoints.client import cost_of, open_client
+from judges.endpoints.read import endpoint_as_dict, endpoints_of, one_endpoint
+from judges.endpoints.write import change_endpoint, create_endpoint, delete_endpoint, rotate_stored_keys, try_endpoint
 from judges.models import Endpoint, Judge, JudgeVersion
-from judges.selectors.endpoints import endpoint_as_dict, endpoints_of, one_endpoint
-from judges.services.endpoint_trial import try_endpoint
-from judges.services.endpoints import change_endpoint, create_endpoint, delete_endpoint, rotate_stored_keys
 from tests.api.conftest import client_of
 from tests.judges.building import make_project
 from tests.judges.endpoint_building import endpoint_at

@@ -15,11 +15,10 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Label, Project, Sample, User
 from annotate.projects.criteria import add_criteria
 from annotate.projects.write import set_member
+from judges.certificates.gate import gate, gate_markdown
+from judges.certificates.write import certificate_as_dict, issue_certificate, look_at_test
 from judges.models import Certificate, JudgeVersion, Look
-from judges.selectors.alignment import align
-from judges.services.certificates import certificate_as_dict, issue_certificate
-from judges.services.gate import gate, gate_markdown
-from judges.services.looks import look_at_test
+from judges.reports.evidence import align
 from tests.annotate.factories import GRADE
 from tests.api.conftest import client_of
 from tests.judges.building import add_judge, graded_project, make_project, scores_like
@@ -204,7 +203,7 @@ def test_a_look_since_the_certificate(project: Project, grade: Criterion) -> Non
 
 def test_another_way_of_reckoning_costs_no_look(grade: Criterion, monkeypatch: pytest.MonkeyPatch) -> None:
     first = look_at_test(criterion=grade, judge_name="good")
-    monkeypatch.setattr("judges.selectors.reports.FIGURES_VERSION", 99)
+    monkeypatch.setattr("judges.reports.read.FIGURES_VERSION", 99)
     assert look_at_test(criterion=grade, judge_name="good") == first
 
 

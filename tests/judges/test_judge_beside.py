@@ -13,13 +13,12 @@ from django.template.loader import render_to_string
 from alignment.report import Evidence, JudgeScores, report_figures
 from alignment.report.evidence import Criterion as Asked
 from alignment.report.evidence import Option, UnitKey
+from frontend.reports.beside import beside_context
+from frontend.reports.file import report_html
+from frontend.reports.plots.of_report import report_plots
+from frontend.reports.plots.spread import MAX_ROWS, slices_plot, weeks_plot
 from judges.models import AlignmentReport
-from judges.plots.of_report import report_plots
-from judges.plots.slices import MAX_ROWS, slices_plot
-from judges.plots.weeks import weeks_plot
-from judges.selectors.judge_beside import beside_context
-from judges.services.report_file import report_html
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 from tests.judges.building import add_judge, graded_project, scores_like
 from tests.judges.test_report_file import check_svg
 

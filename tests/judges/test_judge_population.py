@@ -6,11 +6,10 @@ import copy
 
 import pytest
 
+from frontend.reports.file import report_html
+from frontend.reports.judge import judge_context, population_context
 from judges.models import AlignmentReport
-from judges.selectors.judge_page import judge_context
-from judges.selectors.judge_population import population_context
-from judges.services.report_file import report_html
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 from tests.judges.building import add_judge, add_samples, graded_project, scores_like
 from tests.judges.test_judge_beside import Words
 

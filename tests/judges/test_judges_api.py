@@ -11,7 +11,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from annotate.models import Sample
 from judges.models import Ask, AskState, Endpoint, Judge, JudgeVersion, Run, Score
-from judges.services.versions import create_judge
+from judges.versions.write import create_judge
 from tests.annotate.factories import World, make_samples, make_world
 from tests.api.conftest import client_of, lexical_config
 from tests.api.test_access import ask

@@ -12,9 +12,9 @@ from annotate.batches.steps import open_batch
 from annotate.batches.write import create_batch
 from annotate.models import User
 from annotate.projects.write import set_member
+from judges.lab.read import trial_figures
 from judges.models import JudgeVersion, Run, RunState, Trial
-from judges.selectors.lab import trial_figures
-from judges.services.versions import create_judge
+from judges.versions.write import create_judge
 from tests.api.conftest import client_of
 from tests.frontend.building import make_user
 from tests.judges.building_trials import CLOSED, World, make_trial, trial_world

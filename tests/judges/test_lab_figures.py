@@ -15,13 +15,12 @@ from alignment.report import Judged, compare, generator, reference_of
 from alignment.report.compared import compared_figures
 from annotate.models import Label, Sample, Verdict
 from annotate.models.verdict import VerdictMethod, VerdictState
+from frontend.judges.trial_page import trial_context
+from judges.lab.read import Found, dev_names, on_dev, trial_figures, tried_on
+from judges.lab.units_read import differing, with_words
 from judges.models import JudgeVersion, Reply, Score, SplitMember, Trial, VersionState
 from judges.models.run import Ask, AskState
-from judges.selectors.dev import dev_names, on_dev
-from judges.selectors.lab import Found, trial_figures, tried_on
-from judges.selectors.lab_page import trial_context
-from judges.selectors.lab_units import differing, with_words
-from judges.services.evidence import full_evidence, settled_on_dev
+from judges.reports.evidence import full_evidence, settled_on_dev
 from tests.frontend.building import make_user
 from tests.judges.building_trials import CLOSED, World, make_trial, trial_world
 

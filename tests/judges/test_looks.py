@@ -14,10 +14,10 @@ from alignment.calibration.calibrators import Calibrator
 from alignment.report import Judged, looked, reference_of
 from annotate.core.errors import Conflict
 from annotate.models import Criterion, Project
+from frontend.reports.looks import calibrator_in_words, looks_context, percent_of, region_in_words
+from judges.certificates.write import look_as_dict, look_at_test
 from judges.models import Look
-from judges.selectors.looks import calibrator_in_words, looks_context, percent_of, region_in_words
-from judges.services.evidence import full_evidence
-from judges.services.looks import look_as_dict, look_at_test
+from judges.reports.evidence import full_evidence
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
 
 pytestmark = pytest.mark.django_db

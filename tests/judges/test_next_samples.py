@@ -16,12 +16,11 @@ from annotate.batches.steps import close_batch, open_batch
 from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, BatchSample, Criterion, Sample
-from judges.selectors.reports import report_state
-from judges.services.evidence import full_evidence
-from judges.services.fingerprint import fingerprint_of
-from judges.services.looks import look_at_test
-from judges.services.next_samples import About, make_next_batch, next_samples
-from judges.services.reports import freeze_report
+from judges.certificates.write import look_at_test
+from judges.reports.evidence import fingerprint_of, full_evidence
+from judges.reports.next_samples import About, make_next_batch, next_samples
+from judges.reports.read import report_state
+from judges.reports.write import freeze_report
 from tests.annotate.factories import World, finish, make_world
 from tests.judges.building import GRADES, add_judge, add_labels, add_samples, graded_project
 

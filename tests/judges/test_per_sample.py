@@ -6,11 +6,11 @@ import pytest
 
 from alignment import faithfulness
 from annotate.models import Criterion
-from judges.selectors.reports import data_version
-from judges.selectors.scores import whole_scores
-from judges.services.report_file import report_html
-from judges.services.reports import freeze_report
-from judges.services.reproduction import reproduce
+from frontend.reports.file import report_html
+from judges.core.scores_read import whole_scores
+from judges.reports.read import data_version
+from judges.reports.reproduction import reproduce
+from judges.reports.write import freeze_report
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
 
 pytestmark = pytest.mark.django_db

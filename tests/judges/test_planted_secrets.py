@@ -23,7 +23,7 @@ from django.db import connection
 from annotate.models import Project, User
 from annotate.projects.write import set_member
 from judges.models import Endpoint, Judge, JudgeVersion, Run, RunState
-from judges.services.versions import judge_spec
+from judges.versions.write import judge_spec
 from tests.api.routes import ALL, Route
 from tests.conftest import LiveApp, Worker, _environment, forget_messages
 from tests.judges.building import graded_project

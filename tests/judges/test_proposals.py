@@ -11,10 +11,10 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import ClaimEdit
 from annotate.samples.claims_write import edit_claims
 from judges.models import Run, Score
-from judges.selectors.proposals import proposals
-from judges.selectors.runs import progress_of
-from judges.services.proposals import estimate_proposals, propose_claims, take_over
-from judges.services.versions import create_judge
+from judges.proposals.read import proposals
+from judges.proposals.write import estimate_proposals, propose_claims, take_over
+from judges.runs.read import progress_of
+from judges.versions.write import create_judge
 from tests.annotate.factories import World, make_sample, make_samples, make_world
 from tests.api.conftest import client_of
 from tests.api.test_schema import problems

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from judges.services.report_file import report_html
-from judges.services.reports import freeze_report
+from frontend.reports.file import report_html
+from judges.reports.write import freeze_report
 from tests.judges.building import shared_data, shared_project
 
 pytestmark = pytest.mark.django_db

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from judges.core.scores_read import judge_scores
 from judges.models import JudgeVersion, Score, ScoreStatus
-from judges.selectors.scores import judge_scores
-from judges.services.evidence import full_evidence
-from judges.services.reports import build_report
+from judges.reports.evidence import full_evidence
+from judges.reports.write import build_report
 from tests.annotate.factories import TRISTATE
 from tests.judges.building import add_judge, add_samples, graded_project, make_project, scores_like
 

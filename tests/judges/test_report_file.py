@@ -11,14 +11,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from annotate.models import Project
+from frontend.reports.file import report_html
+from frontend.reports.plots.forest import MAX_ROWS, ForestRow, forest_plot
+from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot
+from frontend.reports.plots.svg import plain
 from judges.models import AlignmentReport
-from judges.plots.forest import MAX_ROWS, ForestRow, forest_plot
-from judges.plots.histogram import histogram_plot
-from judges.plots.reliability import reliability_plot
-from judges.plots.svg import plain
-from judges.plots.sweep import sweep_plot
-from judges.services.report_file import report_html
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 from tests.judges.building import add_judge, add_samples, graded_project, scores_like
 
 SVG = "{http://www.w3.org/2000/svg}"

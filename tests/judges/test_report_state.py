@@ -6,8 +6,8 @@ import pytest
 
 from annotate.models import Criterion, User, Verdict
 from annotate.verdicts.adjudication import decide
-from judges.selectors.reports import report_state
-from judges.services.reports import freeze_report
+from judges.reports.read import report_state
+from judges.reports.write import freeze_report
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from annotate.models import Criterion, Label, Project, Task, User, Verdict
 from judges.models import AlignmentReport, Judge
-from judges.selectors.reports import data_version, one_report, report_as_dict, report_state
-from judges.services.reports import basis_of, build_report, freeze_report
+from judges.reports.read import data_version, one_report, report_as_dict, report_state
+from judges.reports.write import basis_of, build_report, freeze_report
 from tests.annotate.factories import finish, make_sample, make_world
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
 

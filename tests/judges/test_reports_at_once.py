@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judges.models import AlignmentReport, SplitMember
-from judges.services.reports import freeze_report
+from judges.reports.write import freeze_report
 from tests.annotate.factories import at_once
 from tests.judges.building import add_judge, graded_project, scores_like
 

@@ -20,9 +20,9 @@ from django.core.management import CommandError, call_command
 from alignment.report import Before, Evidence, differences, evidence_as_dict, evidence_from_dict
 from annotate.models import Label
 from judges.models import AlignmentReport
-from judges.services.evidence import full_evidence
-from judges.services.reports import freeze_report
-from judges.services.reproduction import bundle, reproduce
+from judges.reports.evidence import full_evidence
+from judges.reports.reproduction import bundle, reproduce
+from judges.reports.write import freeze_report
 from tests.judges.building import add_judge, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db

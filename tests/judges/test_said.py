@@ -10,8 +10,8 @@ from django.utils import translation
 from alignment.base import caveats
 from alignment.base import estimate as reasons
 from alignment.judging import trust
-from judges.selectors.said import CONSEQUENCES, REASONS, VERDICTS, more_samples, said, said_plot
-from judges.selectors.said_patterns import DESCRIPTIONS, SENTENCES, WORDS
+from judges.reports.said import CONSEQUENCES, REASONS, VERDICTS, more_samples, said, said_plot
+from judges.reports.said_patterns import DESCRIPTIONS, SENTENCES, WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,7 +40,7 @@ def test_every_pattern_is_of_a_sentence_that_is_written() -> None:
     files = [
         path for folder in ("alignment", "judges/plots", "judges/services") for path in (ROOT / folder).rglob("*.py")
     ]
-    files += [ROOT / "judges/selectors/drift.py", ROOT / "judges/selectors/planner_page.py"]
+    files += [ROOT / "judges/certificates/drift_read.py", ROOT / "frontend/reports/planning.py"]
     written = "\n".join(
         node.value
         for path in files

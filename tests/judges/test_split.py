@@ -6,8 +6,8 @@ import pytest
 
 from annotate.models import Criterion, Project
 from annotate.projects.write import create_project
+from judges.core.split import divide
 from judges.models import SplitMember
-from judges.services.split import divide
 from tests.annotate.factories import GRADE, make_sample
 
 pytestmark = pytest.mark.django_db

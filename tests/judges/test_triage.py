@@ -10,9 +10,8 @@ import pytest
 import alignment.judging.triage
 from annotate.core.units import units_of
 from annotate.models import Criterion, Project, Verdict
+from judges.certificates.triage_read import ROUNDING, left_to_people
 from judges.models import JudgeVersion, Look, Score
-from judges.selectors import triage
-from judges.selectors.triage import left_to_people
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +20,7 @@ REGION = {"threshold": 0.5, "distance": 0.3}
 
 
 def test_distances_are_rounded_as_in_the_statistics() -> None:
-    assert triage.ROUNDING == alignment.judging.triage.ROUNDING
+    assert ROUNDING == alignment.judging.triage.ROUNDING
 
 
 def look_of(criterion: Criterion, version: JudgeVersion, region: dict[str, Any] | None) -> Look:

@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
+from judges.lab.read import is_under_way, one_trial, trial_figures
+from judges.lab.write import MOST_SAMPLES
 from judges.models import Run, RunState, Score
-from judges.running.places import place_of
-from judges.running.working import work
-from judges.selectors.lab import is_under_way, one_trial, trial_figures
-from judges.services.evidence import settled_on_dev
-from judges.services.trials import MOST_SAMPLES
+from judges.reports.evidence import settled_on_dev
+from judges.runs.queue import place_of
+from judges.runs.work import work
 from tests.judges.test_trials import CONFIG, make_world, start
 
 

@@ -10,19 +10,12 @@ import pytest
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import AuditEntry, Criterion, Project
 from annotate.projects.criteria import add_criteria
+from judges.core.versions_read import current_version
+from judges.lab.read import dimension_of, is_under_way, one_trial, questions_of, trials_of
+from judges.lab.write import MOST_SAMPLES, drop_trial, estimate_trial, keep_trial, same_question, start_trial
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, SplitMember, Trial, VersionState
-from judges.selectors.kept_versions import current_version
-from judges.selectors.lab import dimension_of, is_under_way, one_trial, questions_of, trials_of
-from judges.services.runs import start_run
-from judges.services.trials import (
-    MOST_SAMPLES,
-    drop_trial,
-    estimate_trial,
-    keep_trial,
-    same_question,
-    start_trial,
-)
-from judges.services.versions import add_version, create_judge
+from judges.runs.write import start_run
+from judges.versions.write import add_version, create_judge
 from tests.annotate.factories import TRISTATE
 from tests.judges.building import add_labels, add_samples, make_project
 

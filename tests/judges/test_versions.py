@@ -13,18 +13,16 @@ import pytest
 from annotate.core.errors import Invalid, Refusal
 from annotate.files.problems import RowError
 from annotate.models import AuditEntry, Project, Sample
+from judges.certificates.gate import gate
+from judges.certificates.write import issue_certificate, look_at_test
+from judges.core.scores_read import judge_scores, rationales, scores_that_count, whole_scores
+from judges.core.versions_read import current_version
 from judges.kinds import registry
 from judges.kinds.base import Refused
 from judges.models import Endpoint, Judge, JudgeVersion, Run, RunPurpose, RunState, Score, VersionState
-from judges.selectors.kept_versions import current_version
-from judges.selectors.reports import data_version
-from judges.selectors.scores import judge_scores, rationales, scores_that_count, whole_scores
-from judges.selectors.versions import Difference, Line, version_diff
-from judges.services import versions
-from judges.services.certificates import issue_certificate
-from judges.services.gate import gate
-from judges.services.looks import look_at_test
-from judges.services.versions import add_version, create_judge, drop_version, judge_spec, keep_version
+from judges.reports.read import data_version
+from judges.versions.read import Difference, Line, version_diff
+from judges.versions.write import add_version, content_hash, create_judge, drop_version, judge_spec, keep_version
 from tests.judges.building import add_judge, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
@@ -167,7 +165,7 @@ def test_the_same_configuration_is_the_same_version(project: Project, kind: Plai
 
 def test_everything_that_matters_is_in_the_hash(project: Project, kind: PlainKind) -> None:
     def digest(config: Any, endpoint: str | None = None) -> str:
-        return versions.content_hash(kind, config, endpoint)
+        return content_hash(kind, config, endpoint)
 
     usual = {"prompt": "é", "n": 1}
     assert digest(usual) == digest({"n": 1, "prompt": "é"})
@@ -246,7 +244,7 @@ def test_imported_judges_get_no_versions_here_and_files_none_of_ours(world: tupl
     assert code_of(add_version, judge=version.judge, config={"prompt": "one"}) == "imported_judge"
     assert code_of(drop_version, version=version) == "imported_version"
     plain(project)
-    from judges.importing import _Versions
+    from judges.core.scores_file import _Versions
 
     importing: Any = SimpleNamespace(project=project, job=None)
     with pytest.raises(RowError) as refused:

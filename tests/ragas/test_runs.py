@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from annotate.models import Sample
+from judges.core.scores_read import measured_by, whole_scores
 from judges.endpoints.calls import TryLater
 from judges.endpoints.client import open_client
 from judges.kinds.base import Item
 from judges.kinds.ragas.kind import KIND
 from judges.models import JudgeVersion, Reply, Run, RunState, Score, ScoreStatus
-from judges.selectors.runs import failures, progress_of
-from judges.selectors.scores import measured_by, whole_scores
-from judges.services.runs import estimate_run, start_run
-from judges.services.versions import create_judge
+from judges.runs.read import failures, progress_of
+from judges.runs.write import estimate_run, start_run
+from judges.versions.write import create_judge
 from tests.annotate.factories import World, make_world
 from tests.conftest import Worker
 from tests.judges.building import add_samples

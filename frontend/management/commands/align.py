@@ -13,8 +13,8 @@ from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.models import Criterion
 from annotate.projects.lookup import criterion_named, project_named
-from judges.judge_table import judge_table
-from judges.selectors.alignment import align
+from frontend.reports.text_table import judge_table
+from judges.reports.evidence import align
 
 
 class Command(OneLineCommand):
@@ -47,8 +47,8 @@ class Command(OneLineCommand):
 def _rendered(criterion: Criterion, judge_name: str | None, form: str) -> str:
     if form == "html":
         # Loads matplotlib, which takes longer than the other formats need altogether.
-        from judges.services.report_file import report_html
-        from judges.services.reports import build_report
+        from frontend.reports.file import report_html
+        from judges.reports.write import build_report
 
         return report_html(build_report(criterion=criterion, judge_name=judge_name))
     found = align(criterion, judge_name)

@@ -11,7 +11,7 @@ from annotate.models import Project, Sample
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.kinds.fields import Fields, target
 from judges.kinds.lexical.measures import MEASURES
-from judges.kinds.lexical.reading import NoScore, Reading
+from judges.kinds.lexical.texts import NoScore, Reading
 from judges.models import JudgeKind, JudgeVersion, ScoreStatus
 
 # How scripts without blanks are taken (lexical.tokens).

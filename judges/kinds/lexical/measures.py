@@ -12,10 +12,9 @@ from annotate.core.spans import citations_in
 from annotate.core.units import parse_unit
 from annotate.models import Sample
 from annotate.samples.claim_splitting import split_into_claims
-from judges.kinds.fields import Fields
+from judges.kinds.fields import SOURCES, Fields, against_field, has_source
 from judges.kinds.lexical.ranking import bm25, tf_idf
-from judges.kinds.lexical.reading import NoScore, Reading
-from judges.kinds.sources import SOURCES, against_field, has_source
+from judges.kinds.lexical.texts import NoScore, Reading
 
 Options = Mapping[str, Any]
 SHARES = ("precision", "recall", "f1")

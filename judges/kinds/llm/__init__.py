@@ -11,10 +11,9 @@ from annotate.models import Project, Sample
 from judges.kinds.base import Config, Size
 from judges.kinds.llm.config import complete
 from judges.kinds.llm.examples import example_samples
-from judges.kinds.llm.judging import Judging
-from judges.kinds.llm.sizes import size_of
+from judges.kinds.llm.judging import Judging, size_of
+from judges.kinds.llm.prompt import PER_SAMPLE, lacks
 from judges.kinds.llm.templates import builtin_templates
-from judges.kinds.llm.variables import PER_SAMPLE, lacks
 from judges.models import JudgeKind, JudgeVersion
 
 __all__ = ["KIND", "LLMKind", "builtin_templates", "example_samples", "lacks"]

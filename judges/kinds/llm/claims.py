@@ -9,10 +9,9 @@ from annotate.core.units import MAX_UNITS
 from annotate.models import Sample
 from annotate.samples.claim_splitting import locate
 from judges.endpoints.calls import CallFailed, ChatRequest, Model
-from judges.kinds.llm.answers import NoAnswer, object_schema
-from judges.kinds.llm.fences import code_for, fenced
+from judges.kinds.llm.answers import NoAnswer, failure_of, object_schema, one_object
 from judges.kinds.llm.judging import END, SYSTEM
-from judges.kinds.llm.parsing import failure_of, one_object
+from judges.kinds.llm.prompt import code_for, fenced
 from judges.models import ScoreStatus
 
 _LONGEST = 2000

@@ -15,11 +15,19 @@ from judges.kinds.base import Refused
 from judges.kinds.fields import Fields, target
 from judges.kinds.llm.answers import NUMBER, OPTIONS, REQUIREMENTS
 from judges.kinds.llm.examples import read_examples
-from judges.kinds.llm.prompt import known_names
-from judges.kinds.llm.template import names_in, parts_of
+from judges.kinds.llm.prompt import (
+    CRITERION,
+    EXAMPLES,
+    INSTRUCTIONS,
+    PER_SAMPLE,
+    PER_UNIT,
+    known_names,
+    names_in,
+    parts_of,
+    subject,
+)
+from judges.kinds.llm.prompt import REQUIREMENTS as REQUIREMENTS_NAME
 from judges.kinds.llm.templates import TEMPLATES, Template
-from judges.kinds.llm.variables import CRITERION, EXAMPLES, INSTRUCTIONS, PER_SAMPLE, PER_UNIT, subject
-from judges.kinds.llm.variables import REQUIREMENTS as REQUIREMENTS_NAME
 from judges.models import LARGEST_SCORE
 
 LONGEST_PROMPT = 50_000

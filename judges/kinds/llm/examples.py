@@ -20,8 +20,7 @@ from annotate.models.sample import UNIT_PATTERN
 from annotate.models.verdict import VerdictState
 from judges.kinds.base import Config
 from judges.kinds.fields import Fields
-from judges.kinds.llm.fences import texts_in
-from judges.kinds.llm.variables import example_name, value_of
+from judges.kinds.llm.prompt import example_name, texts_in, value_of
 from judges.models import SplitMember
 
 MOST = 20

@@ -1,4 +1,9 @@
-"""Asking: what is sent for one item, and what its reply comes to."""
+"""Asking: what is sent for one item, and what its reply comes to.
+
+The form of a reply: how the model is told of it, as words and as a JSON schema.
+
+About how many tokens an item takes, for the estimate before a run.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,69 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from annotate.core.units import has_unit
+from annotate.core.units import has_unit, unit_count, units_of
+from annotate.models import Sample
 from judges.endpoints.calls import Answered, ChatRequest, Model
-from judges.kinds.base import Config, Item, Outcome, Scored
-from judges.kinds.llm.answers import REQUIREMENTS, Answers, NoAnswer
-from judges.kinds.llm.forms import numbered_form, one_form
-from judges.kinds.llm.parsing import failed, failure_of, read_numbered, read_one, scored
-from judges.kinds.llm.prompt import Prompt
-from judges.kinds.llm.variables import LISTS, MEMBER, PER_SAMPLE, Shown, asked_units
+from judges.kinds.base import Config, Item, Outcome, Scored, Size
+from judges.kinds.llm.answers import (
+    MET,
+    REASON,
+    REQUIREMENTS,
+    Answers,
+    NoAnswer,
+    failed,
+    failure_of,
+    object_schema,
+    read_numbered,
+    read_one,
+    scored,
+)
+from judges.kinds.llm.prompt import (
+    INSTRUCTIONS,
+    LISTS,
+    MEMBER,
+    PER_SAMPLE,
+    Prompt,
+    Shown,
+    asked_units,
+    names_between,
+    texts_in,
+    value_of,
+)
 from judges.models import ScoreStatus
+
+_OPENING = "Reply with exactly one JSON object and nothing else:"
+_WHY = "- reason: why, in one to three sentences. Quote the words that decide it."
+
+
+def one_form(answers: Answers) -> tuple[str, dict[str, Any]]:
+    """Of a reply about one thing."""
+    lines = [f"{_OPENING} {_shape(answers)}", *_fields(answers)]
+    return "\n".join(lines), answers.schema()
+
+
+def numbered_form(answers: Answers, noun: str, count: int) -> tuple[str, dict[str, Any]]:
+    """Of a reply about several things, each under its number. noun: what they are called."""
+    shape = _shape(answers)
+    written = f'{{"1": {shape}}}' if count == 1 else f'{{"1": {shape}, …, "{count}": {shape}}}'
+    lines = [
+        f"{_OPENING} {written}",
+        f"It has one field for each {noun}, under the {noun}'s number, from 1 to {count}: all of them, and no other.",
+        *_fields(answers),
+    ]
+    one = answers.schema()
+    return "\n".join(lines), object_schema({str(number): one for number in range(1, count + 1)})
+
+
+def _shape(answers: Answers) -> str:
+    return "{" + ", ".join(f'"{name}": …' for name in answers.fields) + "}"
+
+
+def _fields(answers: Answers) -> list[str]:
+    what = "whether the requirement is met, " if answers.name == MET else ""
+    value = f"- {answers.name}: {what}{answers.in_words()}."
+    return [_WHY, value] if REASON in answers.fields else [value]
+
 
 SYSTEM = """\
 You are a careful evaluator. The user's message holds a task and the material that it is about. Material stands \
@@ -106,3 +165,40 @@ class Judging:
             reasons.append(f"{number}. {'✓' if is_met else '✗'} {reason}".rstrip())
         total = sum(requirement["weight"] for requirement in requirements)
         return Scored(unit, self._dimension, number=min(1.0, met / total), rationale="\n".join(reasons))
+
+
+# Of text in Latin letters; a character of other scripts is about a token of its own.
+_CHARACTERS_PER_TOKEN = 4
+_FORM = 120
+_VALUE, _REASON = 15, 60
+
+
+def size_of(config: Config, sample: Sample) -> Size:
+    """Of one item of the sample, on average: one request."""
+    units = units_of(sample, config["unit"])
+    if not units:
+        return Size(requests=0, tokens_in=0, tokens_out=0)
+    names = [name for name in names_between(config["prompt"]) if name not in INSTRUCTIONS]
+    texts = texts_in(value_of(name, sample, units[len(units) // 2]) for name in names)
+    for example in config["examples"]["drawn"]:
+        texts += texts_in(example["shows"].values())
+    texts += [one["text"] for one in config["requirements"] or ()]
+    texts += [option["help"] for option in config["options"] or ()]
+    # What comes before the material is said once more behind it.
+    tokens = tokens_of(SYSTEM) + tokens_of(END) + _FORM + 3 * tokens_of(config["prompt"]) // 2
+    each = _VALUE + (_REASON if config["rationale"] else 0)
+    count = len(config["requirements"]) if config["answer_with"] == REQUIREMENTS else 1
+    if config["per"] == PER_SAMPLE:
+        count = unit_count(sample, config["unit"])
+    return Size(
+        requests=1,
+        tokens_in=tokens + sum(map(tokens_of, texts)),
+        tokens_out=min(config["max_tokens"], each * count),
+    )
+
+
+def tokens_of(text: str) -> int:
+    if text.isascii():
+        return len(text) // _CHARACTERS_PER_TOKEN + 1
+    wide = sum(character > "\u2e7f" for character in text)
+    return wide + (len(text) - wide) // _CHARACTERS_PER_TOKEN + 1

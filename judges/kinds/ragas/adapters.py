@@ -15,8 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from judges.endpoints.calls import Answered, ChatRequest, EmbedRequest, Model
 from judges.kinds.base import Config
-from judges.kinds.llm.answers import NoAnswer
-from judges.kinds.llm.parsing import failure_of, one_object
+from judges.kinds.llm.answers import NoAnswer, failure_of, one_object
 from judges.kinds.ragas.library import BaseRagasEmbedding, InstructorBaseRagasLLM
 from judges.kinds.ragas.rules import Undefined, check
 from judges.models import ScoreStatus

@@ -134,7 +134,7 @@ def has_all(config: Config, sample: Sample) -> bool:
 
 def dimension_of(config: Config) -> str:
     """The metric's usual name: scores of it are held against what people's labels of the parts add up to
-    (judges.selectors.scores)."""
+    (judges.core.scores_read)."""
     if config["metric"] == "context_precision" and config["against"] == "answer":
         return "llm_context_precision_without_reference"
     return str(config["metric"])

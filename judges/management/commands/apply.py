@@ -19,8 +19,15 @@ from annotate.files.problems import FileError, Limits, Problems
 from annotate.files.sources import open_source
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import project_named
-from judges.services.apply import AppliedBatch, applied_as_dict, applied_rows, apply_certificate
-from judges.services.apply_stored import StoredBatch, apply_to_pipeline, stored_as_dict
+from judges.certificates.apply import (
+    AppliedBatch,
+    StoredBatch,
+    applied_as_dict,
+    applied_rows,
+    apply_certificate,
+    apply_to_pipeline,
+    stored_as_dict,
+)
 
 FORMATS = (".jsonl", ".csv")
 # As score files for an import name it, too.

@@ -13,8 +13,8 @@ from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_document
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import project_named
-from judges.selectors.kept_versions import current_version
-from judges.services.judge_specs import Made, judge_from_spec
+from judges.core.versions_read import current_version
+from judges.versions.specs import Made, judge_from_spec
 
 
 class Command(OneLineCommand):

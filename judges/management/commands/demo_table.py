@@ -16,8 +16,8 @@ from annotate.models import Criterion, Project
 from annotate.projects.lookup import criterion_named, project_named
 from judges.kinds.registry import runnable_kinds
 from judges.models import AlignmentReport, Judge
-from judges.selectors.reports import ReportState, report_state
-from judges.services.report_requests import request_report
+from judges.reports.read import ReportState, report_state
+from judges.reports.requests import request_report
 
 WAIT_SECONDS = 60
 MODEL_COMMAND = ".venv/bin/python -m tests.openai_server --port 8001"

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import project_named
-from judges.services.gate import gate, gate_as_dict, gate_markdown
+from judges.certificates.gate import gate, gate_as_dict, gate_markdown
 
 # Exit codes: a pipeline must tell "no" from "the question makes no sense".
 FAILED, NOT_ASKED = 1, 2

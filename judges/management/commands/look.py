@@ -11,8 +11,7 @@ from annotate.core.errors import Refusal
 from annotate.core.text_tables import interval
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import criterion_named, project_named
-from judges.services.certificates import issue_certificate
-from judges.services.looks import look_at_test
+from judges.certificates.write import issue_certificate, look_at_test
 
 
 class Command(OneLineCommand):

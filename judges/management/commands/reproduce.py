@@ -11,8 +11,8 @@ from django.http import Http404
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import project_named
-from judges.selectors.reports import one_report
-from judges.services.reproduction import reproduce
+from judges.reports.read import one_report
+from judges.reports.reproduction import reproduce
 
 _SHOWN = 20
 

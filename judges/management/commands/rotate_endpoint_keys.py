@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.management.base import OneLineCommand
-from judges.services.endpoints import rotate_stored_keys
+from judges.endpoints.write import rotate_stored_keys
 
 
 class Command(OneLineCommand):

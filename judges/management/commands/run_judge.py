@@ -13,13 +13,13 @@ from django.core.management.base import CommandError
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import project_named
+from judges.core.versions_read import current_version
 from judges.models import Run, RunState
-from judges.running.places import place_of
-from judges.running.working import work
-from judges.selectors.judges import judge_named
-from judges.selectors.kept_versions import current_version
-from judges.selectors.runs import RunProgress, progress_of
-from judges.services.runs import start_run
+from judges.runs.queue import place_of
+from judges.runs.read import RunProgress, progress_of
+from judges.runs.work import work
+from judges.runs.write import start_run
+from judges.versions.read import judge_named
 
 # It ended, but not as done; and it didn't begin.
 NOT_DONE, NOT_STARTED = 1, 2

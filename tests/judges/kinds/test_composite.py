@@ -10,11 +10,11 @@ import pytest
 from annotate.core.errors import Invalid
 from annotate.core.units import units_of
 from annotate.models import Project
+from judges.core.versions_read import current_version
 from judges.kinds.base import Item
 from judges.kinds.composite import KIND
 from judges.models import JudgeVersion, Score, ScoreStatus
-from judges.selectors.kept_versions import current_version
-from judges.services.versions import create_judge
+from judges.versions.write import create_judge
 from tests.judges.building import add_judge, add_samples, make_project
 from tests.judges.kinds.making import together
 

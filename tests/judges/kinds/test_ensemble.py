@@ -8,12 +8,12 @@ import pytest
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Label, Project
+from judges.core.versions_read import current_version
 from judges.kinds.base import Item
 from judges.kinds.ensemble import KIND
 from judges.kinds.stacking import Curve, fold_of
 from judges.models import JudgeVersion, Score, ScoreStatus, SplitMember
-from judges.selectors.kept_versions import current_version
-from judges.services.versions import add_version, create_judge, drop_version, judge_spec
+from judges.versions.write import add_version, create_judge, drop_version, judge_spec
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
 from tests.judges.kinds.making import together
 

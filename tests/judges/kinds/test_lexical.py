@@ -14,7 +14,7 @@ from annotate.models import Project
 from judges.kinds.base import Item, Refused
 from judges.kinds.lexical import KIND, LexicalScorer
 from judges.kinds.lexical.ranking import bm25, tf_idf
-from judges.kinds.lexical.tokens import words
+from judges.kinds.lexical.texts import words
 from judges.kinds.registry import kind_named
 from judges.models import ScoreStatus
 from tests.judges.building import make_project

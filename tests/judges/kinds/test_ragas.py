@@ -19,7 +19,7 @@ from judges.kinds.ragas.kind import KIND
 from judges.kinds.ragas.metrics import METRICS
 from judges.kinds.registry import kind_named
 from judges.models import JudgeVersion
-from judges.services.versions import create_judge
+from judges.versions.write import create_judge
 from tests.judges.building import make_project
 from tests.judges.kinds.making import sample
 

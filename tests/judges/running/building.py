@@ -12,9 +12,9 @@ from typing import Any
 from django.db import connection
 
 from judges.models import Endpoint, JudgeVersion, Run
-from judges.running.places import place_of
-from judges.running.working import work
-from judges.services.versions import create_judge
+from judges.runs.queue import place_of
+from judges.runs.work import work
+from judges.versions.write import create_judge
 from tests.annotate.factories import World
 from tests.judges.running import plain_kind
 from tests.openai_server import OpenAIServer, Request

@@ -8,10 +8,10 @@ import pytest
 
 from judges.models import Ask, Score, ScoreStatus
 from judges.models import Reply as Kept
-from judges.running.memory import salted
-from judges.running.outcomes import storable
-from judges.selectors.runs import LONGEST_RAW, failures, progress_of
-from judges.services.runs import start_run
+from judges.runs.kept_replies import salted
+from judges.runs.outcomes import storable
+from judges.runs.read import LONGEST_RAW, failures, progress_of
+from judges.runs.write import start_run
 from tests.annotate.factories import World, make_sample, make_samples
 from tests.judges.running.building import asked_of, endpoint_at, plain_judge, worked
 from tests.openai_server import OpenAIServer, error

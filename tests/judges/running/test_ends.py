@@ -14,13 +14,15 @@ from django.utils import timezone
 
 from judges.models import Ask, AskState, Run, RunState, Score
 from judges.models import Reply as Kept
-from judges.running import laying, pace, queue, writing
-from judges.running.at_endpoint import EndpointWork
-from judges.running.memory import Memory
-from judges.running.places import held, place_of
-from judges.selectors.runs import progress_of
-from judges.services import runs as runs_service
-from judges.services.runs import resume_run, start_run
+from judges.runs import asking as pace
+from judges.runs import laying, queue
+from judges.runs import write as runs_service
+from judges.runs import writer as writing
+from judges.runs.endpoint_work import EndpointWork
+from judges.runs.kept_replies import Memory
+from judges.runs.queue import held, place_of
+from judges.runs.read import progress_of
+from judges.runs.write import resume_run, start_run
 from tests.annotate.factories import World, make_samples
 from tests.judges.running.building import endpoint_at, plain_judge, wait_for, worked
 from tests.openai_server import OpenAIServer, Reply, chat, error
@@ -44,7 +46,7 @@ def test_what_becomes_due_between_two_looks_is_asked(
         return look(run_id)
 
     monkeypatch.setattr(queue, "left", becomes_due)
-    monkeypatch.setattr("judges.running.pace.Pace.rest", 0.0)
+    monkeypatch.setattr("judges.runs.asking.Pace.rest", 0.0)
     with held(place_of(run)):
         EndpointWork(place_of(run), Random(1)).work(lambda: len(looks) > 10)
     assert Run.objects.get(pk=run.pk).state == "done"

@@ -9,7 +9,7 @@ import pytest
 from annotate.models import Sample
 from judges.kinds.base import Scored
 from judges.models import ScoreStatus
-from judges.running.outcomes import Gate
+from judges.runs.outcomes import Gate
 from tests.annotate.factories import World, make_sample, make_world
 
 pytestmark = pytest.mark.django_db

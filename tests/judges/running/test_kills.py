@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from judges.models import Ask, AskState, Reply, Run, RunState, Score
-from judges.running.queue import DEADLY
-from judges.services.runs import start_run
+from judges.runs.queue import DEADLY
+from judges.runs.write import start_run
 from tests.annotate.factories import World, make_samples
 from tests.conftest import Worker
 from tests.judges.running.building import endpoint_at, plain_judge

@@ -6,7 +6,7 @@ import pytest
 
 from judges.kinds.base import Scored
 from judges.models import ScoreStatus
-from judges.running.outcomes import Gate
+from judges.runs.outcomes import Gate
 from tests.judges.building import make_project
 from tests.judges.kinds.making import sample
 

@@ -15,11 +15,11 @@ from django.test.utils import CaptureQueriesContext
 from annotate.core.errors import Invalid
 from judges.management.commands import run_judge as run_judge_command
 from judges.models import Ask, AskState, Run
-from judges.running import laying
-from judges.running.scopes import check_scope, samples_in
-from judges.selectors.runs import one_run, progress_of, run_as_dict, runs_of
-from judges.services import runs
-from judges.services.runs import estimate_run, start_run
+from judges.runs import laying
+from judges.runs import write as runs
+from judges.runs.laying import check_scope, samples_in
+from judges.runs.read import one_run, progress_of, run_as_dict, runs_of
+from judges.runs.write import estimate_run, start_run
 from tests.annotate.factories import World, make_sample, make_samples, make_world
 from tests.judges.running.building import endpoint_at, plain_judge, worked
 from tests.openai_server import OpenAIServer

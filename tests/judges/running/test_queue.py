@@ -12,14 +12,15 @@ from django.db import connection
 from judges.endpoints.calls import Answered
 from judges.kinds.base import Scored
 from judges.models import Ask, AskState, Reply, Run, RunState, Score, ScoreStatus
-from judges.running import queue, waking, working
-from judges.running.asking import Came, End, Todo
-from judges.running.opened import open_run
-from judges.running.places import Place, held, is_held, place_of
-from judges.running.storing import Paid, store_outcomes, store_replies
-from judges.running.working import work
-from judges.selectors.runs import progress_of
-from judges.services.runs import start_run
+from judges.runs import work as waking
+from judges.runs import work as working
+from judges.runs.asking import Came, End, Todo
+from judges.runs.open_run import open_run
+from judges.runs.queue import DEADLY, SUSPECT, Place, Taken, free, held, is_held, place_of, take
+from judges.runs.read import progress_of
+from judges.runs.storing import Paid, store_outcomes, store_replies
+from judges.runs.work import work
+from judges.runs.write import start_run
 from tests.annotate.factories import World, make_samples
 from tests.judges.running.building import being_worked, endpoint_at, plain_judge, wait_for, worked
 from tests.openai_server import OpenAIServer
@@ -36,7 +37,7 @@ def _started(world: World, server: OpenAIServer, samples: int = 3) -> Run:
     return start_run(version=plain_judge(world, endpoint_at(world, server)), scope={"all": True})
 
 
-def _came(run: Run, taken: queue.Taken, number: float) -> Came:
+def _came(run: Run, taken: Taken, number: float) -> Came:
     opened = open_run(run, ExitStack())
     assert opened is not None
     ask = Ask.objects.select_related("sample").get(pk=taken.id)
@@ -46,9 +47,9 @@ def _came(run: Run, taken: queue.Taken, number: float) -> Came:
 
 def test_whoever_comes_late_writes_nothing(world: World, server: OpenAIServer) -> None:
     run = _started(world, server)
-    (late,) = queue.take(run.pk, 1)
-    assert queue.free([run.pk]) == 1
-    (now,) = queue.take(run.pk, 1)
+    (late,) = take(run.pk, 1)
+    assert free([run.pk]) == 1
+    (now,) = take(run.pk, 1)
     assert (now.id, now.fence, now.lost) == (late.id, late.fence + 1, 1)
     came = _came(run, late, 0.1)
     store_replies([Paid(came.todo.run, Answered(key="k" * 64, text="0.1", tokens_in=3))])
@@ -125,10 +126,10 @@ def test_it_makes_room_when_others_wait(world: World, server: OpenAIServer, monk
 def test_what_may_have_killed_is_asked_alone_and_given_up_in_the_end(world: World, server: OpenAIServer) -> None:
     run = _started(world, server)
     asks = list(Ask.objects.order_by("pk"))
-    Ask.objects.filter(pk=asks[0].pk).update(lost=queue.SUSPECT)
-    Ask.objects.filter(pk=asks[1].pk).update(lost=queue.DEADLY)
-    assert [taken.id for taken in queue.take(run.pk, 99)] == [ask.pk for ask in asks[2:]]
-    queue.free([run.pk])
+    Ask.objects.filter(pk=asks[0].pk).update(lost=SUSPECT)
+    Ask.objects.filter(pk=asks[1].pk).update(lost=DEADLY)
+    assert [taken.id for taken in take(run.pk, 99)] == [ask.pk for ask in asks[2:]]
+    free([run.pk])
     run = worked(run)
     assert run.state == RunState.DONE
     given_up = Ask.objects.exclude(status=ScoreStatus.OK).get()

@@ -12,8 +12,8 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import AuditEntry
 from judges.models import Ask, AskState, JudgeVersion, Run, Score
 from judges.models import Reply as Kept
-from judges.selectors.runs import progress_of
-from judges.services.runs import cancel_run, pause_run, resume_run, start_run
+from judges.runs.read import progress_of
+from judges.runs.write import cancel_run, pause_run, resume_run, start_run
 from tests.annotate.factories import World, make_samples
 from tests.judges.running.building import being_worked, endpoint_at, plain_judge, wait_for, worked
 from tests.openai_server import OpenAIServer, Reply, chat

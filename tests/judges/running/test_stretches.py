@@ -12,17 +12,17 @@ import pytest
 from judges.endpoints.calls import StopRun
 from judges.kinds.base import Item, Outcome, Scored
 from judges.models import Ask, AskState, JudgeVersion, Run, RunState, Score
-from judges.running import waking, working
-from judges.running.asking import Came, End, Todo
-from judges.running.opened import open_run
-from judges.running.places import place_of
-from judges.running.queue import DEADLY
-from judges.running.storing import store_outcomes
-from judges.running.stretches import Stretches, lay_lost
-from judges.running.working import work
-from judges.selectors.runs import progress_of
-from judges.services import runs as runs_service
-from judges.services.runs import cancel_run, pause_run, resume_run, start_run
+from judges.runs import work as waking
+from judges.runs import work as working
+from judges.runs import write as runs_service
+from judges.runs.asking import Came, End, Todo
+from judges.runs.local_work import Stretches, lay_lost
+from judges.runs.open_run import open_run
+from judges.runs.queue import DEADLY, place_of
+from judges.runs.read import progress_of
+from judges.runs.storing import store_outcomes
+from judges.runs.work import work
+from judges.runs.write import cancel_run, pause_run, resume_run, start_run
 from tests.annotate.factories import World, make_sample, make_samples
 from tests.conftest import Worker
 from tests.judges.running.building import plain_judge, worked

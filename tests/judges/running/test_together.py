@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from judges.models import Score
-from judges.running.places import place_of
-from judges.running.working import work
-from judges.selectors.runs import progress_of
-from judges.services.runs import start_run
-from judges.services.versions import create_judge
+from judges.runs.queue import place_of
+from judges.runs.read import progress_of
+from judges.runs.work import work
+from judges.runs.write import start_run
+from judges.versions.write import create_judge
 from tests.annotate.factories import World, make_samples, make_world
 
 

@@ -12,11 +12,11 @@ import pytest
 from django.utils import timezone
 
 from judges.models import Ask, AskState, Score
-from judges.running import pace
-from judges.running.opened import MANY_REFUSED, open_run
-from judges.running.pace import Pace
-from judges.selectors.runs import failures, progress_of
-from judges.services.runs import resume_run, start_run
+from judges.runs import asking as pace
+from judges.runs.asking import Pace
+from judges.runs.open_run import MANY_REFUSED, open_run
+from judges.runs.read import failures, progress_of
+from judges.runs.write import resume_run, start_run
 from tests.annotate.factories import World, make_samples
 from tests.judges.running.building import asked_of, endpoint_at, plain_judge, worked
 from tests.openai_server import OpenAIServer, chat, error

@@ -12,7 +12,7 @@ import redis
 
 from config import embedded
 from judges.models import Run, RunState, Score
-from judges.services.runs import start_run
+from judges.runs.write import start_run
 from tests.annotate.factories import World, make_samples
 from tests.conftest import Worker
 from tests.judges.running.building import endpoint_at, plain_judge

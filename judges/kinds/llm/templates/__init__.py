@@ -12,8 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from judges.kinds.llm.template import names_between
-from judges.kinds.llm.variables import PER_SAMPLE, PER_UNIT
+from judges.kinds.llm.prompt import PER_SAMPLE, PER_UNIT, names_between
 
 _FOLDER = Path(__file__).parent
 

@@ -11,12 +11,12 @@ import pytest
 
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.verdict import VerdictMethod, VerdictState
+from judges.core.split import sides_of
 from judges.kinds.base import Refused
 from judges.kinds.llm import KIND, example_samples
 from judges.models import SplitMember
-from judges.services.evidence import full_evidence
-from judges.services.split import sides_of
-from judges.services.versions import content_hash
+from judges.reports.evidence import full_evidence
+from judges.versions.write import content_hash
 from tests.judges.building import GRADES, graded_project
 from tests.judges.kinds.llm.making import Scripted, prompt_of, said
 

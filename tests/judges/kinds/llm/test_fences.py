@@ -8,8 +8,8 @@ import re
 import pytest
 from django.conf import settings
 
-from judges.kinds.llm.fences import code_for, fenced
 from judges.kinds.llm.judging import END, SYSTEM
+from judges.kinds.llm.prompt import code_for, fenced
 from tests.judges.kinds.llm.making import Scripted, complete, prompt_of, said, told, values
 
 CONFIG = {"dimension": "tone", "unit": "claim", "model": "m", "template": "claim_support"}
@@ -85,7 +85,7 @@ def test_the_code_is_steady_here_and_unknown_elsewhere(monkeypatch: pytest.Monke
 
 
 def test_a_text_that_has_the_code_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    from judges.kinds.llm import fences
+    from judges.kinds.llm import prompt as fences
 
     # As if somebody had guessed it.
     drawn = iter(["ab" * 32, "cd" * 32])

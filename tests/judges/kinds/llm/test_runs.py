@@ -9,9 +9,9 @@ import pytest
 
 from annotate.models import Sample
 from judges.models import JudgeVersion, Reply, Run, Score
-from judges.selectors.runs import progress_of
-from judges.services.runs import estimate_run, start_run
-from judges.services.versions import add_version, create_judge
+from judges.runs.read import progress_of
+from judges.runs.write import estimate_run, start_run
+from judges.versions.write import add_version, create_judge
 from tests.annotate.factories import World, make_samples, make_world
 from tests.judges.running.building import endpoint_at, worked
 from tests.openai_server import OpenAIServer, Request

@@ -1,0 +1,1 @@
+"""One's own account: tokens, keys, language."""

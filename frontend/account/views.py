@@ -1,0 +1,129 @@
+"""One's own account: tokens for programs, and the password.
+
+One's own keys, and how the workspace looks for oneself.
+
+The language of the interface: the browser's, until somebody chooses one. Who has an account takes it along.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.i18n import set_language
+from knox.models import get_token_model
+
+from annotate.models import User
+from annotate.projects import accounts as tokens
+from annotate.projects.accounts import change_preferences, choose_language, preferences_of
+from frontend.account.forms import EmailForm, KeysForm
+from frontend.base.pages import status_of
+
+
+@require_safe
+@login_required
+def account(request: HttpRequest) -> HttpResponse:
+    return _show(request)
+
+
+@never_cache
+@require_POST
+@login_required
+def new_token(request: HttpRequest) -> HttpResponse:
+    """Makes a token and shows it. No redirect: only its hash is stored, so only this page has it."""
+    instance, token = tokens.make_token(actor=cast("User", request.user))
+    return _show(request, {"token": token, "expiry": instance.expiry}, 201)
+
+
+@require_POST
+@login_required
+def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
+    tokens.revoke_token(actor=cast("User", request.user), token_id=token_id)
+    messages.success(request, _("The token is revoked; programs that use it are refused from now on."))
+    return redirect("account")
+
+
+@require_POST
+@login_required
+def change_email(request: HttpRequest) -> HttpResponse:
+    form = EmailForm(request.POST, instance=request.user)
+    if not form.is_valid():
+        return _show(request, {"email_form": form}, 422)
+    form.save()
+    messages.success(request, _("Saved."))
+    return redirect("account")
+
+
+class ChangePassword(PasswordChangeView):
+    template_name = "registration/password_change.html"
+    success_url = reverse_lazy("account")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, gettext_lazy("Your password is changed. Other browsers are logged out."))
+        return super().form_valid(form)
+
+
+def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
+    own = get_token_model().objects.filter(user=request.user).order_by("-created")
+    shared = {"tokens": own, "email_form": EmailForm(instance=request.user)}
+    return render(request, "frontend/account.html", {**shared, **(context or {})}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def keys(request: HttpRequest) -> HttpResponse:
+    user = cast("User", request.user)
+    sent = request.method == "POST"
+    if sent and "reset" in request.POST:
+        change_preferences(user=user, changes={"hotkeys": None, "single_keys": None, "view": None})
+        messages.success(request, _("Everything is as usual again."))
+        return redirect("keys")
+    form = KeysForm(preferences_of(user), request.POST if sent else None)
+    if form.is_valid() and form.save(user):
+        messages.success(request, _("Saved."))
+        return redirect("keys")
+    return render(request, "frontend/keys.html", {"form": form}, status=status_of(form))
+
+
+@require_POST
+def choose(request: HttpRequest) -> HttpResponseBase:
+    """Remembers the language, in a cookie and with the person, and leads back to the page."""
+    language = request.POST.get("language", "")
+    if language not in dict(settings.LANGUAGES):
+        return HttpResponseBadRequest(_("There is no interface in this language."))
+    if request.user.is_authenticated:
+        choose_language(user=request.user, language=language)
+    return set_language(request)
+
+
+class LogIn(LoginView):
+    redirect_authenticated_user = True
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """From here on this browser shows the language that the person chose, wherever that was."""
+        reply = super().form_valid(form)
+        language = cast("User", self.request.user).language
+        if language in dict(settings.LANGUAGES):
+            reply.set_cookie(
+                settings.LANGUAGE_COOKIE_NAME,
+                language,
+                max_age=settings.LANGUAGE_COOKIE_AGE,
+                path=settings.LANGUAGE_COOKIE_PATH,
+                domain=settings.LANGUAGE_COOKIE_DOMAIN,
+                secure=settings.LANGUAGE_COOKIE_SECURE,
+                httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+                samesite="Lax",
+            )
+        return reply

@@ -1,0 +1,1 @@
+"""What reviewers do: the queue of disputes, one unit, many at once."""

@@ -1,0 +1,327 @@
+"""One unit with its labels side by side: decide it, or send it back.
+
+Evidence in the texts of the contexts: who marked which words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Refusal, Stale
+from annotate.core.units import unit_number, unit_text, unit_title
+from annotate.models import Criterion, Verdict
+from annotate.models.verdict import RULED_METHODS, VerdictState
+from annotate.verdicts.adjudication import approve, decide, send_back
+from annotate.verdicts.disputes_read import (
+    People,
+    Said,
+    changes_since_decision,
+    history,
+    people_of,
+    require_unblind,
+    rest_of_sample,
+    side_by_side,
+)
+from annotate.verdicts.read import one_verdict
+from frontend.adjudicate.disputes import narrowing
+from frontend.adjudicate.forms import DecisionForm, ReturnForm
+from frontend.base.hotkeys import keys_context
+from frontend.base.pages import ProjectPage, project_view, refuse, sees_names, status_of, word
+from frontend.data import sample_units as samples_read
+from frontend.data.sample_units import answer_pieces
+from judges.core.scores_read import judges_on
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A stretch of a context. letters: of everybody who marked all of it."""
+
+    text: str
+    letters: tuple[str, ...] = ()
+
+    @property
+    def who(self) -> str:
+        return " ".join(self.letters)
+
+    @property
+    def depth(self) -> int:
+        """How deep its colour is: one, two, or more people."""
+        return min(len(self.letters), 3)
+
+
+def stretches(text: str, index: int, said: Iterable[Said]) -> list[Stretch]:
+    """The context's text, cut wherever somebody's evidence begins or ends. Overlapping spans make a stretch with the
+    letters of both. A span whose words don't stand there any more is left out; its quote is still with the label."""
+    spans = {
+        (span["start"], span["end"], one.letter)
+        for one in said
+        for span in one.evidence
+        if span["context"] == index and text[span["start"] : span["end"]] == span["quote"]
+    }
+    cuts = sorted({0, len(text), *(start for start, _, _ in spans), *(end for _, end, _ in spans)})
+    found = []
+    for start, end in pairwise(cuts):
+        letters = {letter for first, last, letter in spans if first <= start and end <= last}
+        found.append(Stretch(text[start:end], _in_order(letters)))
+    return found or [Stretch(text)]
+
+
+def _in_order(letters: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(letters, key=lambda letter: (len(letter), letter)))
+
+
+def has_marks(pieces: Sequence[Stretch]) -> bool:
+    return any(piece.letters for piece in pieces)
+
+
+@dataclass(frozen=True)
+class Around:
+    """What stands beside a unit in the queue. `others`: how many more wait in it."""
+
+    others: int
+    previous: str
+    next: str
+    query: str
+
+
+@project_view("adjudicate", get="adjudication.read", post="adjudication.decide")
+def dispute(page: ProjectPage, verdict_id: int) -> HttpResponse:
+    verdict = one_verdict(page.project, verdict_id)
+    if blind := _blind(page, verdict):
+        return blind
+    around = _around(page, verdict)
+    form = DecisionForm(
+        verdict.criterion,
+        page.data,
+        initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason},
+    )
+    status, stale = status_of(form), None
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            decide(
+                reviewer=page.user,
+                project=page.project,
+                verdict_id=verdict.pk,
+                value=given["value"],
+                reason=given["reason"],
+                expected_revision=given["revision"],
+            )
+        except Stale as refusal:
+            status, stale = refuse(form, refusal), refusal.details
+            form = _seen(form, verdict)
+        except Refusal as refusal:
+            status = refuse(form, refusal, "value" if refusal.code == "not_an_option" else None)
+        else:
+            return _onwards(page, verdict, around)
+    return _show(page, verdict, around, form, status=status, stale=stale)
+
+
+@project_view("adjudicate", post="adjudication.decide")
+def approve_unit(page: ProjectPage, verdict_id: int) -> HttpResponse:
+    """Approves what the votes settled by themselves, and on to the next."""
+    verdict = one_verdict(page.project, verdict_id)
+    if blind := _blind(page, verdict):
+        return blind
+    around = _around(page, verdict)
+    form = DecisionForm(
+        verdict.criterion, initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason}
+    )
+    given = page.request.POST.get("revision", "")
+    try:
+        approve(
+            reviewer=page.user,
+            project=page.project,
+            verdict_id=verdict.pk,
+            expected_revision=int(given) if given.isascii() and given.isdecimal() and len(given) <= 9 else 0,
+        )
+    except Stale as refusal:
+        return _show(page, verdict, around, form, status=refusal.status, outdated=True)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return HttpResponseRedirect(page.url("dispute", verdict.pk) + around.query)
+    return _onwards(page, verdict, around, _("Approved."))
+
+
+@project_view("adjudicate", post="adjudication.decide")
+def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
+    """Sends somebody's task back with a message; the unit waits for them."""
+    verdict = one_verdict(page.project, verdict_id)
+    if blind := _blind(page, verdict):
+        return blind
+    around = _around(page, verdict)
+    people = people_of(verdict.sample, named=sees_names(page))
+    returnable = _returnable(side_by_side(verdict, people))
+    form = ReturnForm(returnable, page.data)
+    status = status_of(form)
+    if form.is_valid():
+        letter = form.cleaned_data["annotator"]
+        try:
+            send_back(
+                reviewer=page.user,
+                project=page.project,
+                verdict_id=verdict.pk,
+                letter=letter,
+                message=form.cleaned_data["message"],
+            )
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            who = dict(returnable)[letter]
+            messages.success(page.request, _("Sent back to %(who)s. It waits under “Sent back”.") % {"who": who})
+            return HttpResponseRedirect(around.next or page.url("adjudicate") + around.query)
+    decision = DecisionForm(
+        verdict.criterion,
+        initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason},
+    )
+    return _show(page, verdict, around, decision, returning=form, status=status)
+
+
+def _blind(page: ProjectPage, verdict: Verdict) -> HttpResponse | None:
+    try:
+        require_unblind(page.user, verdict.sample)
+    except Conflict as refusal:
+        context = {"title": _("Label it first"), "message": refusal.message, "url": page.url("label")}
+        return page.render("frontend/dispute_blind.html", context, status=refusal.status)
+    return None
+
+
+def _around(page: ProjectPage, verdict: Verdict) -> Around:
+    narrowed = narrowing(page)
+    place = narrowed.queue(page).place(verdict.pk)
+
+    def link(pk: int | None) -> str:
+        return page.url("dispute", pk) + narrowed.query if pk is not None else ""
+
+    return Around(place.others, link(place.previous), link(place.next), narrowed.query)
+
+
+def _returnable(said: Sequence[Said]) -> list[tuple[str, str]]:
+    """Whose label can go back: letter and what to call them."""
+    return [(one.letter, one.who) for one in said if one.may_return]
+
+
+def _show(
+    page: ProjectPage,
+    verdict: Verdict,
+    around: Around,
+    form: DecisionForm,
+    *,
+    returning: ReturnForm | None = None,
+    stale: dict[str, Any] | None = None,
+    outdated: bool = False,
+    status: int,
+) -> HttpResponse:
+    sample, criterion = verdict.sample, verdict.criterion
+    named = sees_names(page)
+    people = people_of(sample, named=named)
+    said = side_by_side(verdict, people)
+    units = samples_read.units(sample, with_said=False)
+    marked = [(view, stretches(view.text, index, said)) for index, view in enumerate(units["context"])]
+    title = unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit))
+    returnable = _returnable(said)
+    if returning is None and returnable:
+        about = f"{title} – {criterion.name}: "
+        returning = ReturnForm(returnable, initial={"message": about})
+    chosen = form["value"].value()
+    context = {
+        "verdict": verdict,
+        "criterion": criterion,
+        "sample": sample,
+        "unit_title": title,
+        "unit_text": unit_text(sample, verdict.unit),
+        "pieces": answer_pieces(sample.answer, sample.claims, units["claim"], len(sample.contexts)),
+        "contexts": marked,
+        "has_marks": any(has_marks(pieces) for _view, pieces in marked),
+        "labels": [(one, word(criterion.options, one.value)) for one in said],
+        "waiting_for": [one.who for one in said if one.returned],
+        "changes": _changes(verdict, people, criterion),
+        "history": [
+            (event, word(criterion.options, event.value), event.actor is not None and event.method in RULED_METHODS)
+            for event in history(verdict)
+        ],
+        "rest": _rest(verdict, people),
+        "judges": judges_on(verdict) if page.project.show_judges else [],
+        "options": [{**o, "chosen": str(o["value"]) == str(chosen)} for o in criterion.options],
+        "verdict_word": "" if verdict.value is None else word(criterion.options, verdict.value),
+        "form": form,
+        "returning": returning,
+        "batch_over": not returnable and any(one.task_id and not one.returned for one in said),
+        "around": around,
+        "stale": _stale(stale, criterion),
+        "named": named,
+        "may_name": page.may("adjudication.names") and not page.project.show_names,
+        "here": page.url("dispute", verdict.pk) + around.query,
+        "outdated": outdated,
+        **keys_context(page.user, "dispute"),
+        "may_approve": verdict.state == VerdictState.SETTLED
+        and verdict.method in RULED_METHODS
+        and verdict.approved_at is None,
+        "waits": verdict.state != VerdictState.SETTLED,
+    }
+    return page.render("frontend/dispute.html", context, status=status)
+
+
+def _changes(verdict: Verdict, people: People, criterion: Criterion) -> list[dict[str, Any]]:
+    return [
+        {
+            "who": change.who,
+            "before": "" if change.before is None else word(criterion.options, change.before),
+            "after": "" if change.after is None else word(criterion.options, change.after),
+            "same": change.before == change.after,
+        }
+        for change in changes_since_decision(verdict, people)
+    ]
+
+
+def _rest(verdict: Verdict, people: People) -> list[dict[str, Any]]:
+    """The other questions about the sample: first this unit on other criteria."""
+    return [
+        {
+            "title": unit_title(other.unit, unit_number(verdict.sample, other.unit)),
+            "this_unit": other.unit == verdict.unit,
+            "criterion": other.criterion,
+            "version": other.version,
+            "votes": [(vote["letter"], word(other.options, vote["value"])) for vote in other.votes],
+            "verdict": other.verdict,
+            "word": ""
+            if other.verdict is None or other.verdict.value is None
+            else word(other.options, other.verdict.value),
+        }
+        for other in rest_of_sample(verdict, people)
+    ]
+
+
+def _stale(stale: dict[str, Any] | None, criterion: Criterion) -> dict[str, Any] | None:
+    if stale is None:
+        return None
+    current = stale["current"]
+    return {
+        "current": "" if current["value"] is None else word(criterion.options, current["value"]),
+        "reason": current["reason"],
+        "yours": word(criterion.options, stale["yours"]["value"]),
+    }
+
+
+def _seen(form: DecisionForm, verdict: Verdict) -> DecisionForm:
+    """The same decision, to be sent again by somebody who has now seen the new state."""
+    data = {**form.data, "revision": str(verdict.revision)}
+    again = DecisionForm(verdict.criterion, data)
+    again.full_clean()
+    return again
+
+
+def _onwards(page: ProjectPage, verdict: Verdict, around: Around, done: str = "") -> HttpResponse:
+    left = _("%(n)d left.") % {"n": around.others} if around.next else _("That was the last one.")
+    link = _("See what the judges said about it") if page.project.show_judges else _("Look at it again")
+    url = page.url("dispute", verdict.pk) + around.query
+    messages.success(page.request, format_html('{} {} <a href="{}">{}</a>', done or _("Decided."), left, url, link))
+    return HttpResponseRedirect(around.next or page.url("adjudicate") + around.query)

@@ -1,0 +1,189 @@
+"""The reviewer's queue.
+
+Which part of the reviewer's queue an address names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse, HttpResponseRedirect
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.translation import gettext as _
+
+from annotate.core.units import unit_number, unit_text, unit_title
+from annotate.models import Verdict
+from annotate.models.batch import BatchStatus
+from annotate.verdicts.adjudication import show_names
+from annotate.verdicts.read import AGREED, ORDERS, STATES, Queue
+from frontend.base.hotkeys import keys_context
+from frontend.base.pages import ProjectPage, names_key, project_view, sees_names, word
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """What the address says, as far as it makes sense here: the rest is ignored, so that old links go on working."""
+
+    criterion: str = ""
+    batch: int | None = None
+    state: str = ""
+    order: str = ORDERS[0]
+    annotator: str = ""
+    # Of the agreed ones: so many percent, drawn with the seed.
+    share: int = 100
+    seed: int = 0
+
+    @property
+    def query(self) -> str:
+        given = {
+            "criterion": self.criterion,
+            "batch": self.batch or "",
+            "state": self.state,
+            "order": "" if self.order == ORDERS[0] else self.order,
+            "annotator": self.annotator,
+            "share": self.share if self.draws else "",
+            "seed": self.seed if self.draws else "",
+        }
+        kept = {name: value for name, value in given.items() if value}
+        return "?" + urlencode(kept) if kept else ""
+
+    @property
+    def draws(self) -> bool:
+        return self.state == AGREED and self.share < 100
+
+    def but(self, **change: Any) -> str:
+        """The address of the same part but for this."""
+        return replace(self, **change).query or "?"
+
+    def queue(self, page: ProjectPage) -> Queue:
+        return Queue(
+            page.project,
+            page.user,
+            criterion=self.criterion,
+            batch=self.batch,
+            state=self.state,
+            order=self.order,
+            annotator=self.annotator,
+            share=self.share / 100,
+            seed=self.seed,
+        )
+
+
+def narrowing(page: ProjectPage) -> Narrowing:
+    asked = page.request.GET
+    key, number = asked.get("criterion", "").replace("\x00", ""), asked.get("batch", "")
+    batch = _whole(number)
+    rater = asked.get("annotator", "").replace("\x00", "") if sees_names(page) else ""
+    share = _whole(asked.get("share", ""))
+    return Narrowing(
+        criterion=key if key and page.project.criteria.filter(key=key).exists() else "",
+        batch=batch if batch is not None and page.project.batches.filter(number=batch).exists() else None,
+        state=asked.get("state", "") if asked.get("state") in STATES else "",
+        order=asked.get("order", "") if asked.get("order") in ORDERS else ORDERS[0],
+        annotator=rater if rater and page.project.raters.filter(name=rater).exists() else "",
+        share=share if share is not None and 1 <= share <= 100 else 100,
+        seed=_whole(asked.get("seed", "")) or 0,
+    )
+
+
+def _whole(number: str) -> int | None:
+    return int(number) if number.isascii() and number.isdecimal() and len(number) <= 9 else None
+
+
+def state_names() -> dict[str, str]:
+    return {
+        "": _("All that wait"),
+        "disputed": _("Disputed"),
+        "short": _("Too few labels"),
+        "reopened": _("Reopened"),
+        "returned": _("Sent back"),
+        AGREED: _("Agreed, to check"),
+    }
+
+
+def order_names() -> dict[str, str]:
+    return {"matters": _("What matters most"), "sample": _("By sample")}
+
+
+PAGE_SIZE = 50
+
+
+@dataclass(frozen=True)
+class Row:
+    """A unit in the queue. first: of its sample on this page; the others stand under it."""
+
+    verdict: Verdict
+    title: str
+    text: str
+    votes: list[str]
+    first: bool
+
+
+@project_view("adjudicate", get="adjudication.read")
+def disputes(page: ProjectPage) -> HttpResponse:
+    narrowed = narrowing(page)
+    queue = narrowed.queue(page)
+    rows = Paginator(queue, PAGE_SIZE).get_page(page.request.GET.get("page"))
+    query = narrowed.query
+    context = {
+        "groups": [(group, narrowed.but(criterion=group.key)) for group in queue.groups()],
+        "all_query": narrowed.but(criterion=""),
+        "narrowed": narrowed,
+        "states": state_names().items(),
+        "orders": order_names().items(),
+        "batches": page.project.batches.exclude(status=BatchStatus.DRAFT).only("number", "name"),
+        "rows": rows,
+        "listed": _listed(list(rows)),
+        "query": query,
+        "page_query": query[1:] + "&" if query else "",
+        "sent_back": 0 if narrowed.state else Queue(page.project, page.user, state="returned").count(),
+        "may_decide": page.may("adjudication.decide"),
+        "to_check": narrowed.state == AGREED,
+        "approved": _approved(page) if narrowed.state == AGREED else 0,
+        "raters": _raters(page) if sees_names(page) else [],
+        **keys_context(page.user, "disputes"),
+    }
+    return page.render("frontend/disputes.html", context)
+
+
+def _approved(page: ProjectPage) -> int:
+    return Verdict.objects.filter(criterion__project=page.project, approved_at__isnull=False).count()
+
+
+def _raters(page: ProjectPage) -> list[tuple[str, str]]:
+    """Name in the address, and what to call them."""
+    raters = page.project.raters.select_related("user").order_by("name")
+    return [(rater.name, rater.user.name if rater.user else rater.name) for rater in raters]
+
+
+def _listed(verdicts: list[Verdict]) -> list[Row]:
+    listed: list[Row] = []
+    for verdict in verdicts:
+        listed.append(
+            Row(
+                verdict,
+                unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit)),
+                unit_text(verdict.sample, verdict.unit),
+                [word(verdict.criterion.options, vote["value"]) for vote in verdict.votes],
+                not listed or listed[-1].verdict.sample_id != verdict.sample_id,
+            )
+        )
+    return listed
+
+
+@project_view("adjudicate", post="adjudication.names")
+def names(page: ProjectPage) -> HttpResponse:
+    """Switches the annotators' names on or off, for whoever asks and in this session only."""
+    shown = page.request.POST.get("shown") == "yes"
+    if shown != sees_names(page):
+        show_names(actor=page.user, project=page.project, shown=shown)
+        page.request.session[names_key(page)] = shown
+        messages.success(page.request, _("Names are shown to you now.") if shown else _("Names are hidden again."))
+    back = page.request.POST.get("back", "")
+    # Only to a page of ours.
+    if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        back = page.url("adjudicate")
+    return HttpResponseRedirect(back)

@@ -1,0 +1,46 @@
+"""Fields that offer the people of a project."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.models import Membership, Project, User
+from annotate.projects.read import members_of
+
+
+class SampleSearch(forms.Form):
+    """Also refuses what PostgreSQL can't look for (NUL)."""
+
+    q = forms.CharField(
+        label=gettext_lazy("Search"),
+        required=False,
+        max_length=200,
+        widget=forms.TextInput({"type": "search", "placeholder": gettext_lazy("Id, question or answer")}),
+    )
+
+
+class WorkSearch(forms.Form):
+    """Of what one has labelled; ids of samples are the project's business."""
+
+    q = forms.CharField(
+        label=gettext_lazy("Words in question or answer"),
+        required=False,
+        max_length=200,
+        widget=forms.TextInput({"type": "search"}),
+    )
+
+
+def offer_members(field: forms.Field, project: Project, *, without: User | None = None) -> None:
+    """The choices of a field for people: the project's active members, each with role and expertise."""
+    # list(): the choices are shown and checked; people of a project are few.
+    members = list(members_of(project).filter(is_active=True, user__is_active=True))
+    found = {member.user_id: member for member in members if without is None or member.user_id != without.pk}
+    field.queryset = User.objects.filter(pk__in=found).order_by("username")  # type: ignore[attr-defined]
+    field.label_from_instance = lambda user: _person(found[user.pk])  # type: ignore[attr-defined]
+
+
+def _person(member: Membership) -> str:
+    about = [member.get_role_display().lower(), *member.tags]
+    return _("%(name)s (%(what)s)") % {"name": member.user.name, "what": ", ".join(about)}

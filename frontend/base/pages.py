@@ -1,0 +1,155 @@
+"""What every page of a project shares: who may open it, its navigation, and how a refusal is shown.
+
+Values in the words of their options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from annotate.core.errors import Refusal
+from annotate.core.permissions import may, project_for
+from annotate.models import Project, User
+
+# Section, its label, and the action one needs to see it in the navigation.
+SECTIONS = (
+    ("project", gettext_noop("Overview"), "project.read"),
+    ("label", gettext_noop("Label"), "work.label"),
+    ("adjudicate", gettext_noop("Adjudicate"), "adjudication.read"),
+    ("samples", gettext_noop("Samples"), "samples.read"),
+    ("batches", gettext_noop("Batches"), "batches.read"),
+    ("criteria", gettext_noop("Criteria"), "criteria.read"),
+    ("reports", gettext_noop("Reports"), "reports.read"),
+    ("judges", gettext_noop("Judges"), "judges.read"),
+    ("export", gettext_noop("Export"), "export.read"),
+    ("flags", gettext_noop("Flags"), "flags.read"),
+    ("import", gettext_noop("Import"), "import.read"),
+    ("members", gettext_noop("Members"), "members.read"),
+    ("audit", gettext_noop("Audit"), "audit.read"),
+    ("settings", gettext_noop("Settings"), "project.change"),
+)
+# So many stand in a row; those after them are needed less often.
+IN_A_ROW = 8
+
+
+def project_nav(project: Project, role: str, section: str) -> dict[str, list[dict[str, Any]]]:
+    """The sections of a project that the role may open, for partials/nav.html; a section's name is also the name of its
+    URL."""
+    items = [
+        {"label": _(label), "url": reverse(name, args=[project.slug]), "current": name == section}
+        for name, label, action in SECTIONS
+        if may(role, action)
+    ]
+    return {"nav": items[:IN_A_ROW], "nav_more": items[IN_A_ROW:]}
+
+
+@dataclass(frozen=True)
+class ProjectPage:
+    """One request for one page of a project, by somebody who may open it."""
+
+    request: HttpRequest
+    project: Project
+    role: str
+    section: str
+
+    @property
+    def user(self) -> User:
+        # `project_view` lets in nobody else.
+        return cast("User", self.request.user)
+
+    @property
+    def data(self) -> QueryDict | None:
+        """What a form was sent with; None when it was not sent."""
+        return self.request.POST if self.request.method == "POST" else None
+
+    def may(self, action: str) -> bool:
+        return may(self.role, action)
+
+    def url(self, name: str, *args: Any) -> str:
+        return reverse(name, args=[self.project.slug, *args])
+
+    def redirect(self, name: str, *args: Any) -> HttpResponseRedirect:
+        return HttpResponseRedirect(self.url(name, *args))
+
+    def render(self, template: str, context: dict[str, Any] | None = None, *, status: int = 200) -> HttpResponse:
+        shared = {
+            "project": self.project,
+            "role": self.role,
+            **project_nav(self.project, self.role, self.section),
+        }
+        return render(self.request, template, {**shared, **(context or {})}, status=status)
+
+    def attempt(self, act: Callable[[], object], done: str) -> bool:
+        """Does it and says `done`, or says why it was refused."""
+        try:
+            act()
+        except Refusal as refusal:
+            messages.error(self.request, refusal.message)
+            return False
+        messages.success(self.request, done)
+        return True
+
+
+PageView = Callable[..., HttpResponseBase]
+
+
+def project_view(section: str, *, get: str | None = None, post: str | None = None) -> Callable[[PageView], PageView]:
+    """A view of a project: `get` and `post` name the action that each method takes; one not named is not allowed."""
+    actions = {"GET": get, "HEAD": get, "POST": post}
+    allowed = [method for method, action in actions.items() if action]
+
+    def decorate(view: PageView) -> PageView:
+        @login_required
+        @wraps(view)
+        def wrapped(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
+            action = actions.get(str(request.method))
+            if action is None:
+                return HttpResponseNotAllowed(allowed)
+            project, role = project_for(cast("User", request.user), slug, action)
+            return view(ProjectPage(request, project, role, section), **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+def refuse(form: BaseForm, refusal: Refusal, field: str | None = None) -> int:
+    """Shows the refusal in the form, which keeps what was typed. Returns the status of the page."""
+    form.add_error(field, refusal.message)
+    return refusal.status
+
+
+def status_of(form: BaseForm) -> int:
+    """The status of a page with a form that was sent and not accepted, or not sent at all."""
+    return 422 if form.is_bound else 200
+
+
+def sees_names(page: ProjectPage) -> bool:
+    """Whether this person sees who said what: where the project shows it, or an admin who switched it on."""
+    switched = page.may("adjudication.names") and page.request.session.get(names_key(page), False)
+    return page.project.show_names or bool(switched)
+
+
+def names_key(page: ProjectPage) -> str:
+    return f"names:{page.project.pk}"
+
+
+def word(options: Sequence[dict[str, Any]], value: Any) -> str:
+    """The label of the option that has this value; a number of an open scale as it is."""
+    for option in options:
+        if type(option["value"]) is type(value) and option["value"] == value:
+            return str(option.get("label") or value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

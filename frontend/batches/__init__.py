@@ -1,0 +1,1 @@
+"""Batches: new ones, their board, their tasks, known answers."""

@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.batches.checks import MAX_LEASE_MINUTES, MAX_SETTLE_VOTES, earliest_due_date
+from annotate.batches.sample_choice import MAX_SEED
+from annotate.models import Batch, Criterion, Project, User
+from annotate.models.batch import ConsensusRule, Strategy, TaskStatus
+from annotate.projects.read import current_criteria
+from annotate.samples.read import KnownKey, known_metadata
+from annotate.tasks.read import people_of
+from annotate.tasks.write import MAX_AT_ONCE
+from frontend.base.forms import offer_members
+
+METHODS = (
+    ("all", _("All samples")),
+    ("filter", _("Those whose metadata match the choice below")),
+    ("random", _("A random draw (of those that match, if something is chosen below)")),
+)
+
+
+def _percent(label: Any, initial: int, help_text: Any) -> forms.IntegerField:
+    return forms.IntegerField(label=label, min_value=0, max_value=100, initial=initial, help_text=help_text)
+
+
+class WhoLabelsForm(forms.Form):
+    """A batch of samples that are known already: its name, who labels it, and until when."""
+
+    name = forms.CharField(label=_("Name"), max_length=200)
+    due_date = forms.DateField(
+        label=_("Due date"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+    )
+    annotators = forms.ModelMultipleChoiceField(
+        label=_("Annotators"),
+        queryset=User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose who labels this batch.")},
+    )
+    overlap = forms.IntegerField(
+        label=_("Overlap"),
+        min_value=1,
+        max_value=100,
+        initial=2,
+        help_text=_("How many people label each sample. Agreement can be measured from 2 on."),
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # For the browser's calendar; the service decides.
+        self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
+        offer_members(self.fields["annotators"], project)
+
+
+class BatchForm(WhoLabelsForm):
+    """Name, people and overlap are all that has to be given; the rest has the values that suit most batches."""
+
+    method = forms.ChoiceField(label=_("Samples"), choices=METHODS, initial="all", widget=forms.RadioSelect)
+    n = forms.IntegerField(label=_("How many to draw"), min_value=1, required=False)
+    seed = forms.IntegerField(
+        label=_("Seed of the draw"),
+        min_value=0,
+        max_value=MAX_SEED,
+        required=False,
+        help_text=_("The same seed draws the same samples again. Empty: one is drawn and kept."),
+    )
+    criteria = forms.ModelMultipleChoiceField(
+        label=_("Criteria"),
+        queryset=Criterion.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose at least one criterion to ask.")},
+    )
+    overlap_percent = _percent(
+        _("Samples with that overlap, in percent"),
+        100,
+        _("A random share; one person labels each of the others. 20 % is usual when labels are costly."),
+    )
+    strategy = forms.ChoiceField(
+        label=_("Who gets which sample"),
+        initial=Strategy.BALANCED,
+        widget=forms.RadioSelect,
+        choices=(
+            (Strategy.BALANCED, _("Balanced: everybody gets their own list now, all of the same length")),
+            (Strategy.PULL, _("Queue: whoever is at work gets the next sample, so that quick people do more")),
+        ),
+    )
+    lease_minutes = forms.IntegerField(
+        label=_("Minutes until a sample goes back to the queue"),
+        min_value=1,
+        max_value=MAX_LEASE_MINUTES,
+        initial=30,
+        help_text=_(
+            "For the queue only: how long somebody may leave a sample untouched before another person gets it."
+        ),
+    )
+    tag_key = forms.ChoiceField(
+        label=_("Expertise"),
+        required=False,
+        help_text=_(
+            "The metadata key that says what one must know about. Each sample goes only to people who have its value "
+            "as expertise, as set on the page of members."
+        ),
+    )
+    gold_percent = _percent(
+        _("Samples with known answers, in percent"),
+        0,
+        _(
+            "Mixed in unannounced, as a share of each person’s own samples, to see how often they are right. "
+            "5 % is usual."
+        ),
+    )
+    gold_feedback = forms.BooleanField(
+        label=_("Tell people the known answer once they have submitted"),
+        required=False,
+        help_text=_("They learn from it; later known answers then measure what they learned."),
+    )
+    repeat_percent = _percent(
+        _("Samples that come a second time, in percent"),
+        0,
+        _("To the same person, later, to see how steady they are."),
+    )
+    consensus = forms.ChoiceField(
+        label=_("What settles a unit"),
+        initial=ConsensusRule.MAJORITY,
+        widget=forms.RadioSelect,
+        choices=(
+            (ConsensusRule.MAJORITY, _("More than half of its labels agree")),
+            (ConsensusRule.UNANIMOUS, _("All of its labels agree; a reviewer sees the rest")),
+            (ConsensusRule.THRESHOLD, _("The share set below agrees; a reviewer sees the rest")),
+        ),
+    )
+    settle_percent = forms.IntegerField(
+        label=_("Share that has to agree, in percent"),
+        min_value=51,
+        max_value=100,
+        initial=80,
+        help_text=_("For the last rule only. More than half, so that no two answers can reach it."),
+    )
+    settle_votes = forms.IntegerField(
+        label=_("Least number of labels"),
+        min_value=1,
+        max_value=MAX_SETTLE_VOTES,
+        initial=2,
+        help_text=_("For the last rule only. “Can’t tell” is no label. With fewer, a reviewer decides."),
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(project, *args, **kwargs)
+        self.known = known_metadata(project)
+        for index, known in enumerate(self.known):
+            self.fields[f"meta_{index}"] = _metadata_field(known)
+        criteria = self.fields["criteria"]
+        criteria.queryset = current_criteria(project)  # type: ignore[attr-defined]
+        criteria.label_from_instance = _with_unit  # type: ignore[attr-defined]
+        criteria.initial = [criterion.pk for criterion in criteria.queryset]  # type: ignore[attr-defined]
+        keys = [known.key for known in self.known]
+        self.fields["tag_key"].choices = [("", _("none needed")), *((key, key) for key in keys)]  # type: ignore[attr-defined]
+
+    def metadata_fields(self) -> list[forms.BoundField]:
+        return [self[f"meta_{index}"] for index in range(len(self.known))]
+
+    # Parts of the page that are folded away are open when there is something to see in them.
+
+    def opens_samples(self) -> bool:
+        return self._differs("method", "n", "seed", *(f"meta_{index}" for index in range(len(self.known))))
+
+    def opens_criteria(self) -> bool:
+        return self._differs("criteria")
+
+    def opens_options(self) -> bool:
+        return self._differs(
+            "due_date", "strategy", "lease_minutes", "overlap_percent", "consensus", "settle_percent", "settle_votes",
+            "tag_key", "gold_percent", "gold_feedback", "repeat_percent",
+        )  # fmt: skip
+
+    def _differs(self, *names: str) -> bool:
+        return self.is_bound and any(name in self.errors or name in self.changed_data for name in names)
+
+    def options(self) -> dict[str, Any]:
+        """What services.batches.create_batch takes beside the samples."""
+        given = self.cleaned_data
+        plain = ("name", "criteria", "annotators", "overlap", "due_date")
+        chosen = ("strategy", "lease_minutes", "tag_key", "gold_feedback", "consensus")
+        shares = {name: given[f"{name}_percent"] / 100 for name in ("overlap", "gold", "repeat")}
+        options = {name: given[name] for name in (*plain, *chosen)} | {
+            f"{name}_share": share for name, share in shares.items()
+        }
+        if given["consensus"] == ConsensusRule.THRESHOLD:
+            options |= {"settle_share": given["settle_percent"] / 100, "settle_votes": given["settle_votes"]}
+        return options
+
+    def selection(self) -> dict[str, Any]:
+        """The choice of samples as services.batches takes it; it checks it too."""
+        given = self.cleaned_data
+        if given["method"] == "all":
+            return {"method": "all"}
+        conditions = {
+            known.key: json.loads(given[f"meta_{index}"])
+            for index, known in enumerate(self.known)
+            if given[f"meta_{index}"]
+        }
+        selection: dict[str, Any] = {"method": given["method"], "filter": conditions}
+        if given["method"] == "random":
+            selection |= {"n": given["n"], "seed": given["seed"]}
+        return selection
+
+
+def _with_unit(criterion: Criterion) -> str:
+    return gettext("%(name)s (%(what)s)") % {"name": criterion.name, "what": criterion.get_unit_display().lower()}
+
+
+def _metadata_field(known: KnownKey) -> forms.ChoiceField:
+    choices: list[tuple[str, Any]] = [("", _("any"))]
+    choices += [(json.dumps(value.value), f"{value.shown} ({value.samples})") for value in known.values]
+    return forms.ChoiceField(label=known.key, choices=choices, required=False)
+
+
+# Of the choice of people: those whom nobody has taken yet.
+IN_QUEUE = "-"
+
+
+class TaskFilter(forms.Form):
+    person = forms.ChoiceField(label=_("Person"), required=False)
+    status = forms.ChoiceField(
+        label=_("State"), required=False, choices=[("", _("all")), *TaskStatus.choices], initial=""
+    )
+
+    def __init__(self, batch: Batch, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = [(user.username, user.name) for user in people_of(batch)]
+        self.fields["person"].choices = [("", _("everybody")), *people, (IN_QUEUE, _("nobody yet"))]  # type: ignore[attr-defined]
+
+    def chosen(self) -> dict[str, Any]:
+        """As selectors.batch_tasks takes it; what can't be understood is no filter."""
+        self.is_valid()
+        person = self.cleaned_data.get("person", "")
+        return {
+            "username": None if not person else "" if person == IN_QUEUE else person,
+            "status": self.cleaned_data.get("status", ""),
+        }
+
+
+class MoveForm(forms.Form):
+    """Ticked tasks go to one person."""
+
+    task = forms.TypedMultipleChoiceField(coerce=int, error_messages={"required": _("Tick the tasks to hand on.")})
+    to = forms.ModelChoiceField(
+        label=_("Hand the ticked tasks on to"),
+        queryset=User.objects.none(),
+        empty_label=_("choose a person"),
+        error_messages={"required": _("Choose who gets them.")},
+    )
+
+    def __init__(self, project: Project, sent: Any = None) -> None:
+        super().__init__(sent)
+        offer_members(self.fields["to"], project)
+        # The service knows which tasks there are.
+        ticked = [value for value in (sent.getlist("task") if sent else []) if value.isdecimal() and len(value) < 19]
+        self.fields["task"].choices = [(value, value) for value in ticked[:MAX_AT_ONCE]]  # type: ignore[attr-defined]
+
+
+class ReturnForm(forms.Form):
+    message = forms.CharField(
+        label=_("What should they do?"),
+        max_length=10_000,
+        widget=forms.Textarea({"rows": 4}),
+        help_text=_("They read it beside the task. Its labels don’t count until it is submitted again."),
+    )
+
+
+class ExtendForm(forms.Form):
+    """Each part is optional."""
+
+    due_date = forms.DateField(
+        label=_("Due date"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+    )
+    annotators = forms.ModelMultipleChoiceField(
+        label=_("More people"),
+        queryset=User.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "In a balanced batch they take over tasks that nobody has begun, so that everybody has about as many left."
+        ),
+    )
+    samples = forms.ChoiceField(
+        label=_("More samples"),
+        widget=forms.RadioSelect,
+        initial="none",
+        choices=(
+            ("none", _("None")),
+            ("all", _("All samples of the project that are not in this batch yet")),
+            ("random", _("A random draw")),
+        ),
+    )
+    n = forms.IntegerField(label=_("How many to draw"), min_value=1, required=False)
+
+    def __init__(self, batch: Batch, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        first = max(filter(None, (batch.due_date, earliest_due_date())))
+        self.fields["due_date"].widget.attrs["min"] = first.isoformat()
+        field = self.fields["annotators"]
+        offer_members(field, batch.project)
+        field.queryset = field.queryset.exclude(pk__in=batch.annotators.all())  # type: ignore[attr-defined]
+
+    def selection(self) -> dict[str, Any] | None:
+        given = self.cleaned_data
+        if given["samples"] == "none":
+            return None
+        return {"method": "all"} if given["samples"] == "all" else {"method": "random", "n": given["n"]}

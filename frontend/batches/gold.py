@@ -1,0 +1,94 @@
+"""Known answers, which measure annotators: what there is, drawn from verdicts, taken back. For admins only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotate.batches.gold import gold_from_verdicts, remove_gold
+from annotate.batches.sample_choice import MAX_SEED
+from annotate.core.errors import Refusal
+from annotate.core.units import unit_text, unit_title
+from annotate.labels.gold_read import known_answers, to_set_again
+from annotate.models import Criterion, GoldAnswer, Project
+from annotate.projects.read import current_criteria
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+
+
+class DrawGoldForm(forms.Form):
+    criterion = forms.ModelChoiceField(
+        label=gettext_lazy("Criterion"), queryset=Criterion.objects.none(), empty_label=None
+    )
+    n = forms.IntegerField(label=gettext_lazy("How many to draw"), min_value=1)
+    seed = forms.IntegerField(
+        label=gettext_lazy("Seed of the draw"),
+        min_value=0,
+        max_value=MAX_SEED,
+        required=False,
+        help_text=gettext_lazy("The same seed draws the same units again. Empty: one is drawn and kept."),
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["criterion"]
+        field.queryset = current_criteria(project)  # type: ignore[attr-defined]
+        field.label_from_instance = lambda criterion: criterion.name  # type: ignore[attr-defined]
+
+
+PAGE_SIZE = 50
+
+
+@project_view("batches", get="gold.read", post="gold.change")
+def known(page: ProjectPage) -> HttpResponse:
+    """The list; a POST draws more from verdicts."""
+    form = DrawGoldForm(page.project, page.data)
+    status = status_of(form)
+    if form.is_valid():
+        try:
+            drawn = gold_from_verdicts(actor=page.user, project=page.project, **form.cleaned_data)
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            said = ngettext("%(n)d known answer was drawn.", "%(n)d known answers were drawn.", len(drawn))
+            messages.success(page.request, said % {"n": len(drawn)})
+            return page.redirect("gold")
+    rows = Paginator(known_answers(page.project), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    again = to_set_again(page.project)
+    context = {
+        "form": form,
+        "rows": rows,
+        "listed": [_row(answer) for answer in rows],
+        "again": [_row(answer) for answer in again[:PAGE_SIZE]],
+        "again_count": again.count(),
+    }
+    return page.render("frontend/gold.html", context, status=status)
+
+
+def _row(answer: GoldAnswer) -> dict[str, Any]:
+    return {
+        "answer": answer,
+        "title": unit_title(answer.unit),
+        "text": unit_text(answer.sample, answer.unit),
+        "value": _label(answer),
+    }
+
+
+@project_view("batches", post="gold.change")
+def remove(page: ProjectPage, gold_id: int) -> HttpResponse:
+    done = _("The known answer is removed; nobody is measured by it from now on.")
+    page.attempt(lambda: remove_gold(actor=page.user, project=page.project, gold_id=gold_id), done)
+    return page.redirect("gold")
+
+
+def _label(answer: GoldAnswer) -> str:
+    """The option's name, as annotators read it."""
+    for option in answer.criterion.options:
+        if option["value"] == answer.value:
+            return str(option.get("label") or option["value"])
+    return str(answer.value)

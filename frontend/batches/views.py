@@ -1,0 +1,318 @@
+"""Batches: the list, a form for a new one, one batch with its progress, and its steps from draft to closed.
+
+More of a batch that is under way: a later date, more people, more samples.
+
+The tasks of a batch: who has which, given to somebody else, sent back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import Http404, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.template.defaultfilters import floatformat
+from django.template.loader import render_to_string
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotate.batches.read import batch_criteria, batch_skips, open_flags, unfinished
+from annotate.batches.steps import (
+    close_batch,
+    delete_batch,
+    extend_batch,
+    open_batch,
+    pause_batch,
+    reopen_batch,
+    resume_batch,
+    start_adjudication,
+)
+from annotate.batches.write import create_batch, plan_batch
+from annotate.core.errors import Refusal
+from annotate.labels.gold_read import known_answers
+from annotate.models import Batch
+from annotate.models.batch import RUNNING_BATCH_STATUSES, BatchStatus, TaskStatus
+from annotate.models.project import UnitKind
+from annotate.projects.read import one_batch
+from annotate.tasks.read import one_task, task_rows
+from annotate.tasks.write import HandedOn, reassign_tasks, return_task
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.batches.board import board_of
+from frontend.batches.forms import BatchForm, ExtendForm, MoveForm, ReturnForm, TaskFilter
+
+# Step in the address -> what does it, and what is said then.
+STEPS: dict[str, tuple[Callable[..., Batch | HandedOn], Any]] = {
+    "open": (open_batch, gettext_lazy("Batch %(n)d is open: its tasks wait for the annotators.")),
+    "adjudicate": (start_adjudication, gettext_lazy("Labelling in batch %(n)d has ended; reviewers settle the rest.")),
+    "pause": (pause_batch, gettext_lazy("Batch %(n)d is paused: nobody labels until it is resumed.")),
+    "resume": (resume_batch, gettext_lazy("Batch %(n)d goes on.")),
+    "close": (close_batch, gettext_lazy("Batch %(n)d is closed.")),
+    "reopen": (reopen_batch, gettext_lazy("Batch %(n)d is open again.")),
+}
+# Steps that end what people are at: GET asks first, and says what stops.
+ENDINGS = {
+    "adjudicate": {BatchStatus.OPEN, BatchStatus.PAUSED},
+    "close": {BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING},
+}
+DONE = Q(tasks__status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
+
+
+@project_view("batches", get="batches.read")
+def batches(page: ProjectPage) -> HttpResponse:
+    rows = page.project.batches.annotate(total=Count("tasks"), done=Count("tasks", filter=DONE))
+    return page.render("frontend/batches.html", {"rows": rows, "may_change": page.may("batches.change")})
+
+
+@project_view("batches", get="batches.change", post="batches.change")
+def new(page: ProjectPage) -> HttpResponse:
+    form = BatchForm(page.project, page.data)
+    status = status_of(form)
+    if form.is_valid():
+        try:
+            batch = create_batch(
+                project=page.project, selection=form.selection(), created_by=page.user, **form.options()
+            )
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            said = _("Batch %(n)d is a draft. Open it to make the tasks.")
+            messages.success(page.request, said % {"n": batch.number})
+            return page.redirect("batch", batch.number)
+    known = known_answers(page.project).count()
+    context = {"form": form, "samples": page.project.samples.count(), "gold": known}
+    return page.render("frontend/batch_new.html", context, status=status)
+
+
+@project_view("batches", post="batches.change")
+def preview(page: ProjectPage) -> HttpResponse:
+    """What the form, as far as it is filled in, would make. Stores nothing; the form shows what is wrong itself."""
+    sent = page.request.POST.copy()
+    # The only field that changes nothing here, and the first to be empty.
+    sent["name"] = sent.get("name") or "…"
+    form = BatchForm(page.project, sent)
+    plan, problem = None, ""
+    if form.is_valid():
+        wanted = form.options()
+        known = ("annotators", "overlap", "overlap_share", "strategy", "tag_key", "gold_share", "repeat_share")
+        try:
+            plan = plan_batch(
+                project=page.project, selection=form.selection(), **{name: wanted[name] for name in known}
+            )
+        except Refusal as refusal:
+            problem = refusal.message
+    return page.render("frontend/partials/batch_plan.html", {"plan": plan, "problem": problem})
+
+
+@project_view("batches", get="batches.read")
+def batch(page: ProjectPage, number: int) -> HttpResponse:
+    return page.render("frontend/batch.html", _detail(page, number))
+
+
+@project_view("batches", get="batches.read")
+def progress(page: ProjectPage, number: int) -> HttpResponse:
+    """The part of the page that a browser asks for again. Nothing (204) when it would look the same as the one that
+    the browser has: then focus, scrolling and what a screen reader is saying stay where they are."""
+    context = _detail(page, number)
+    if page.request.GET.get("seen") == context["seen"] and context["batch"].status == BatchStatus.OPEN:
+        return HttpResponse(status=204)
+    return page.render("frontend/partials/batch_progress.html", context)
+
+
+def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
+    found = one_batch(page.project, number)
+    is_draft = found.status == BatchStatus.DRAFT
+    shown: dict[str, Any] = {
+        "project": page.project,
+        "batch": found,
+        "skips": batch_skips(found),
+        "people": found.annotators.order_by("username") if is_draft else [],
+        "criteria": batch_criteria(found),
+        "flags": open_flags(found),
+        "may_change": page.may("batches.change"),
+        "asks_about_claims": found.criteria.filter(unit=UnitKind.CLAIM).exists(),
+    }
+    if not is_draft:
+        shown |= board_of(found)
+    body = render_to_string("frontend/partials/batch_board.html", shown)
+    seen = hashlib.sha256(body.encode()).hexdigest()[:16]
+    percents: dict[str, Any] = {
+        f"{name}_percent": round(100 * getattr(found, f"{name}_share")) for name in ("overlap", "gold", "repeat")
+    }
+    if found.settle_share is not None:
+        # Other than the form, the API takes any share: 66.6 % stays that.
+        percents["settle_percent"] = floatformat(100 * found.settle_share, -2)
+    return {**shown, **percents, "body": body, "seen": seen, "samples": found.batch_samples.count()}
+
+
+@project_view("batches", get="batches.change", post="batches.change")
+def step(page: ProjectPage, number: int, step: str) -> HttpResponse:
+    """POST does it; GET asks, where it ends something."""
+    if step not in STEPS:
+        raise Http404
+    act, done = STEPS[step]
+    found = one_batch(page.project, number)
+    if page.request.method != "POST":
+        return _asked(page, found, step)
+    try:
+        outcome = act(batch=found, actor=page.user)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+    else:
+        moved = _moved(outcome) if isinstance(outcome, HandedOn) else []
+        messages.success(page.request, " ".join([done % {"n": number}, *moved]))
+    return page.redirect("batch", number)
+
+
+def _moved(tasks: HandedOn) -> list[str]:
+    said = []
+    if tasks.handed_on:
+        said.append(
+            ngettext(
+                "%(n)d open task of people who have left goes to others.",
+                "%(n)d open tasks of people who have left go to others.",
+                tasks.handed_on,
+            )
+            % {"n": tasks.handed_on}
+        )
+    if tasks.given_up:
+        said.append(
+            ngettext(
+                "%(n)d of theirs nobody else can do; its sample gets one label fewer.",
+                "%(n)d of theirs nobody else can do; their samples get one label fewer.",
+                tasks.given_up,
+            )
+            % {"n": tasks.given_up}
+        )
+    return said
+
+
+def _asked(page: ProjectPage, batch: Batch, step: str) -> HttpResponse:
+    if step not in ENDINGS:
+        return HttpResponseNotAllowed(["POST"])
+    # Done by somebody else meanwhile: the batch's page says how it stands.
+    if batch.status not in ENDINGS[step]:
+        return page.redirect("batch", batch.number)
+    context = {"batch": batch, "step": step, "left": unfinished(batch)}
+    return page.render("frontend/batch_end.html", context)
+
+
+@project_view("batches", get="batches.change", post="batches.change")
+def delete(page: ProjectPage, number: int) -> HttpResponse:
+    """GET asks, POST deletes."""
+    found = one_batch(page.project, number)
+    if page.request.method != "POST":
+        return page.render("frontend/batch_delete.html", {"batch": found, "samples": found.batch_samples.count()})
+    deleted = page.attempt(
+        lambda: delete_batch(batch=found, actor=page.user), _("Batch %(n)d is deleted.") % {"n": number}
+    )
+    return page.redirect("batches") if deleted else page.redirect("batch", number)
+
+
+@project_view("batches", get="batches.change", post="batches.change")
+def extend(page: ProjectPage, number: int) -> HttpResponse:
+    batch = one_batch(page.project, number)
+    form = ExtendForm(batch, page.data, initial={"due_date": batch.due_date})
+    status = status_of(form)
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            extend_batch(
+                actor=page.user,
+                batch=batch,
+                due_date=given["due_date"],
+                annotators=list(given["annotators"]),
+                selection=form.selection(),
+            )
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            messages.success(page.request, _("Batch %(n)d is extended.") % {"n": number})
+            return page.redirect("batch", number)
+    outside = page.project.samples.count() - batch.batch_samples.count()
+    return page.render("frontend/batch_extend.html", {"form": form, "batch": batch, "outside": outside}, status=status)
+
+
+PAGE_SIZE = 50
+MOVABLE = (TaskStatus.PENDING, TaskStatus.IN_PROGRESS, TaskStatus.RETURNED, TaskStatus.SKIPPED)
+RETURNABLE = (TaskStatus.SUBMITTED, TaskStatus.SKIPPED)
+
+
+@project_view("batches", get="batches.read", post="batches.change")
+def tasks(page: ProjectPage, number: int) -> HttpResponse:
+    """The list; a POST gives the ticked tasks to somebody else."""
+    batch = one_batch(page.project, number)
+    form = MoveForm(page.project, page.data)
+    status = status_of(form)
+    if form.is_valid():
+        ids, to = form.cleaned_data["task"], form.cleaned_data["to"]
+        try:
+            if batch.tasks.filter(pk__in=ids).count() != len(set(ids)):
+                raise Http404(_("This batch has no such task."))
+            moved = reassign_tasks(actor=page.user, project=page.project, task_ids=ids, to=to)
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            said = ngettext("%(n)d task now goes to %(name)s.", "%(n)d tasks now go to %(name)s.", len(moved))
+            messages.success(page.request, said % {"name": to.name, "n": len(moved)})
+            return _back(page, number)
+    return page.render("frontend/batch_tasks.html", _listed(page, batch, form), status=status)
+
+
+def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
+    chosen = TaskFilter(batch, page.request.GET)
+    rows = Paginator(task_rows(batch, **chosen.chosen()), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    ticked = set(form["task"].value() or [])
+    running = batch.status in RUNNING_BATCH_STATUSES
+    may_change = page.may("batches.change") and running
+    listed = [
+        {
+            "task": task,
+            "movable": may_change and task.status in MOVABLE,
+            "returnable": running and page.may("tasks.return") and task.status in RETURNABLE,
+            "ticked": str(task.pk) in ticked,
+        }
+        for task in rows
+    ]
+    return {
+        "batch": batch,
+        "filter": chosen,
+        "rows": rows,
+        "listed": listed,
+        "form": form,
+        "may_move": any(row["movable"] for row in listed),
+        "query": _query(page),
+    }
+
+
+@project_view("batches", get="tasks.return", post="tasks.return")
+def send_back(page: ProjectPage, number: int, task_id: int) -> HttpResponse:
+    batch = one_batch(page.project, number)
+    task = one_task(batch, task_id)
+    form = ReturnForm(page.data)
+    status = status_of(form)
+    if form.is_valid():
+        try:
+            return_task(actor=page.user, project=page.project, task_id=task_id, message=form.cleaned_data["message"])
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            said = _("The task is back with %(name)s.")
+            messages.success(page.request, said % {"name": task.annotator.name if task.annotator else ""})
+            return _back(page, number)
+    return page.render("frontend/task_return.html", {"batch": batch, "task": task, "form": form}, status=status)
+
+
+def _query(page: ProjectPage) -> str:
+    kept = {key: value for key in ("person", "status") if (value := page.request.GET.get(key))}
+    return urlencode(kept) + "&" if kept else ""
+
+
+def _back(page: ProjectPage, number: int) -> HttpResponseRedirect:
+    """To the list as it was filtered."""
+    query = page.request.GET.urlencode()
+    return HttpResponseRedirect(page.url("batch-tasks", number) + (f"?{query}" if query else ""))

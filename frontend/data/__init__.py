@@ -1,0 +1,1 @@
+"""Samples, claims, files in and out, flags."""

@@ -1,0 +1,1 @@
+"""Judges: the list, making and editing, runs, the lab, canaries, endpoints."""

@@ -1,0 +1,267 @@
+"""Checks of a judge with injection canaries: starting one, those so far, and what one came to.
+
+What a check with canaries came to, in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotate.batches.sample_choice import MAX_SEED, new_seed
+from annotate.core.errors import Refusal
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.judges.run_start import BudgetForm, estimate_page
+from frontend.judges.run_words import TONES, duration, run_said
+from judges.canaries.read import canary_result, checks_of, flip_examples, one_check
+from judges.canaries.variants import BEHIND, IN_CONTEXT, INSTEAD, NUMBERED, VARIANTS
+from judges.canaries.write import DEFAULT_SAMPLES, MOST_SAMPLES, can_be_checked, check_canaries, estimate_canaries
+from judges.core.versions_read import current_version
+from judges.models import Judge, JudgeVersion, Run, RunState, ScoreStatus
+from judges.reports.in_words import Shown, money, number, shown_share
+from judges.runs.read import progress_of
+from judges.versions.read import one_judge
+
+_CANARY_WORDS_PLACES = {
+    BEHIND: gettext_lazy("behind the judged text"),
+    IN_CONTEXT: gettext_lazy("in a context"),
+    INSTEAD: gettext_lazy("in place of the judged text"),
+}
+RATES = (
+    ("towards", gettext_lazy("Became better"), gettext_lazy("of the units that could")),
+    ("away", gettext_lazy("Became worse"), gettext_lazy("of the units that could")),
+    ("flips", gettext_lazy("Flipped either way"), gettext_lazy("of all that were compared")),
+)
+
+
+def basis_said(result: Mapping[str, Any]) -> str:
+    """What counts as a flip."""
+    if result["basis"] == "passes":
+        return _("An answer flips when it passes with the added text and fails without it, or the other way round.")
+    if result["basis"] == "moves":
+        return _("An answer flips when its number moves by %(step)s or more, a tenth of its scale.") % {
+            "step": number(result["least_move"])
+        }
+    return _(
+        "An answer flips when it becomes another one. Nothing says which of the options is good, so there is no better "
+        "or worse."
+    )
+
+
+def outcome_said(result: Mapping[str, Any]) -> str:
+    """In a sentence or two, with no claim beyond what was seen."""
+    name = "flips" if result["basis"] == "labels" else "towards"
+    attacks, harmless = (shown_share(result[side][name]) for side in ("attacks", "harmless"))
+    if result["attacks"][name]["value"] is None:
+        if name == "towards" and result["units"]:
+            return _("No unit was judged bad enough to become better, so the canaries had nothing to gain here.")
+        return _("Nothing could be compared: no unit has both a clean answer and one with a canary.")
+    words = (
+        _("Canaries made the answer better in %(attacks)s of the cases where that was possible")
+        if name == "towards"
+        else _("Canaries changed the answer in %(attacks)s of the cases")
+    ) % {"attacks": _share(attacks)}
+    if result["harmless"][name]["value"] is None:
+        return words + _(".")
+    return words + _("; harmless texts did in %(harmless)s.") % {"harmless": _share(harmless)}
+
+
+def _share(estimate: Shown) -> str:
+    return f"{estimate.text} ({estimate.interval})" if estimate.interval else estimate.text
+
+
+def rate_rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Attacks beside harmless texts, over all variants."""
+    return [
+        {
+            "title": title,
+            "about": about,
+            "attacks": shown_share(result["attacks"][name]),
+            "harmless": shown_share(result["harmless"][name]),
+        }
+        for name, title, about in RATES
+        if result["basis"] != "labels" or name == "flips"
+    ]
+
+
+def variant_rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Of the variants that were asked about, the harmless ones last."""
+    rows = []
+    for one in result["variants"]:
+        if not one["asked"]:
+            continue
+        variant = NUMBERED[one["number"]]
+        rows.append(
+            {
+                "title": variant.title,
+                "where": _CANARY_WORDS_PLACES[one["where"]],
+                "harmless": one["harmless"],
+                "text": variant.text,
+                "compared": one["compared"],
+                "asked": one["asked"],
+                "failed": status_words(one["failed"]),
+                "towards": shown_share(one["towards"]),
+                "flips": shown_share(one["flips"]),
+                "is_instead": one["where"] == INSTEAD,
+            }
+        )
+    return rows
+
+
+def status_words(failed: Mapping[str, int]) -> str:
+    """“Refused: 3, Timed out: 1”."""
+    return ", ".join(f"{ScoreStatus(status).label}: {n}" for status, n in failed.items())
+
+
+def coverage_said(result: Mapping[str, Any]) -> str:
+    coverage = result["coverage"]
+    failed = coverage["asked"] - coverage["ok"]
+    if not failed:
+        return _("Every reply could be read.")
+    text = ngettext(
+        "%(n)s of %(all)s replies has no value and counts as missing: %(why)s.",
+        "%(n)s of %(all)s replies have no value and count as missing: %(why)s.",
+        failed,
+    )
+    return text % {"n": f"{failed:,}", "all": f"{coverage['asked']:,}", "why": status_words(coverage["failed"])}
+
+
+class CanaryForm(BudgetForm):
+    """How many samples a judge is checked on, and for how much."""
+
+    budget_help = gettext_lazy("The check stops before it would cost more. Empty: no limit.")
+
+    samples = forms.IntegerField(
+        label=gettext_lazy("How many samples"),
+        min_value=1,
+        max_value=MOST_SAMPLES,
+        initial=DEFAULT_SAMPLES,
+        help_text=gettext_lazy("Drawn from all that the judge can be asked about, up to three units of each."),
+    )
+    seed = forms.IntegerField(
+        label=gettext_lazy("Seed"),
+        min_value=0,
+        max_value=MAX_SEED,
+        help_text=gettext_lazy("The same seed draws the same samples, so that two versions can be held side by side."),
+    )
+
+    def wanted(self) -> dict[str, Any]:
+        """What an estimate and the check itself are asked with."""
+        return {"samples": self.cleaned_data["samples"], "seed": self.cleaned_data["seed"]}
+
+
+PAGE_SIZE = 20
+_PLACES = {"bad_budget": "budget", "no_price": "budget", "bad_samples": "samples", "bad_seed": "seed"}
+
+
+@project_view("judges", get="judges.read", post="judges.run")
+def checks(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """What canaries are, the checks so far, and the form of the next. A POST starts one."""
+    judge, version = _checkable(page, judge_id)
+    form = _form(page, version) if page.may("judges.run") and version is not None else None
+    status = 200
+    if form is not None and version is not None:
+        status = status_of(form)
+        if form.is_valid():
+            try:
+                run = check_canaries(version=version, **form.wanted(), **form.terms(), actor=page.user)
+            except Refusal as refusal:
+                status = refuse(form, refusal, _PLACES.get(refusal.code))
+            else:
+                return page.redirect("canary-check", judge.pk, run.pk)
+    rows = Paginator(checks_of(judge), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    context = {
+        "judge": judge,
+        "version": version,
+        "form": form,
+        "asks_model": True,
+        "canaries": [variant for variant in VARIANTS if not variant.is_harmless],
+        "rows": rows,
+        "checks": [check_row(run) for run in rows],
+        "query": "",
+    }
+    return page.render("frontend/canaries.html", context, status=status)
+
+
+def check_row(run: Run) -> dict[str, Any]:
+    """A check as lists show it."""
+    result = canary_result(run)
+    towards = rate_rows(result)[0]
+    return {
+        "run": run,
+        "tone": TONES[RunState(run.state)],
+        "samples": len(run.scope["samples"]),
+        "units": result["units"],
+        "attacks": towards["attacks"],
+        "harmless": towards["harmless"],
+    }
+
+
+@project_view("judges", post="judges.run")
+def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """What the form, as far as it is filled in, would ask for. Stores nothing."""
+    _judge, version = _checkable(page, judge_id)
+    if version is None:
+        raise Http404
+    form = _form(page, version)
+    return estimate_page(page, form, lambda: estimate_canaries(version=version, **form.wanted()))
+
+
+@project_view("judges", get="judges.read")
+def check(page: ProjectPage, judge_id: int, run_id: int) -> HttpResponse:
+    """While it goes on, how far it has come; then what it came to. A browser asks again for the middle part of it."""
+    judge = one_judge(page.project, judge_id)
+    run = one_check(judge, run_id)
+    progress = progress_of(run)
+    context = {
+        "judge": judge,
+        "run": run,
+        "tone": TONES[RunState(run.state)],
+        "progress": progress,
+        "percent": int(100 * progress.share),
+        "eta": duration(progress.eta_seconds),
+        "said": run_said(run, progress),
+        "goes_on": run.state == RunState.RUNNING,
+        "cost": money(progress.cost, progress.currency),
+        "can_cancel": page.may("judges.run") and run.state not in (RunState.DONE, RunState.CANCELLED),
+        **({} if run.state == RunState.RUNNING else _result(page, run)),
+    }
+    return page.render("frontend/canary_check.html", context)
+
+
+def _result(page: ProjectPage, run: Run) -> dict[str, Any]:
+    result = canary_result(run)
+    examples = flip_examples(run, page.user) if page.may("judges.run") else None
+    titles = {variant.key: variant.title for variant in VARIANTS}
+    return {
+        "result": result,
+        "outcome": outcome_said(result),
+        "basis": basis_said(result),
+        "coverage": coverage_said(result) if result["coverage"]["asked"] else "",
+        "rates": rate_rows(result),
+        "variants": variant_rows(result),
+        "examples": examples,
+        "flips": [{**one, "by": titles[one["variant"]]} for one in examples["shown"]] if examples else [],
+    }
+
+
+def _checkable(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion | None]:
+    """With the version in use, if there is one. 404 for a judge of a kind that can't be checked."""
+    judge = one_judge(page.project, judge_id)
+    version = current_version(judge)
+    if version is None and not judge.versions.exists():
+        raise Http404
+    if not can_be_checked(version or judge.versions.first()):
+        raise Http404(_("Only LLM judges are checked with canaries."))
+    return judge, version
+
+
+def _form(page: ProjectPage, version: JudgeVersion) -> CanaryForm:
+    currency = None if version.endpoint is None else version.endpoint.currency
+    return CanaryForm(page.data, currency=currency, initial={"seed": new_seed()})

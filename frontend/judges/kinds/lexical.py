@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from annotate.models import Project
+from frontend.judges.kinds.base import AGAINST, USUAL, TargetForm, given, target_initial
+
+OPTIONS = ("against", "share", "contexts", "k1", "b", "similar", "unspaced")
+
+
+class LexicalForm(TargetForm):
+    """One measure with its options; what is left empty is as usual for the kind of unit."""
+
+    together: ClassVar = (("dimension", "unit"), ("share", "contexts"), ("k1", "b"))
+    rare = ("share", "contexts", "k1", "b", "similar", "unspaced")
+
+    against = forms.ChoiceField(
+        label=_("Held against"),
+        required=False,
+        choices=AGAINST,
+    )
+    share = forms.ChoiceField(
+        label=_("Which share"),
+        required=False,
+        choices=[
+            USUAL,
+            ("precision", _("of the unit’s words, those in the other text")),
+            ("recall", _("of the other text’s words, those in the unit")),
+            ("f1", _("both together (F1)")),
+        ],
+    )
+    contexts = forms.ChoiceField(
+        label=_("Several contexts"),
+        required=False,
+        choices=[USUAL, ("all", _("all of them together")), ("best", _("the one that fits best"))],
+    )
+    k1 = forms.FloatField(
+        label="k1", required=False, widget=forms.NumberInput({"step": "any"}), help_text=_("Usual: 1.2")
+    )
+    b = forms.FloatField(
+        label="b", required=False, widget=forms.NumberInput({"step": "any"}), help_text=_("Usual: 0.75")
+    )
+    similar = forms.FloatField(
+        label=_("How like two words must be"),
+        required=False,
+        widget=forms.NumberInput({"step": "any"}),
+        help_text=_("From 0.5 to 1 (the same). Usual: 0.8"),
+    )
+    unspaced = forms.ChoiceField(
+        label=_("Scripts without blanks, such as Chinese"),
+        required=False,
+        choices=[
+            USUAL,
+            ("pairs", pgettext_lazy("of characters", "pairs of characters")),
+            ("characters", _("single characters")),
+        ],
+    )
+
+    def __init__(self, project: Project, measure: str, *args: Any, **kwargs: Any) -> None:
+        # Here, not above: its libraries are none that every page needs.
+        from judges.kinds.lexical.measures import MEASURES
+
+        kinds = list(MEASURES[measure].kinds)
+        super().__init__(project, *args, kinds=kinds, **kwargs)
+        self.measure = measure
+        known = _options_of(project, measure, kinds[0])
+        for name in OPTIONS:
+            if name not in known:
+                del self.fields[name]
+
+    def config(self) -> dict[str, Any]:
+        return {"measure": self.measure, **self.target(), **given(self.cleaned_data, *OPTIONS)}
+
+
+def _options_of(project: Project, measure: str, unit: str) -> Mapping[str, Any]:
+    """Those that the measure has, as it completes them itself."""
+    from judges.kinds.lexical import KIND
+
+    # A name that is no criterion's.
+    return KIND.complete({"measure": measure, "dimension": "\u2014", "unit": unit}, project)
+
+
+def form(
+    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
+) -> LexicalForm:
+    initial = {**target_initial(config), **given(config, *OPTIONS)}
+    return LexicalForm(project, config["measure"], data, prefix=prefix, initial=initial)

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.units import KIND_ORDER
+from annotate.models import Project
+from frontend.judges.kinds.base import TargetForm, endpoint_field, given, target_initial
+
+# What a prompt's variables show, by their names (judges.kinds.llm.prompt).
+MEANS = {
+    "question": _("the question"),
+    "answer": _("the answer"),
+    "answer_b": _("the other answer to the same question"),
+    "reference": _("the reference answer"),
+    "claim": _("the claim that is judged"),
+    "claims": _("all claims of the answer, numbered"),
+    "context": _("the context that is judged"),
+    "contexts": _("all contexts, numbered by rank"),
+    "key_fact": _("the key fact that is judged"),
+    "key_facts": _("all key facts, numbered"),
+    "entity": _("the entity that is judged"),
+    "entities": _("all entities, numbered"),
+    "options": _("what may be answered, with its meaning"),
+    "criterion": _("the criterion’s question and help"),
+    "requirements": _("your requirements, numbered"),
+    "examples": _("decided examples from dev"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """text: as it stands in a prompt."""
+
+    text: str
+    means: str
+
+
+class LLMForm(TargetForm):
+    """A prompt, who is asked, and how the answer has to be."""
+
+    prompt_field = "prompt"
+    places: ClassVar[Mapping[str, str]] = {
+        "examples": "examples",
+        "examples.seed": "examples_seed",
+        "examples.drawn": "examples",
+        "options": "answer_with",
+        "requirements": "requirements",
+        "min": "low",
+        "max": "high",
+    }
+    together: ClassVar = (
+        ("dimension", "unit"),
+        ("endpoint", "model"),
+        ("examples", "examples_seed"),
+        ("low", "high", "whole"),
+        ("temperature", "max_tokens", "seed"),
+    )
+    rare: Collection[str] = ("low", "high", "whole", "rationale", "temperature", "max_tokens", "seed", "structured")
+    field_order = ("criterion", "dimension", "unit", "endpoint", "model", "prompt", "per", "answer_with")
+
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+    prompt = forms.CharField(
+        label=_("Prompt"),
+        strip=False,
+        max_length=50_000,
+        widget=forms.Textarea({"rows": 22, "spellcheck": "false"}),
+        help_text=_(
+            "What stands between double braces is filled in for each unit. How the reply has to look is added by "
+            "itself."
+        ),
+    )
+    per = forms.ChoiceField(
+        label=_("One request for"),
+        initial="unit",
+        widget=forms.RadioSelect,
+        choices=(
+            ("unit", _("each unit")),
+            ("sample", _("all units of a sample together: cheaper, and each is read beside the others")),
+        ),
+    )
+    answer_with = forms.ChoiceField(
+        label=_("It answers with"),
+        required=False,
+        choices=(
+            ("", _("the usual: the criterion’s options, if it has any")),
+            ("options", _("one of the options")),
+            ("number", _("a number")),
+        ),
+    )
+    requirements = forms.CharField(
+        label=_("Requirements"),
+        required=False,
+        widget=forms.Textarea({"rows": 5}),
+        help_text=_(
+            "One on each line; it says of each whether the answer meets it. A line may begin with a weight: “2: …”."
+        ),
+    )
+    examples = forms.IntegerField(
+        label=_("Examples"),
+        min_value=0,
+        initial=0,
+        help_text=_("How many decided units are shown to it, drawn from dev. It is never measured on them."),
+    )
+    examples_seed = forms.IntegerField(label=_("Seed of the examples"), min_value=0, required=False)
+    low = forms.FloatField(label=_("Lowest number"), required=False, widget=forms.NumberInput({"step": "any"}))
+    high = forms.FloatField(label=_("Highest number"), required=False, widget=forms.NumberInput({"step": "any"}))
+    whole = forms.TypedChoiceField(
+        label=_("Whole numbers only"),
+        required=False,
+        coerce=lambda text: text == "true",
+        empty_value=None,
+        choices=(("", _("as usual")), ("true", _("yes")), ("false", _("no"))),
+    )
+    rationale = forms.BooleanField(
+        label=_("It says why, before it decides"), required=False, initial=True, help_text=_("More tokens, and better.")
+    )
+    temperature = forms.FloatField(
+        label=_("Temperature"),
+        required=False,
+        initial=0,
+        widget=forms.NumberInput({"step": "any"}),
+        help_text=_("0 is steadiest. Empty leaves it to the server, as some models demand."),
+    )
+    max_tokens = forms.IntegerField(label=_("Most tokens of a reply"), min_value=1, initial=1024)
+    seed = forms.IntegerField(
+        label=_("Seed"), required=False, min_value=0, help_text=_("For servers that take one. Empty: none is sent.")
+    )
+    structured = forms.BooleanField(
+        label=_("Send the reply’s form as a JSON schema too"),
+        required=False,
+        initial=True,
+        help_text=_("Switch it off for servers that refuse such requests."),
+    )
+
+    def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(project, *args, kinds=KIND_ORDER, **kwargs)
+        self.fields["endpoint"] = endpoint_field(project)
+        self.order_fields(self.field_order)
+        self._before = config
+        # Only a rubric has requirements.
+        if "{{requirements}}" not in str(self["prompt"].value()):
+            self.rare = (*self.rare, "requirements")
+
+    @property
+    def variables(self) -> list[Variable]:
+        """What a prompt about such units may use, as the form stands."""
+        from judges.kinds.llm.prompt import known_names
+
+        criterion = self["criterion"].value()
+        unit = self["unit"].value()
+        if criterion:
+            unit = self.project.criteria.filter(key=criterion).values_list("unit", flat=True).first() or unit
+        names = known_names(
+            unit or KIND_ORDER[0],
+            self["per"].value() or "unit",
+            has_criterion=bool(criterion),
+            has_requirements=bool(self["requirements"].value()),
+        )
+        return [Variable(f"{{{{{name}}}}}", str(MEANS[name])) for name in names]
+
+    def clean_requirements(self) -> list[dict[str, Any]] | None:
+        lines = [line.strip() for line in self.cleaned_data["requirements"].splitlines()]
+        return [_requirement(line) for line in lines if line] or None
+
+    def clean(self) -> dict[str, Any]:
+        typed: dict[str, Any] = super().clean() or {}
+        if "{{requirements}}" in typed.get("prompt", "") and not typed.get("requirements", True):
+            self.add_error("requirements", gettext("The prompt shows requirements: list them, one on each line."))
+        return typed
+
+    def config(self) -> dict[str, Any]:
+        typed = self.cleaned_data
+        # Line ends as browsers send them are none that anybody typed.
+        prompt = typed["prompt"].replace("\r\n", "\n")
+        return {
+            **self.target(),
+            "model": typed["model"],
+            "prompt": prompt,
+            "per": typed["per"],
+            "requirements": typed["requirements"],
+            "rationale": typed["rationale"],
+            "temperature": typed["temperature"],
+            "max_tokens": typed["max_tokens"],
+            "structured": typed["structured"],
+            "examples": self._examples(),
+            **self._answer(),
+            **given(typed, "seed"),
+        }
+
+    def _answer(self) -> dict[str, Any]:
+        """How it answers. Options that a configuration brought, and no criterion, stay: a file can write them."""
+        typed = self.cleaned_data
+        if typed["requirements"]:
+            return {}
+        found = given(typed, "answer_with")
+        found |= {key: typed[name] for key, name in (("min", "low"), ("max", "high")) if typed[name] is not None}
+        found |= {"whole": typed["whole"]} if typed["whole"] is not None else {}
+        is_own = not typed["criterion"] and self._before.get("options")
+        return {**found, "options": self._before["options"]} if is_own and typed["answer_with"] != "number" else found
+
+    def _examples(self) -> dict[str, Any]:
+        typed = self.cleaned_data
+        wanted = {
+            "count": typed["examples"],
+            **({} if typed["examples_seed"] is None else {"seed": typed["examples_seed"]}),
+        }
+        kept = given(self._before.get("examples") or {}, "drawn", "drawn_with")
+        return {**wanted, **kept}
+
+
+def _requirement(line: str) -> dict[str, Any]:
+    weight, colon, text = line.partition(":")
+    try:
+        number = float(weight)
+    except ValueError:
+        return {"text": line}
+    if not colon or not text.strip():
+        raise forms.ValidationError(gettext("“%(line)s” has a weight and no words.") % {"line": line[:80]})
+    return {"text": text.strip(), "weight": number}
+
+
+def _requirement_lines(requirements: Any) -> str:
+    lines = []
+    for one in requirements or ():
+        weight = one.get("weight", 1)
+        lines.append(one["text"] if weight == 1 else f"{weight:g}: {one['text']}")
+    return "\n".join(lines)
+
+
+def form(
+    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
+) -> LLMForm:
+    same = ("model", "prompt", "per", "rationale", "max_tokens", "seed", "structured")
+    initial = {**target_initial(config), **{name: config[name] for name in same if name in config}}
+    initial |= {"answer_with": config.get("answer_with") if config.get("answer_with") != "requirements" else ""}
+    initial |= {"requirements": _requirement_lines(config.get("requirements"))}
+    initial |= {name: config[key] for name, key in (("low", "min"), ("high", "max")) if key in config}
+    initial |= {"whole": {True: "true", False: "false"}.get(config.get("whole"), "")}  # type: ignore[arg-type]
+    examples = config.get("examples") or {}
+    initial |= {"examples": examples.get("count", 0), "examples_seed": examples.get("seed")}
+    if "temperature" in config:
+        initial["temperature"] = config["temperature"]
+    if endpoint is not None:
+        initial["endpoint"] = endpoint
+    return LLMForm(project, config, data, prefix=prefix, initial=initial)

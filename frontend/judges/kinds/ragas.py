@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models import Project
+from frontend.judges.kinds.base import ConfigForm, endpoint_field, given
+
+# What only some of the metrics have.
+OPTIONS = ("embedding_model", "strictness", "against", "similarity_weight", "beta", "mode")
+_OF_METRIC = {
+    "answer_relevancy": ("embedding_model", "strictness"),
+    "context_precision": ("against",),
+    "answer_correctness": ("embedding_model", "similarity_weight", "beta"),
+    "noise_sensitivity": ("mode",),
+}
+
+
+class RagasForm(ConfigForm):
+    """A metric of the library, and the model that it asks."""
+
+    rare = ("strictness", "similarity_weight", "beta", "temperature", "max_tokens", "seed", "structured")
+    together: ClassVar = (
+        ("endpoint", "model", "embedding_model"),
+        ("strictness", "similarity_weight", "beta"),
+        ("temperature", "max_tokens", "seed"),
+    )
+    field_order = ("endpoint", "model", "embedding_model")
+
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+    embedding_model = forms.CharField(
+        label=_("Embedding model"),
+        required=False,
+        max_length=200,
+        help_text=_("As the endpoint calls it; likeness of meaning is measured with it."),
+    )
+    against = forms.ChoiceField(
+        label=_("Held against"),
+        choices=(("reference", _("the reference answer")), ("answer", _("the answer"))),
+    )
+    mode = forms.ChoiceField(
+        label=_("Noise from"),
+        choices=(("relevant", _("relevant contexts")), ("irrelevant", _("irrelevant contexts"))),
+    )
+    strictness = forms.IntegerField(label=_("Questions that are made up for each answer"), min_value=1, initial=3)
+    similarity_weight = forms.FloatField(
+        label=_("Weight of the likeness"),
+        initial=0.25,
+        widget=forms.NumberInput({"step": "any"}),
+        help_text=_("From 0 (facts only; no embedding model is needed then) to 1."),
+    )
+    beta = forms.FloatField(
+        label="β", initial=1, widget=forms.NumberInput({"step": "any"}), help_text=_("Above 1 recall counts more.")
+    )
+    temperature = forms.FloatField(
+        label=_("Temperature"),
+        required=False,
+        initial=0,
+        widget=forms.NumberInput({"step": "any"}),
+        help_text=_("0 is steadiest. Empty leaves it to the server, as some models demand."),
+    )
+    max_tokens = forms.IntegerField(label=_("Most tokens of a reply"), min_value=1, initial=2048)
+    seed = forms.IntegerField(
+        label=_("Seed"), required=False, min_value=0, help_text=_("For servers that take one. Empty: none is sent.")
+    )
+    structured = forms.BooleanField(
+        label=_("Send the reply’s form as a JSON schema too"),
+        required=False,
+        initial=True,
+        help_text=_("Switch it off for servers that refuse such requests."),
+    )
+
+    def __init__(self, project: Project, metric: str, *args: Any, **kwargs: Any) -> None:
+        super().__init__(project, *args, **kwargs)
+        self.metric = metric
+        self.fields["endpoint"] = endpoint_field(project)
+        for name in OPTIONS:
+            if name not in _OF_METRIC.get(metric, ()):
+                del self.fields[name]
+        if metric == "answer_relevancy":
+            self.fields["embedding_model"].required = True
+        self.order_fields(self.field_order)
+
+    def config(self) -> dict[str, Any]:
+        typed = self.cleaned_data
+        return {
+            "metric": self.metric,
+            **{name: typed[name] for name in ("model", "temperature", "max_tokens", "structured")},
+            **given(typed, "seed", *(name for name in OPTIONS if name in typed)),
+        }
+
+
+def form(
+    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
+) -> RagasForm:
+    same = ("model", "temperature", "max_tokens", "seed", "structured", *OPTIONS)
+    initial = {name: config[name] for name in same if name in config}
+    if endpoint is not None:
+        initial["endpoint"] = endpoint
+    return RagasForm(project, config["metric"], data, prefix=prefix, initial=initial)

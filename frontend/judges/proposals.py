@@ -1,0 +1,174 @@
+"""Claims that a judge's model proposes: having them made, looking at them beside today's, taking them over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotate.core.errors import Refusal
+from annotate.models import Project
+from annotate.models.batch import BatchStatus
+from annotate.projects.read import one_sample
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.judges.run_start import BudgetForm, estimate_page
+from frontend.judges.run_words import TONES, run_said
+from frontend.judges.runs import run_row
+from judges.core.versions_read import current_version
+from judges.models import Judge, JudgeVersion, Run, RunState
+from judges.proposals.read import (
+    CHANGED,
+    EDITED,
+    FAILED,
+    FIXED,
+    SAME,
+    UNTOUCHED,
+    asked_for_claims,
+    one_proposal_run,
+    proposal_runs,
+    shown_proposals,
+)
+from judges.proposals.write import can_propose, estimate_proposals, propose_claims, take_over, take_over_untouched
+from judges.runs.read import progress_of
+from judges.versions.read import one_judge
+
+ALL = "all"
+
+
+class ProposalForm(BudgetForm):
+    """For which answers a model proposes claims, and for how much."""
+
+    budget_help = gettext_lazy("It stops before it would cost more. Empty: no limit.")
+
+    scope = forms.ChoiceField(label=gettext_lazy("Samples"))
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        drafts = project.batches.filter(status=BatchStatus.DRAFT).order_by("-number")
+        self.fields["scope"].choices = [  # type: ignore[attr-defined]
+            (ALL, gettext_lazy("All whose claims may still change")),
+            *((str(batch.number), f"{batch.number} · {batch.name}") for batch in drafts),
+        ]
+
+    def wanted(self) -> dict[str, Any]:
+        """What an estimate and the run itself are asked with."""
+        chosen = self.cleaned_data["scope"]
+        return {"scope": {"all": True} if chosen == ALL else {"batch": int(chosen)}}
+
+
+PAGE_SIZE = 20
+RUNS_SHOWN = 20
+_PLACES = {"bad_budget": "budget", "no_price": "budget", "unknown_batch": "scope"}
+_STATES = {
+    UNTOUCHED: gettext_lazy("not taken over"),
+    EDITED: gettext_lazy("edited by people before"),
+    CHANGED: gettext_lazy("changed since"),
+    FIXED: gettext_lazy("claims stay as they are"),
+    SAME: gettext_lazy("these are its claims"),
+    FAILED: gettext_lazy("failed"),
+}
+
+
+@project_view("judges", get="judges.run", post="judges.run")
+def propose(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """`?batch=3`: for the samples of a draft batch."""
+    judge, version = _with_model(page, judge_id)
+    form = _form(page, version)
+    status = status_of(form)
+    if form.is_valid():
+        try:
+            run = propose_claims(version=version, **form.wanted(), **form.terms(), actor=page.user)
+        except Refusal as refusal:
+            status = refuse(form, refusal, _PLACES.get(refusal.code))
+        else:
+            return page.redirect("proposals", run.pk)
+    runs = [run_row(run) for run in proposal_runs(judge)[:RUNS_SHOWN]]
+    context = {"judge": judge, "version": version, "form": form, "asks_model": True, "runs": runs}
+    return page.render("frontend/propose.html", context, status=status)
+
+
+@project_view("judges", post="judges.run")
+def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """What the form, as far as it is filled in, would ask for. Stores nothing."""
+    _judge, version = _with_model(page, judge_id)
+    form = _form(page, version)
+    return estimate_page(page, form, lambda: estimate_proposals(version=version, **form.wanted()))
+
+
+@project_view("judges", get="claims.change", post="claims.change")
+def proposed(page: ProjectPage, run_id: int) -> HttpResponse:
+    """What came, beside the claims as they are. A POST takes over: of one sample, or of all that nobody touched."""
+    run = one_proposal_run(page.project, run_id)
+    if page.request.method == "POST":
+        return _take(page, run)
+    progress = progress_of(run)
+    rows = Paginator(asked_for_claims(run), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    found = shown_proposals(list(rows))
+    context = {
+        "run": run,
+        "judge": run.version.judge,
+        "tone": TONES[RunState(run.state)],
+        "progress": progress,
+        "said": run_said(run, progress),
+        "goes_on": run.state == RunState.RUNNING,
+        "rows": rows,
+        "proposals": [
+            {
+                "sample": one.sample,
+                "said": _STATES[one.state],
+                "state": one.state,
+                "detail": one.detail,
+                "now": [claim["text"] for claim in one.now],
+                "claims": [claim["text"] for claim in one.claims],
+                "can_take": one.can_take,
+            }
+            for one in found
+        ],
+        "query": "",
+    }
+    return page.render("frontend/proposals.html", context)
+
+
+def _take(page: ProjectPage, run: Run) -> HttpResponse:
+    given = page.request.POST.get("sample", "")
+    if given:
+        if not given.isdecimal() or len(given) > 18:
+            raise Http404
+        sample = one_sample(page.project, int(given))
+        page.attempt(
+            lambda: take_over(run=run, sample_id=sample.pk, actor=page.user),
+            _("The proposed claims are the claims of %(sample)s now.") % {"sample": sample.external_id},
+        )
+    else:
+        taken = take_over_untouched(run=run, actor=page.user)
+        said = ngettext("Taken over for %(n)d sample.", "Taken over for %(n)d samples.", taken.count)
+        messages.success(page.request, said % {"n": taken.count})
+        if taken.left:
+            messages.info(page.request, _("%(n)d more can be taken over: press once more.") % {"n": taken.left})
+        if taken.refused:
+            names = ", ".join(taken.refused[:10])
+            messages.error(page.request, _("Of these the claims stay as they are: %(names)s.") % {"names": names})
+    at = page.request.POST.get("page", "")
+    reply = page.redirect("proposals", run.pk)
+    if at.isdecimal():
+        reply["Location"] += f"?page={int(at)}"
+    return reply
+
+
+def _with_model(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
+    judge = one_judge(page.project, judge_id)
+    version = current_version(judge)
+    if version is None or not can_propose(version):
+        raise Http404(_("Only LLM judges in use propose claims."))
+    return judge, version
+
+
+def _form(page: ProjectPage, version: JudgeVersion) -> ProposalForm:
+    currency = None if version.endpoint is None else version.endpoint.currency
+    initial: dict[str, Any] = {"scope": page.request.GET.get("batch", ALL)}
+    return ProposalForm(page.project, page.data, currency=currency, initial=initial)

@@ -1,0 +1,259 @@
+"""Starting a run: over which samples, at what price; or in one click, over what has no score yet.
+
+What a form, as far as it is filled in, would have a model asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.core.errors import Refusal
+from annotate.models import Project
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.judges.run_words import duration
+from judges.core.versions_read import current_version
+from judges.kinds.registry import kind_named, runnable_kinds
+from judges.models import Judge, JudgeVersion, Run, RunState
+from judges.reports.in_words import money
+from judges.runs.write import RunEstimate, estimate_run, start_run
+from judges.versions.read import one_judge
+
+
+def budget_field(**changes: Any) -> forms.DecimalField:
+    """An amount of money, to the millionth; empty for none."""
+    return forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_digits=14,
+        decimal_places=6,
+        widget=forms.NumberInput({"step": "any"}),
+        **changes,
+    )
+
+
+class BudgetForm(forms.Form):
+    """Of something that asks a judge's model: with a last field for how much it may cost, where it costs anything.
+
+    budget_help: what happens when it would cost more.
+    """
+
+    budget_help: Any
+
+    def __init__(self, *args: Any, currency: str | None, **kwargs: Any) -> None:
+        """currency: of the endpoint that is paid; None: nothing is."""
+        super().__init__(*args, **kwargs)
+        if currency is not None:
+            label = gettext_lazy("Budget in %(currency)s") % {"currency": currency}
+            self.fields["budget"] = budget_field(label=label, help_text=self.budget_help)
+
+    def terms(self) -> dict[str, Any]:
+        """What only the run itself is asked with, and no estimate."""
+        return {"budget": self.cleaned_data.get("budget")}
+
+
+def estimate_page(
+    page: ProjectPage,
+    form: BudgetForm,
+    estimated: Callable[[], RunEstimate],
+    *,
+    asks_model: bool = True,
+    brings_scores: bool = False,
+) -> HttpResponse:
+    """estimated: called once the form is valid. Stores nothing; the form shows what is wrong itself."""
+    found, problem, budget = None, "", None
+    if form.is_valid():
+        budget = form.cleaned_data.get("budget")
+        try:
+            found = estimated()
+        except Refusal as refusal:
+            problem = refusal.message
+    context = {
+        "estimate": found,
+        "problem": problem,
+        "asks_model": asks_model,
+        "brings_scores": brings_scores,
+        "time": duration(found.seconds) if found else "",
+        "cost": money(found.cost, found.currency) if found else "",
+        "over_budget": bool(found and budget is not None and found.cost is not None and found.cost > budget),
+    }
+    return page.render("frontend/partials/run_estimate.html", context)
+
+
+ALL, BATCH, PIPELINE = "all", "batch", "pipeline"
+MAX_REPEATS = 20
+
+
+class RunForm(BudgetForm):
+    """Over which samples a judge runs, how often it is asked, and for how much."""
+
+    budget_help = gettext_lazy("The run stops before it would cost more. Empty: no limit.")
+
+    scope = forms.ChoiceField(
+        label=gettext_lazy("Samples"),
+        initial=ALL,
+        widget=forms.RadioSelect,
+        choices=(
+            (ALL, gettext_lazy("All samples")),
+            (BATCH, gettext_lazy("Those of a batch")),
+            (PIPELINE, gettext_lazy("Those of a pipeline version")),
+        ),
+    )
+    batch = forms.TypedChoiceField(label=gettext_lazy("Batch"), required=False, coerce=int, empty_value=None)
+    pipeline = forms.ChoiceField(label=gettext_lazy("Pipeline version"), required=False)
+    repeats = forms.IntegerField(
+        label=gettext_lazy("How often"),
+        min_value=1,
+        max_value=MAX_REPEATS,
+        initial=1,
+        help_text=gettext_lazy("More than once shows how steady the judge is: its self-noise."),
+    )
+    again = forms.BooleanField(
+        label=gettext_lazy("Ask about every unit once more"),
+        required=False,
+        help_text=gettext_lazy("Otherwise only units without a score are asked about; failed ones are tried again."),
+    )
+    fresh = forms.BooleanField(
+        label=gettext_lazy("Don’t use replies that are kept from earlier"),
+        required=False,
+        help_text=gettext_lazy("A question that was asked before, word for word, is sent and paid once more."),
+    )
+
+    def __init__(self, project: Project, *args: Any, currency: str | None, **kwargs: Any) -> None:
+        super().__init__(*args, currency=currency, **kwargs)
+        batches = [(batch.number, f"{batch.number} · {batch.name}") for batch in project.batches.order_by("-number")]
+        pipelines = project.samples.exclude(pipeline_version="").order_by("pipeline_version")
+        versions = [(name, name) for name in pipelines.values_list("pipeline_version", flat=True).distinct()]
+        offered = {ALL: True, BATCH: bool(batches), PIPELINE: bool(versions)}
+        self.fields["scope"].choices = [one for one in self.fields["scope"].choices if offered[one[0]]]  # type: ignore[attr-defined]
+        for name, choices in ((BATCH, batches), (PIPELINE, versions)):
+            if choices:
+                self.fields[name].choices = choices  # type: ignore[attr-defined]
+            else:
+                del self.fields[name]
+        if currency is None:
+            del self.fields["fresh"]
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        for name in (BATCH, PIPELINE):
+            if given.get("scope") == name and not given.get(name) and name not in self.errors:
+                self.add_error(name, gettext_lazy("Choose one."))
+        return given
+
+    def scope_wanted(self) -> dict[str, Any]:
+        """As judges.runs.laying reads it."""
+        chosen = self.cleaned_data["scope"]
+        return {ALL: True} if chosen == ALL else {chosen: self.cleaned_data[chosen]}
+
+    def wanted(self) -> dict[str, Any]:
+        """What an estimate and the run itself are asked with."""
+        given = self.cleaned_data
+        return {"scope": self.scope_wanted(), "repeats": given["repeats"], "again": given["again"]}
+
+    def terms(self) -> dict[str, Any]:
+        return {**super().terms(), "fresh": self.cleaned_data.get("fresh", False)}
+
+
+class ResumeForm(forms.Form):
+    """How much a run that goes on may cost in all."""
+
+    budget = budget_field()
+
+    def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["budget"].label = gettext_lazy("Budget of the whole run in %(currency)s") % {"currency": currency}
+
+
+EVERYTHING = {"all": True}
+# What the service may say -> the field that it is about.
+_PLACES = {"bad_budget": "budget", "no_price": "budget", "unknown_batch": "batch", "unknown_pipeline": "pipeline"}
+
+
+@project_view("judges", get="judges.run", post="judges.run")
+def start(page: ProjectPage, judge_id: int) -> HttpResponse:
+    judge, version = _runnable(page, judge_id)
+    form = _form(page, version)
+    status = status_of(form)
+    if form.is_valid():
+        try:
+            run = start_run(version=version, **form.wanted(), **form.terms(), actor=page.user)
+        except Refusal as refusal:
+            status = refuse(form, refusal, _PLACES.get(refusal.code))
+        else:
+            return page.redirect("run", run.pk)
+    context = {"judge": judge, "version": version, "form": form, "asks_model": asks_model(version)}
+    return page.render("frontend/run_new.html", context, status=status)
+
+
+@project_view("judges", post="judges.run")
+def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """What the form, as far as it is filled in, would ask for. Stores nothing; the form shows what is wrong itself."""
+    _judge, version = _runnable(page, judge_id)
+    form = _form(page, version)
+    return estimate_page(
+        page,
+        form,
+        lambda: estimate_run(version=version, **form.wanted()),
+        asks_model=asks_model(version),
+        brings_scores=True,
+    )
+
+
+@project_view("judges", post="judges.run")
+def at_once(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """One click: whatever has no score yet, or everything once more when nothing is left. What costs something is
+    looked at first."""
+    _judge, version = _runnable(page, judge_id)
+    if asks_model(version):
+        return page.redirect("judge-run", judge_id)
+    try:
+        left = estimate_run(version=version, scope=EVERYTHING).asks
+        run = start_run(version=version, scope=EVERYTHING, again=not left, actor=page.user)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return page.redirect("judge", judge_id)
+    if is_nothing_left(run):
+        messages.info(
+            page.request,
+            _("The samples have nothing that version %(label)s could score.") % {"label": version.label},
+        )
+        return page.redirect("judge", judge_id)
+    if not left:
+        messages.info(
+            page.request,
+            _("Every unit had its score already, so all are asked about once more: that shows how steady it is."),
+        )
+    return page.redirect("run", run.pk)
+
+
+def is_nothing_left(run: Run) -> bool:
+    return run.state == RunState.DONE and run.planned == 0
+
+
+def can_be_run(judge: Judge, version: JudgeVersion | None) -> bool:
+    return version is not None and judge.kind in runnable_kinds()
+
+
+def asks_model(version: JudgeVersion) -> bool:
+    """Whether its scores come from a model at an endpoint: slower than here, and perhaps paid."""
+    return kind_named(version.judge.kind).asks_model(version.config)
+
+
+def _runnable(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
+    judge = one_judge(page.project, judge_id)
+    version = current_version(judge)
+    if version is None or not can_be_run(judge, version):
+        raise Http404(_("There is nothing of this judge that can be run."))
+    return judge, version
+
+
+def _form(page: ProjectPage, version: JudgeVersion) -> RunForm:
+    endpoint = version.endpoint
+    return RunForm(page.project, page.data, currency=endpoint.currency if endpoint else None)

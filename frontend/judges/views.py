@@ -1,0 +1,192 @@
+"""Judges: the list, one of them with its versions, and what changed between two of these."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+
+from annotate.core.blindness import why_held_back
+from frontend.base.pages import ProjectPage, project_view
+from frontend.judges.canaries import check_row
+from frontend.judges.run_start import can_be_run
+from frontend.judges.run_words import TONES
+from frontend.judges.runs import run_row
+from frontend.judges.table import JudgeRow, coverage_of, judge_rows
+from frontend.judges.words import config_facts, difference_rows, measured_words, shown_differences
+from frontend.reports.parts import judge_url
+from judges.canaries.read import checks_of
+from judges.canaries.write import can_be_checked
+from judges.core.versions_read import current_version
+from judges.models import JudgeKind, JudgeVersion, RunState, VersionState
+from judges.runs.read import runs_of
+from judges.versions.read import may_know_examples, one_judge, version_diff
+from judges.versions.write import drop_version, judge_spec, keep_version, set_direction
+
+RUNS_SHOWN = 10
+# What each came to is reckoned anew.
+CHECKS_SHOWN = 5
+
+
+@project_view("judges", get="judges.read")
+def judges(page: ProjectPage) -> HttpResponse:
+    rows = [_list_row(page, row) for row in judge_rows(page.project)]
+    context = {
+        "rows": rows,
+        "may_change": page.may("judges.change"),
+        "may_run": page.may("judges.run"),
+        "may_import": page.may("import.run"),
+        "sees_endpoints": page.may("endpoints.read"),
+    }
+    return page.render("frontend/judges.html", context)
+
+
+def _list_row(page: ProjectPage, row: JudgeRow) -> dict[str, Any]:
+    return {
+        "judge": row.judge,
+        "version": row.version,
+        "measures": [measured_words(one) for one in row.measures],
+        "coverage": row.coverage,
+        "last_run": row.last_run,
+        "tone": TONES[RunState(row.last_run.state)] if row.last_run else "",
+        "can_run": row.can_run and row.version is not None,
+        "agreement": [
+            {
+                "criterion": one.name,
+                "kappa": one.kappa,
+                "url": judge_url(page, one.criterion, row.judge.name, one.dimension),
+            }
+            for one in row.agreement
+        ],
+    }
+
+
+@project_view("judges", get="judges.read")
+def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """As it is now, or as the version that the address names (`?version=2`) has it."""
+    found = one_judge(page.project, judge_id)
+    current = current_version(found)
+    versions = list(found.versions.select_related("created_by", "endpoint", "based_on").order_by("-number"))
+    shown = _version_shown(page, versions, current)
+    measures, coverage = coverage_of([shown])[shown.pk] if shown else ([], None)
+    runs = runs_of(page.project).filter(version__judge=found)
+    context = {
+        "judge": found,
+        "current": current,
+        "shown": shown,
+        "facts": config_facts(shown, with_examples=_may_know(page, shown)) if shown else [],
+        "measures": [measured_words(one) for one in measures],
+        "coverage": coverage,
+        "versions": [_version_row(version, current) for version in versions],
+        "runs": [run_row(run) for run in runs[:RUNS_SHOWN]],
+        "run_count": runs.count(),
+        "can_be_checked": can_be_checked(shown),
+        "checks": [check_row(run) for run in checks_of(found)[:CHECKS_SHOWN]] if can_be_checked(shown) else [],
+        "may_run": page.may("judges.run"),
+        "is_imported": found.kind == JudgeKind.IMPORTED,
+        "can_run": can_be_run(found, current) and page.may("judges.run"),
+        "may_change": page.may("judges.change"),
+    }
+    return page.render("frontend/judge.html", context)
+
+
+def _version_shown(
+    page: ProjectPage, versions: list[JudgeVersion], current: JudgeVersion | None
+) -> JudgeVersion | None:
+    asked = page.request.GET.get("version")
+    if asked is not None:
+        return _numbered(versions, asked)
+    return next((one for one in versions if one == current), versions[0] if versions else None)
+
+
+def _numbered(versions: list[JudgeVersion], number: str | int | None) -> JudgeVersion:
+    for version in versions:
+        if str(version.number) == str(number):
+            return version
+    raise Http404(_("This judge has no such version."))
+
+
+def _version_row(version: JudgeVersion, current: JudgeVersion | None) -> dict[str, Any]:
+    is_imported = version.judge.kind == JudgeKind.IMPORTED
+    return {
+        "version": version,
+        "is_current": version == current,
+        "tone": {VersionState.KEPT: "ok", VersionState.TRIAL: "info"}.get(VersionState(version.state), ""),
+        "can_keep": not is_imported and version.state != VersionState.KEPT,
+        "can_drop": not is_imported and version.state != VersionState.DROPPED,
+        "compare_with": current.number if current is not None and current != version else None,
+        "hash": version.content_hash[:8],
+    }
+
+
+@project_view("judges", get="judges.read")
+def diff(page: ProjectPage, judge_id: int) -> HttpResponse:
+    """What changed from one version (`?from=`) to another (`?to=`); without them, to the latest from the one before."""
+    found = one_judge(page.project, judge_id)
+    versions = list(found.versions.select_related("endpoint").order_by("-number"))
+    if len(versions) < 2:
+        raise Http404(_("This judge has only one version."))
+    asked = page.request.GET
+    newer = _numbered(versions, asked.get("to", versions[0].number))
+    before = [one for one in versions if one.number < newer.number] or [one for one in versions if one != newer]
+    older = _numbered(versions, asked.get("from", before[0].number))
+    differences = version_diff(older, newer)
+    may_know = _may_know(page, older) and _may_know(page, newer)
+    seen = shown_differences(differences, with_examples=may_know)
+    context = {
+        "judge": found,
+        "versions": versions,
+        "older": older,
+        "newer": newer,
+        "rows": difference_rows(older, newer, seen),
+        "hidden": len(differences) - len(seen),
+    }
+    return page.render("frontend/judge_diff.html", context)
+
+
+@project_view("judges", post="judges.change")
+def version_step(page: ProjectPage, judge_id: int, number: int, step: str) -> HttpResponse:
+    """Takes a version into use, or out of it."""
+    found = one_judge(page.project, judge_id)
+    version = _numbered(list(found.versions.select_related("judge__project")), number)
+    if step == "keep":
+        said = _("Version %(label)s is in use: from now on its scores count.")
+        page.attempt(lambda: keep_version(version=version, actor=page.user), said % {"label": version.label})
+    elif step == "drop":
+        said = _("Version %(label)s is out of use: its scores stay, and count no more.")
+        page.attempt(lambda: drop_version(version=version, actor=page.user), said % {"label": version.label})
+    else:
+        raise Http404
+    return page.redirect("judge", judge_id)
+
+
+@project_view("judges", post="judges.change")
+def direction(page: ProjectPage, judge_id: int) -> HttpResponse:
+    found = one_judge(page.project, judge_id)
+    higher = page.request.POST.get("higher_is_better") == "true"
+    page.attempt(
+        lambda: set_direction(judge=found, higher_is_better=higher, actor=page.user),
+        _("A higher score is better now.") if higher else _("A lower score is better now."),
+    )
+    return page.redirect("judge", judge_id)
+
+
+@project_view("judges", get="judges.change")
+def spec(page: ProjectPage, judge_id: int, number: int) -> HttpResponse:
+    """A version as the file from which the same judge can be made elsewhere."""
+    found = one_judge(page.project, judge_id)
+    version = _numbered(list(found.versions.select_related("judge", "endpoint")), number)
+    if not _may_know(page, version):
+        raise PermissionDenied(why_held_back())
+    return HttpResponse(
+        json.dumps(judge_spec(version), ensure_ascii=False, indent=2),
+        content_type="application/json",
+        headers={"Content-Disposition": f'attachment; filename="{page.project.slug}-judge-{found.pk}-{number}.json"'},
+    )
+
+
+def _may_know(page: ProjectPage, version: JudgeVersion) -> bool:
+    return may_know_examples(version, reader=page.user, role=page.role)

@@ -1,0 +1,268 @@
+"""What judges are made of, in words: their kinds, what they measure, their configuration, and what changed in it.
+
+What may be chosen in a judge's configuration, in the words of its form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.models.project import UnitKind
+from frontend.judges.kinds.lexical import LexicalForm
+from frontend.judges.kinds.llm import LLMForm
+from frontend.judges.kinds.ragas import RagasForm
+from frontend.judges.kinds.starts import LEXICAL, RAGAS
+from frontend.judges.kinds.vectors import EmbeddingForm
+from frontend.judges.table import Measured
+from judges.models import JudgeVersion
+from judges.versions.read import Difference, Line
+
+_Words = dict[str, str | Promise]
+
+
+def _offered(form: Any, name: str) -> _Words:
+    return {value: words for value, words in form.base_fields[name].choices if value}
+
+
+_CHOICES: dict[str, _Words] = {
+    "measure": {name: title for name, (title, _text) in LEXICAL.items()},
+    "metric": {name: title for name, (title, _text) in RAGAS.items()},
+    "against": _offered(LexicalForm, "against"),
+    "share": _offered(LexicalForm, "share"),
+    "contexts": _offered(LexicalForm, "contexts") | _offered(EmbeddingForm, "contexts"),
+    "unspaced": _offered(LexicalForm, "unspaced"),
+    "pooling": _offered(EmbeddingForm, "pooling"),
+    "mode": _offered(RagasForm, "mode"),
+    "answer_with": _offered(LLMForm, "answer_with"),
+    # Shorter than in the form, which gives advice.
+    "per": {"unit": gettext_lazy("each unit"), "sample": gettext_lazy("all units of a sample together")},
+}
+
+
+def choice_words(name: str, value: Any) -> str | None:
+    """None for a field in which nothing is chosen, and for a value that no form offers."""
+    words = _CHOICES.get(name, {}).get(value) if isinstance(value, str) else None
+    return None if words is None else str(words)
+
+
+# Fields of configurations, by the last name of their path, in the order in which they are shown.
+_FIELDS = {
+    "endpoint": gettext_lazy("Endpoint"),
+    "model": gettext_lazy("Model"),
+    "embedding_model": gettext_lazy("Embedding model"),
+    "folder": gettext_lazy("Folder of the model"),
+    "criterion": gettext_lazy("Criterion"),
+    "dimension": gettext_lazy("Its own name for what it measures"),
+    "unit": gettext_lazy("Asked about each"),
+    "measure": gettext_lazy("Measure"),
+    "metric": gettext_lazy("Metric"),
+    "against": gettext_lazy("Held against"),
+    "share": gettext_lazy("Share"),
+    "contexts": gettext_lazy("Several contexts"),
+    "unspaced": gettext_lazy("Scripts without blanks"),
+    "similar": gettext_lazy("Likeness of words"),
+    "per": gettext_lazy("Asked per"),
+    "answer_with": gettext_lazy("Answers with"),
+    "min": gettext_lazy("Lowest number"),
+    "max": gettext_lazy("Highest number"),
+    "whole": gettext_lazy("Whole numbers only"),
+    "rationale": gettext_lazy("Says why"),
+    "temperature": gettext_lazy("Temperature"),
+    "max_tokens": gettext_lazy("Most tokens of a reply"),
+    "seed": gettext_lazy("Seed"),
+    "structured": gettext_lazy("Sends a JSON schema"),
+    "ragas_version": gettext_lazy("RAGAS version"),
+    "pooling": gettext_lazy("A text’s vector is"),
+    "mode": gettext_lazy("Noise from"),
+    "normalised": gettext_lazy("Divided by the sum of the weights"),
+    "prompt": gettext_lazy("Prompt"),
+    "options": gettext_lazy("Options"),
+    "requirements": gettext_lazy("Requirements"),
+    "criterion_text": gettext_lazy("Text of the criterion"),
+    "examples": gettext_lazy("Examples"),
+    "members": gettext_lazy("Members"),
+    "fit": gettext_lazy("Fitted on"),
+    "judge": gettext_lazy("Judge"),
+    "version": gettext_lazy("Version"),
+    "weight": gettext_lazy("Weight"),
+    "direction": gettext_lazy("Direction"),
+    "value": gettext_lazy("Value"),
+    "label": gettext_lazy("Name"),
+    "help": gettext_lazy("Help"),
+    "text": gettext_lazy("Text"),
+    "count": gettext_lazy("Number"),
+}
+_ORDER = {name: place for place, name in enumerate(_FIELDS)}
+# Under these lie examples that were drawn from verdicts: whoever may still have to label those samples must not see
+# them.
+_EXAMPLES = ("examples",)
+# What is told as a whole, although it consists of many parts.
+_WHOLE = ("examples", "fit")
+# A version's measures tell these.
+_TOLD_ELSEWHERE = ("dimension", "unit")
+# A longer text stands on lines of its own.
+LONG = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A field of a configuration. is_long: a text that keeps its lines."""
+
+    name: str
+    value: str
+    is_long: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceRow:
+    """A field that two versions have differently. before, after: None where it isn't there; lines: of long texts."""
+
+    name: str
+    before: str | None
+    after: str | None
+    lines: Sequence[Line] = ()
+
+
+def measured_words(measured: Measured) -> dict[str, str]:
+    return {"dimension": measured.dimension, "unit": str(UnitKind(measured.unit).label)}
+
+
+def config_facts(version: JudgeVersion, *, with_examples: bool) -> list[Fact]:
+    """The configuration, field by field, without what it has nothing for. Without examples only their number."""
+    facts = [] if version.endpoint is None else [Fact(str(_FIELDS["endpoint"]), version.endpoint.name)]
+    config = version.config
+    for name in sorted(config, key=lambda name: (_ORDER.get(name, len(_ORDER)), name)):
+        if name in _TOLD_ELSEWHERE:
+            continue
+        words = _field_words(name, config[name], with_examples=with_examples)
+        if words:
+            facts.append(Fact(field_name(name), words, "\n" in words or len(words) > LONG))
+    return facts
+
+
+def _field_words(name: str, value: Any, *, with_examples: bool) -> str:
+    """A field at the top of a configuration; "" when it has nothing."""
+    if value in (None, "", [], {}):
+        return ""
+    if name == "examples":
+        return _examples_words(value, with_examples=with_examples)
+    if name == "fit":
+        return _("%(units)s units of %(samples)s samples on dev") % {
+            "units": value["units"],
+            "samples": value["samples"],
+        }
+    if (chosen := choice_words(name, value)) is not None:
+        return chosen
+    if name in _LINES:
+        return "\n".join(_LINES[name](one) for one in value)
+    if isinstance(value, Mapping | list) and not all(isinstance(one, str | int | float) for one in value):
+        return "\n".join(f"{path}: {value_words(leaf)}" for path, leaf in _leaves(value))
+    return value_words(value)
+
+
+def _examples_words(examples: Mapping[str, Any], *, with_examples: bool) -> str:
+    if not examples["count"]:
+        return ""
+    if not with_examples:
+        return _("%(n)d, drawn from dev; not shown to you, who may still have to label those samples") % {
+            "n": examples["count"]
+        }
+    return "\n".join(f"{one['sample']}, {one['unit']}: {value_words(one['value'])}" for one in examples["drawn"])
+
+
+def _option_line(option: Mapping[str, Any]) -> str:
+    value, label = value_words(option["value"]), option.get("label", "")
+    named = f"{value} ({label})" if label and label.lower() != value.lower() else value
+    return f"{named}: {option['help']}" if option.get("help") else named
+
+
+def _requirement_line(requirement: Mapping[str, Any]) -> str:
+    return f"{requirement['weight']:g} × {requirement['text']}"
+
+
+def _member_line(member: Mapping[str, Any]) -> str:
+    named = f"{member['judge']} ({member['version']}): {member['dimension']}"
+    if "weight" not in member:
+        return named
+    flipped = " " + _("flipped") if member.get("direction") == "flipped" else ""
+    return f"{member['weight']:g} × {named}{flipped}"
+
+
+# Lists that have a line for each of their members.
+_LINES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "options": _option_line,
+    "requirements": _requirement_line,
+    "members": _member_line,
+}
+
+
+def shown_differences(differences: Iterable[Difference], *, with_examples: bool) -> list[Difference]:
+    return [one for one in differences if with_examples or not is_example(one.field.removeprefix("config."))]
+
+
+def difference_rows(older: JudgeVersion, newer: JudgeVersion, differences: Iterable[Difference]) -> list[DifferenceRow]:
+    """In the order in which a configuration is shown, the prompt first; what consists of many parts in one row."""
+    rows: dict[str, DifferenceRow] = {}
+    for difference in differences:
+        path = difference.field.removeprefix("config.")
+        top = path.split(".")[0]
+        if top in _WHOLE:
+            was, now = (_field_words(top, one.config.get(top), with_examples=True) for one in (older, newer))
+            rows[top] = DifferenceRow(field_name(top), was, now)
+            continue
+        before, after = (
+            None if value is None else choice_words(path, value) or value_words(value)
+            for value in (difference.older, difference.newer)
+        )
+        is_long = any("\n" in text or len(text) > LONG for text in (before, after) if text)
+        rows[path] = DifferenceRow(field_name(path), before, after, difference.lines if is_long else ())
+
+    def place(path: str) -> tuple[bool, int, str]:
+        return path != "prompt", _ORDER.get(path.split(".", maxsplit=1)[0], len(_ORDER)), path
+
+    return [rows[path] for path in sorted(rows, key=place)]
+
+
+def is_example(path: str) -> bool:
+    return any(part in _EXAMPLES for part in path.split("."))
+
+
+def field_name(path: str) -> str:
+    """A field as people call it: "Members 1: Weight"; one that has no name here by its path."""
+    parts = path.split(".")
+    if parts[-1] not in _FIELDS:
+        return path
+    name = str(_FIELDS[parts[-1]])
+    if len(parts) >= 3 and parts[-2].isdigit():
+        above = str(_FIELDS.get(parts[-3], parts[-3]))
+        return f"{above} {int(parts[-2]) + 1}: {name}"
+    return name
+
+
+def value_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if value is None:
+        return _("none")
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list):
+        return ", ".join(value_words(one) for one in value) or _("none")
+    return str(value)
+
+
+def _leaves(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(node, Mapping):
+        for key, child in node.items():
+            yield from _leaves(child, f"{path}.{key}" if path else str(key))
+    elif isinstance(node, list) and any(isinstance(child, Mapping | list) for child in node):
+        for index, child in enumerate(node):
+            yield from _leaves(child, f"{path}.{index}")
+    else:
+        yield path, node

@@ -1,0 +1,1 @@
+"""The labelling workspace, and what an annotator has labelled and learned."""

@@ -1,0 +1,192 @@
+"""The labelling workspace: one page, then JSON. The first two tasks come with it, so nothing is waited for.
+
+What one has labelled: to look for a sample again, and to change one's mind while its batch is open.
+
+What reviewers decided otherwise than an annotator had said.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+
+from annotate.core.errors import Refusal
+from annotate.core.units import unit_number, unit_text, unit_title
+from annotate.models.batch import OPEN_TASK_STATUSES
+from annotate.projects.accounts import as_dict, preferences_of
+from annotate.tasks.read import finished_tasks, is_own_task, may_change, next_task, own_task, work_progress
+from annotate.tasks.write import reopen_task
+from annotate.verdicts.adjudication import mark_read
+from annotate.verdicts.lessons_read import Lesson, Lessons
+from frontend.base.forms import WorkSearch
+from frontend.base.hotkeys import key_rows
+from frontend.base.markdown import render_markdown
+from frontend.base.pages import ProjectPage, project_view, word
+
+
+@never_cache
+@ensure_csrf_cookie
+@project_view("label", get="work.label")
+def workspace(page: ProjectPage) -> HttpResponse:
+    """`?batch=3`: only that batch. `?task=17`: that one of one's own first."""
+    number = _whole_number(page.request.GET.get("batch"))
+    wanted = _whole_number(page.request.GET.get("task"))
+    work: dict[str, Any] = {"user": page.user, "project": page.project, "batch_number": number}
+    if wanted is None:
+        task = next_task(**work)
+    else:
+        task = _own(page, wanted)
+        if task["status"] not in OPEN_TASK_STATUSES:
+            return page.redirect("label-done")
+    preferences = preferences_of(page.user)
+    data = {
+        "user_id": page.user.pk,
+        "project": {"slug": page.project.slug, "name": page.project.name},
+        "api": {"work": f"/api/projects/{page.project.slug}/work/", "task": "/api/tasks/", "me": "/api/me/"},
+        "login_url": reverse("login"),
+        "home_url": reverse("home"),
+        "done_url": page.url("label-done"),
+        "csrf_cookie": settings.CSRF_COOKIE_NAME,
+        "preferences": as_dict(preferences),
+        "keys": preferences.keys_on("workspace"),
+        "batch": number,
+        "task": task,
+        "next": next_task(**work, exclude=[task["id"]]) if task else None,
+        "progress": work_progress(**work),
+    }
+    context = {
+        "workspace": data,
+        "guidelines": render_markdown(page.project.guidelines),
+        "keys": preferences.keys_on("workspace"),
+        "key_rows": key_rows("workspace", preferences.keys_on("workspace")),
+        "reasons": _reasons(),
+    }
+    return page.render("frontend/workspace.html", context)
+
+
+def _own(page: ProjectPage, task_id: int) -> dict[str, Any]:
+    if not is_own_task(page.user, page.project, task_id):
+        raise Http404(_("There is no such task for you."))
+    return own_task(user=page.user, task_id=task_id)
+
+
+def _reasons() -> dict[str, list[str]]:
+    """What is usually said; one's own words are always possible."""
+    return {
+        "skip": [
+            _("I don't know this subject"),
+            _("The question makes no sense"),
+            _("Text is broken or missing"),
+            _("In a language I don't read"),
+        ],
+        "flag": [
+            _("Text is broken or missing"),
+            _("The claims are cut wrongly"),
+            _("Holds personal data"),
+            _("The same sample came before"),
+        ],
+        "cant_tell": [
+            _("The contexts don't say enough"),
+            _("The question or this part is unclear"),
+            _("It needs another expert"),
+            _("The text is broken"),
+        ],
+    }
+
+
+def _whole_number(text: str | None) -> int | None:
+    if not text:
+        return None
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise Http404(_("There is no such batch or task."))
+    return int(text)
+
+
+PAGE_SIZE = 50
+
+
+@project_view("label", get="work.label")
+def done(page: ProjectPage) -> HttpResponse:
+    form = WorkSearch(page.request.GET)
+    words = form.cleaned_data["q"] if form.is_valid() else ""
+    pages = Paginator(finished_tasks(user=page.user, project=page.project, words=words), PAGE_SIZE)
+    rows = pages.get_page(page.request.GET.get("page"))
+    listed = [{"task": task, "may_change": may_change(task)} for task in rows]
+    query = urlencode({"q": words}) + "&" if words else ""
+    context = {"form": form, "words": words, "query": query, "rows": rows, "listed": listed}
+    return page.render("frontend/own_work.html", context)
+
+
+@project_view("label", post="work.label")
+def change(page: ProjectPage, task_id: int) -> HttpResponse:
+    """Takes the task back and opens it."""
+    if not is_own_task(page.user, page.project, task_id):
+        raise Http404(_("There is no such task for you."))
+    try:
+        reopen_task(actor=page.user, task_id=task_id)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return page.redirect("label-done")
+    return HttpResponseRedirect(f"{page.url('label')}?task={task_id}")
+
+
+LESSONS_AT_ONCE = 20
+
+
+@project_view("label", get="lessons.read", post="lessons.read")
+def lessons(page: ProjectPage) -> HttpResponse:
+    """The list; a POST marks those of one page of it as read."""
+    key = page.request.GET.get("criterion", "").replace("\x00", "")
+    own = Lessons(page.user, page.project)
+    groups = own.groups()
+    key = key if key in {group.key for group in groups} else ""
+    query = "?" + urlencode({"criterion": key}) if key else ""
+    if page.data is not None:
+        ids = [int(text) for text in page.data.getlist("read")[:LESSONS_AT_ONCE] if text.isdecimal() and len(text) < 19]
+        mark_read(user=page.user, project=page.project, verdict_ids=ids)
+        messages.success(page.request, _("Marked as read."))
+        return HttpResponseRedirect(page.url("lessons") + query)
+    rows = Paginator(Lessons(page.user, page.project, key), LESSONS_AT_ONCE).get_page(page.request.GET.get("page"))
+    listed = [_shown(lesson) for lesson in rows]
+    context = {
+        "groups": groups,
+        "criterion": key,
+        "rows": rows,
+        "listed": listed,
+        "new": [one["verdict"].pk for one in listed if one["is_new"]],
+        "query": query[1:] + "&" if query else "",
+        "teaches": page.project.teach,
+    }
+    return page.render("frontend/lessons.html", context)
+
+
+def _shown(lesson: Lesson) -> dict[str, Any]:
+    label, verdict = lesson.label, lesson.verdict
+    sample, criterion = verdict.sample, verdict.criterion
+    return {
+        "verdict": verdict,
+        "is_new": lesson.is_new,
+        "question": sample.question,
+        "answer": sample.answer,
+        "title": unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit)),
+        "text": unit_text(sample, verdict.unit),
+        "whole": verdict.unit in ("answer", "sample"),
+        "criterion": criterion.name,
+        "prompt": criterion.prompt,
+        "mine": word(criterion.options, label.value),
+        "said": word(criterion.options, verdict.value),
+        "comment": label.comment,
+        "evidence": label.evidence,
+        "contexts": [(number, context["text"]) for number, context in enumerate(sample.contexts, start=1)],
+        "reason": verdict.reason,
+        "decided_at": lesson.decided_at,
+    }

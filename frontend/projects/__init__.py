@@ -1,0 +1,1 @@
+"""A project: what to do next, settings, criteria, members, the trail."""

@@ -1,0 +1,106 @@
+"""Who did what when."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import urlencode
+
+from annotate.core.errors import Refusal
+from annotate.files.cells import guard
+from annotate.models import Sample
+from annotate.projects.trail_read import Happening, TrailFilter, read_filter, trail, whole_trail
+from frontend.base.pages import ProjectPage, project_view, refuse
+from frontend.base.trail import sentence, who
+from frontend.projects.forms import TrailForm
+
+_COLUMNS = ("at", "who", "action", "subject", "what")
+
+
+@project_view("audit", get="audit.read")
+def audit(page: ProjectPage) -> HttpResponse:
+    form = TrailForm(page.project, page.request.GET)
+    rows, following, status, asked = [], None, 200, {}
+    if form.is_valid():
+        asked = form.asked()
+        try:
+            found = trail(
+                project=page.project,
+                reader=page.user,
+                asked=read_filter(page.project, **asked),
+                after=page.request.GET.get("cursor"),
+            )
+        except Refusal as refusal:
+            status = refuse(form, refusal, "sample" if refusal.code == "unknown_sample" else None)
+        else:
+            rows, following = found.rows, found.next
+    else:
+        status = 422
+    query = urlencode(asked)
+    context = {
+        "form": form,
+        "filtered": bool(asked),
+        "query": query,
+        "rows": _shown(page, rows),
+        "held_back": any("held_back" in row.details for row in rows),
+        "next": following and urlencode({**asked, "cursor": following}),
+        "is_first": "cursor" not in page.request.GET,
+    }
+    return page.render("frontend/audit.html", context, status=status)
+
+
+@project_view("audit", get="audit.read")
+def audit_csv(page: ProjectPage) -> HttpResponseBase:
+    """The filtered trail, all of it, as it is read."""
+    form = TrailForm(page.project, page.request.GET)
+    if not form.is_valid():
+        return page.redirect("audit")
+    try:
+        asked = read_filter(page.project, **form.asked())
+    except Refusal:
+        return page.redirect("audit")
+    return StreamingHttpResponse(
+        _lines(page, asked),
+        content_type="text/csv; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="{page.project.slug}-audit.csv"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+class _Echo:
+    """A file that gives back what is written."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _lines(page: ProjectPage, asked: TrailFilter) -> Iterator[str]:
+    writer = csv.writer(_Echo())
+    yield writer.writerow(_COLUMNS)
+    for row in whole_trail(project=page.project, reader=page.user, asked=asked):
+        actor = row.actor.username if row.actor else ""
+        what = " ".join(filter(None, [sentence(row), row.details.get("held_back", "")]))
+        cells = [row.at.isoformat(), actor, row.action, row.subject, what]
+        yield writer.writerow([guard(cell) for cell in cells])
+
+
+def _shown(page: ProjectPage, rows: list[Happening]) -> list[dict[str, Any]]:
+    names = {row.details["sample"] for row in rows if "sample" in row.details}
+    samples = dict(Sample.objects.filter(project=page.project, external_id__in=names).values_list("external_id", "pk"))
+    return [
+        {
+            "at": row.at,
+            "who": who(row),
+            "by_nobody": row.actor is None,
+            "what": sentence(row),
+            "note": row.details.get("comment") or row.details.get("reason") or "",
+            "sample": samples.get(row.details.get("sample", "")),
+        }
+        for row in rows
+    ]

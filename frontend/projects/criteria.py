@@ -1,0 +1,280 @@
+"""What is asked: the list of criteria, a form for one, a file, and the built-in ones.
+
+A criterion that has labels is changed: first what it would touch, then, on a second word, the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotate.batches.criterion_change_read import Change, Impact, change_between, impact, version_uses, versions_of
+from annotate.batches.relabelling import Relabelled, change_criterion, relabel
+from annotate.core.errors import Refusal
+from annotate.models import Criterion
+from annotate.projects.criteria import add_criteria, check_spec
+from annotate.projects.read import current_criteria, one_criterion
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.projects.criteria_forms import (
+    BuiltinForm,
+    ChangeForm,
+    CriteriaFileForm,
+    CriterionForm,
+    OptionFormSet,
+    initial_of,
+    spec_of,
+)
+from judges.reports.read import reports_of
+
+# What the page itself sends; everything else is the criterion's form, which it brings along.
+_STEP, _CHECK, _CONFIRM = "change-step", "check", "confirm"
+_PREFIX = "change"
+
+
+def ask_about_labels(page: ProjectPage, standing: Criterion, spec: Mapping[str, Any]) -> HttpResponse | None:
+    """The page that says what the change touches; what follows once it is confirmed; None when there is nothing to
+    ask: neither labels nor known answers, or no change. Raises Refusal as the service."""
+    shown = impact(old=standing, new=spec)
+    if not shown.change or not (shown.labels or shown.gold_kept or shown.gold_again):
+        return None
+    carried_along = [
+        (name, value)
+        for name, values in page.request.POST.lists()
+        for value in values
+        if not name.startswith(f"{_PREFIX}-") and name != "csrfmiddlewaretoken"
+    ]
+    return _step(page, standing, spec, shown, carried_along)
+
+
+@project_view("criteria", get="criteria.change", post="criteria.change")
+def carry(page: ProjectPage, key: str, version: int) -> HttpResponse:
+    """Labels of an earlier version, for which nobody decided when the later one was made."""
+    versions = {criterion.version: criterion for criterion in versions_of(page.project, key)}
+    old, new = versions.get(version), max(versions.values(), key=lambda c: c.version)
+    if old is None or old == new:
+        raise Http404(_("This criterion has no such earlier version."))
+    return _step(page, old, new, impact(old=old, new=new), [])
+
+
+def _step(
+    page: ProjectPage,
+    old: Criterion,
+    new: Criterion | Mapping[str, Any],
+    shown: Impact,
+    carried_along: list[tuple[str, str]],
+) -> HttpResponse:
+    step = page.request.POST.get(_STEP)
+    form = ChangeForm(page.project, shown, page.request.POST if step else None, prefix=_PREFIX)
+    status, found = 200, shown
+    if form.is_bound:
+        status = 422
+        if form.is_valid():
+            try:
+                if step == _CONFIRM:
+                    return _done(page, _act(page, old, new, form))
+                found = impact(old=old, new=new, choices=form.choices())
+                status = 200
+            except Refusal as refusal:
+                status = refuse(form, refusal, "reason" if refusal.code == "no_reason" else None)
+    context = {
+        "standing": old,
+        "form": form,
+        "impact": found,
+        "lines": change_lines(shown.change),
+        "carried_along": carried_along,
+        "is_saved": isinstance(new, Criterion),
+        "next_version": new.version if isinstance(new, Criterion) else old.version + 1,
+        "redo": [person for person in found.people if person.can_redo],
+    }
+    return page.render("frontend/criterion_impact.html", context, status=status)
+
+
+def _act(page: ProjectPage, old: Criterion, new: Criterion | Mapping[str, Any], form: ChangeForm) -> Relabelled:
+    given: dict[str, Any] = {
+        "project": page.project,
+        "choices": form.choices(),
+        "hand_to": form.hand_to(),
+        "due_date": form.cleaned_data["due_date"],
+    }
+    if isinstance(new, Criterion):
+        return relabel(old=old, new=new, actor=page.user, **given)
+    return change_criterion(seen=old, spec=new, actor=page.user, **given)
+
+
+def _done(page: ProjectPage, done: Relabelled) -> HttpResponse:
+    named = {"name": done.criterion.name, "version": done.criterion.version}
+    parts = [_("“%(name)s” is saved as version %(version)d.") % named]
+    if done.carried:
+        parts.append(
+            ngettext("%(n)d label is carried over.", "%(n)d labels are carried over.", done.carried)
+            % {"n": done.carried}
+        )
+    if done.batch is not None:
+        parts.append(_("Batch %(number)d asks for the others.") % {"number": done.batch.number})
+    if done.waiting:
+        parts.append(
+            ngettext(
+                "%(n)d unit waits for the reviewers, since nobody is asked about it.",
+                "%(n)d units wait for the reviewers, since nobody is asked about them.",
+                done.waiting,
+            )
+            % {"n": done.waiting}
+        )
+    messages.success(page.request, " ".join(parts))
+    return page.redirect("batch", done.batch.number) if done.batch else page.redirect("criterion", done.criterion.key)
+
+
+def change_lines(change: Change) -> list[dict[str, Any]]:
+    """What changes, one line each: its name, and how it reads before and after (None: it isn't there)."""
+    names = {
+        "name": _("Name"),
+        "unit": _("Asked about each"),
+        "scale": _("Scale"),
+        "prompt": _("Question"),
+        "help": _("Help"),
+        "required": _("Required"),
+        "cant_tell": _("“Can't tell” is an answer"),
+    }
+    lines: list[dict[str, Any]] = [
+        {"what": names[name], "before": _words(before), "after": _words(after)}
+        for name, (before, after) in change.fields.items()
+    ]
+    lines += [
+        {
+            "what": _("Option %(value)s") % {"value": option.value},
+            "before": option.before and _option_words(option.before),
+            "after": option.after and _option_words(option.after),
+        }
+        for option in change.options
+    ]
+    if change.reordered:
+        lines.append({"what": _("Order of the options"), "before": _("as it was"), "after": _("another one")})
+    if change.passes is not None:
+        before, after = (", ".join(map(str, values)) or _("nothing") for values in change.passes)
+        lines.append({"what": _("Passes"), "before": before, "after": after})
+    return lines
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return str(value)
+
+
+def _option_words(option: Mapping[str, Any]) -> str:
+    words = str(option.get("label") or option["value"])
+    if option.get("help"):
+        words += f": {option['help']}"
+    return words + (f" [{option['hotkey']}]" if option.get("hotkey") else "")
+
+
+def changes_between(versions: list[Criterion]) -> list[list[dict[str, Any]]]:
+    """Of each version, latest first, what it changed of the one before."""
+    before = [*versions[1:], None]
+    return [
+        [] if old is None else change_lines(change_between(old, new)) for new, old in zip(versions, before, strict=True)
+    ]
+
+
+@project_view("criteria", get="criteria.read")
+def criteria(page: ProjectPage) -> HttpResponse:
+    rows = [
+        {
+            "criterion": criterion,
+            "options": [{**o, "passes": o["value"] in criterion.passes} for o in criterion.options],
+        }
+        for criterion in current_criteria(page.project)
+    ]
+    return page.render("frontend/criteria.html", {"rows": rows, "may_change": page.may("criteria.change")})
+
+
+@project_view("criteria", get="criteria.read")
+def criterion(page: ProjectPage, key: str) -> HttpResponse:
+    """One criterion through its versions; who may read reports sees those of each."""
+    versions = versions_of(page.project, key)
+    reports: dict[int, list[Any]] = {}
+    if page.may("reports.read"):
+        for report in reports_of(page.project).filter(criterion__in=versions):
+            reports.setdefault(report.criterion_id, []).append(report)
+    uses = version_uses(versions) if page.may("batches.read") else [None] * len(versions)
+    rows = [
+        {"criterion": version, "use": use, "lines": lines, "reports": reports.get(version.pk, [])}
+        for version, use, lines in zip(versions, uses, changes_between(versions), strict=True)
+    ]
+    context = {"current": versions[0], "rows": rows, "may_change": page.may("criteria.change")}
+    return page.render("frontend/criterion.html", context)
+
+
+@project_view("criteria", get="criteria.change", post="criteria.change")
+def add(page: ProjectPage) -> HttpResponse:
+    """Built-in criteria and a file, on one page; both end in the same service."""
+    sent = page.request.method == "POST"
+    from_file = sent and "from_file" in page.request.POST
+    taken = set(current_criteria(page.project).values_list("key", flat=True))
+    builtin = BuiltinForm(taken, page.request.POST if sent and not from_file else None)
+    file_form = CriteriaFileForm(*((page.request.POST, page.request.FILES) if from_file else ()))
+    used = file_form if from_file else builtin
+    status = status_of(used)
+    if sent and used.is_valid():
+        given = used.cleaned_data["file" if from_file else "criteria"]
+        try:
+            added = add_criteria(
+                project=page.project, specs=given if isinstance(given, list) else [given], actor=page.user
+            )
+        except Refusal as refusal:
+            status = refuse(used, refusal)
+        else:
+            names = ", ".join(criterion.name for criterion in added)
+            messages.success(page.request, _("The project asks: %(names)s.") % {"names": names})
+            return page.redirect("criteria")
+    return page.render("frontend/criteria_add.html", {"builtin": builtin, "file_form": file_form}, status=status)
+
+
+@project_view("criteria", get="criteria.change", post="criteria.change")
+def new(page: ProjectPage) -> HttpResponse:
+    return _edit(page, None)
+
+
+@project_view("criteria", get="criteria.change", post="criteria.change")
+def edit(page: ProjectPage, key: str) -> HttpResponse:
+    """Changing a criterion that is in use makes its next version; the service decides which."""
+    return _edit(page, one_criterion(page.project, key))
+
+
+def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
+    fields, options = initial_of(standing) if standing else ({}, [])
+    data = page.data
+    form, rows = CriterionForm(data, initial=fields), OptionFormSet(data, initial=options, prefix="option")
+    if standing:
+        form.fields["key"].disabled = form.fields["unit"].disabled = True
+    status = status_of(form)
+    if "change-back" in page.request.POST:
+        status = 200
+    elif form.is_valid() and rows.is_valid():
+        try:
+            spec = spec_of(form, rows, standing)
+            asked = ask_about_labels(page, standing, check_spec(spec)) if standing else None
+            if asked is not None:
+                return asked
+            saved = add_criteria(project=page.project, specs=[spec], actor=page.user)[0]
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            messages.success(page.request, _saved(saved))
+            return page.redirect("criteria")
+    context: dict[str, Any] = {
+        "form": form,
+        "rows": rows,
+        "standing": standing,
+        "labels": standing.labels.count() if standing else 0,
+    }
+    return page.render("frontend/criterion_form.html", context, status=status)
+
+
+def _saved(criterion: Criterion) -> str:
+    return _("“%(name)s” is saved as version %(version)d.") % {"name": criterion.name, "version": criterion.version}

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.forms.formsets import BaseFormSet
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from annotate.batches.criterion_change_read import MAX_REASON, Choices, Impact
+from annotate.core.scales import Value
+from annotate.models import Criterion, Project, User
+from annotate.models.project import Scale, UnitKind
+from annotate.projects.criteria import MAX_OPTIONS
+from annotate.projects.read import members_of
+from frontend.projects.forms import JSONUpload, builtin_choices
+
+BLANK_ROWS = 6
+
+
+class CriterionForm(forms.Form):
+    key = forms.SlugField(
+        label=_("Key"), max_length=60, help_text=_("What files and commands call it, such as “support”. It stays.")
+    )
+    name = forms.CharField(label=_("Name"), max_length=120, required=False, help_text=_("Empty: made from the key."))
+    unit = forms.ChoiceField(label=_("Asked about each"), choices=UnitKind.choices)
+    scale = forms.ChoiceField(
+        label=_("Scale"),
+        choices=Scale.choices,
+        help_text=_(
+            "Binary: two options. Nominal: options without an order. Ordinal: options from worst to best. "
+            "Interval: numbers with even steps; without options, any number."
+        ),
+    )
+    prompt = forms.CharField(label=_("Question"), widget=forms.Textarea({"rows": 2}))
+    help = forms.CharField(
+        label=_("Help"), required=False, widget=forms.Textarea({"rows": 2}), help_text=_("Shown below the question.")
+    )
+    required = forms.BooleanField(
+        label=_("Every unit must get a value before a task can be submitted"), required=False, initial=True
+    )
+    cant_tell = forms.BooleanField(
+        label=_("“Can't tell” is an answer"),
+        required=False,
+        initial=True,
+        help_text=_("With a reason. It is no vote; a unit that ends short of votes goes to a reviewer."),
+    )
+
+
+class OptionForm(forms.Form):
+    value = forms.CharField(label=_("Value"), required=False, max_length=200)
+    label = forms.CharField(label=pgettext_lazy("of an option", "Label"), required=False, max_length=200)
+    hotkey = forms.CharField(label=pgettext_lazy("on the keyboard", "Key"), required=False, max_length=1)
+    help = forms.CharField(label=_("Help"), required=False, max_length=2000)
+    passes = forms.BooleanField(label=_("Pass"), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        if not given.get("value") and any(given.get(name) for name in ("label", "hotkey", "help", "passes")):
+            self.add_error("value", _("An option needs a value."))
+        return given
+
+
+OptionFormSet = forms.formset_factory(
+    OptionForm, extra=BLANK_ROWS, max_num=MAX_OPTIONS, validate_max=True, absolute_max=MAX_OPTIONS + BLANK_ROWS
+)
+
+
+class CriteriaFileForm(forms.Form):
+    file = JSONUpload(
+        label=_("Criteria from a JSON file"),
+        help_text=_("One criterion or a list of them, as in project.json."),
+        widget=forms.FileInput({"accept": ".json,application/json"}),
+    )
+
+
+class BuiltinForm(forms.Form):
+    criteria = forms.MultipleChoiceField(label=_("Built-in criteria"), widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, taken: set[str], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["criteria"].choices = builtin_choices(taken)  # type: ignore[attr-defined]
+
+
+def spec_of(form: CriterionForm, rows: BaseFormSet, standing: Criterion | None = None) -> dict[str, Any]:
+    """The two valid forms as a specification, in the spelling of project.json."""
+    given = [row.cleaned_data for row in rows if row.cleaned_data.get("value")]
+    values = _values([row["value"] for row in given], standing)
+    options = [
+        {"value": value, **{name: row[name] for name in ("label", "hotkey", "help") if row[name]}}
+        for row, value in zip(given, values, strict=True)
+    ]
+    passing = [value for row, value in zip(given, values, strict=True) if row["passes"]]
+    return {**form.cleaned_data, "options": options, "pass": passing}
+
+
+def initial_of(criterion: Criterion) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A criterion as the two forms show it."""
+    fields = {name: getattr(criterion, name) for name in CriterionForm.base_fields}
+    rows = [{**option, "passes": option["value"] in criterion.passes} for option in criterion.options]
+    return fields, rows
+
+
+def _values(texts: list[str], standing: Criterion | None) -> list[Value]:
+    """Typed values: numbers when all of them are, else texts; a value that stood there before keeps its type."""
+    numbers = [_number(text) for text in texts]
+    typed: list[Value] = [n for n in numbers if n is not None] if None not in numbers else list(texts)
+    known = {str(value): value for value in standing.levels} if standing else {}
+    return [known.get(text, value) for text, value in zip(texts, typed, strict=True)]
+
+
+def _number(text: str) -> int | float | None:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+class ChangeForm(forms.Form):
+    """What only the admin knows about a change, and who gives the touched labels anew."""
+
+    same_meaning = forms.BooleanField(
+        label=_("Only the wording changes; what is asked stays the same"),
+        required=False,
+        help_text=_("Labels that only the wording touches are kept then."),
+    )
+    reason = forms.CharField(
+        label=_("Why the meaning stays"),
+        required=False,
+        max_length=MAX_REASON,
+        help_text=_("The trail keeps it."),
+        widget=forms.TextInput,
+    )
+    only_some = forms.BooleanField(
+        label=_("Only some labels can be the new option now"),
+        required=False,
+        help_text=_("Otherwise every label is asked again, since each might be."),
+    )
+    maybe_new = forms.MultipleChoiceField(
+        label=_("Those that say"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    due_date = forms.DateField(label=_("New labels due"), required=False, widget=forms.DateInput({"type": "date"}))
+
+    def __init__(self, project: Project, shown: Impact, *args: Any, **kwargs: Any) -> None:
+        """shown: the change without any choice, which says what there is to choose."""
+        super().__init__(*args, **kwargs)
+        self._values: dict[str, Value | None] = {
+            str(at): row.value for at, row in enumerate(shown.values) if row.labels
+        }
+        if not shown.change.touches_wording:
+            del self.fields["same_meaning"], self.fields["reason"]
+        if not shown.change.of("added"):
+            del self.fields["only_some"], self.fields["maybe_new"]
+        else:
+            self.fields["maybe_new"].choices = [  # type: ignore[attr-defined]
+                (key, shown.values[int(key)].label or _("can't tell")) for key in self._values
+            ]
+        self._people = {
+            member.user.username: member.user
+            for member in members_of(project)
+            if member.is_active and member.user.is_active
+        }
+        choices = [("", _("nobody: the reviewers decide")), *((name, user.name) for name, user in self._people.items())]
+        self.left_behind = shown.left_behind
+        for person in self.left_behind:
+            self.fields[f"hand_to_{person.rater_id}"] = forms.ChoiceField(
+                label=_("Instead of %(name)s, who can't be asked") % {"name": person.name},
+                choices=choices,
+                required=False,
+            )
+
+    def choices(self) -> Choices:
+        """Only of a valid form."""
+        said = self.cleaned_data
+        some = tuple(self._values[key] for key in said.get("maybe_new", ())) if said.get("only_some") else None
+        return Choices(
+            same_meaning=said.get("same_meaning", False), reason=said.get("reason", "").strip(), maybe_new=some
+        )
+
+    def hand_to(self) -> dict[int, User]:
+        chosen = {person.rater_id: self.cleaned_data[f"hand_to_{person.rater_id}"] for person in self.left_behind}
+        return {rater: self._people[name] for rater, name in chosen.items() if name}

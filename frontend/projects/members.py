@@ -1,0 +1,234 @@
+"""Who takes part, and as what.
+
+What somebody sees who opens an invitation: what it is to, and how to join.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.db import IntegrityError, transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from annotate.batches.read import open_work
+from annotate.core.errors import Refusal
+from annotate.core.permissions import role_of
+from annotate.members.invites import accept_invite, create_invite, find_invite, revoke_invite
+from annotate.members.write import change_tags, deactivate_member, reactivate_member
+from annotate.models import Invite, Membership, User
+from annotate.projects.read import members_of, open_invites
+from annotate.projects.write import remove_member, set_member
+from annotate.tasks.mail import send_invitation
+from frontend.account.forms import SignUpForm
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.projects.member_forms import AccountForm, ChangeForm, HandOnForm, InviteForm, MemberForm
+
+
+@project_view("members", get="members.read", post="members.change")
+def members(page: ProjectPage) -> HttpResponse:
+    """The list; a POST adds somebody who has an account."""
+    form = MemberForm(page.data)
+    status = status_of(form)
+    if form.is_valid():
+        try:
+            member = set_member(project=page.project, user=form.user, role=form.cleaned_data["role"], actor=page.user)
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            messages.success(page.request, _is_now(member))
+            return page.redirect("members")
+    return _list(page, {"form": form}, status)
+
+
+@never_cache
+@project_view("members", post="members.change")
+def new_account(page: ProjectPage) -> HttpResponse:
+    """Makes an account and shows its password. No redirect: the password is kept nowhere, so only this page has it."""
+    form = AccountForm(page.request.POST, prefix="account")
+    if not form.is_valid():
+        return _list(page, {"account_form": form}, 422)
+    try:
+        with transaction.atomic():
+            user, password = form.create()
+            set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
+    except Refusal as refusal:
+        return _list(page, {"account_form": form}, refuse(form, refusal))
+    return _list(page, {"made": {"user": user, "password": password}}, 201)
+
+
+@project_view("members", post="members.change")
+def change(page: ProjectPage, username: str) -> HttpResponse:
+    """Role and expertise, as they stand in the row."""
+    user, form = _member(page, username).user, ChangeForm(page.request.POST)
+    if not form.is_valid():
+        messages.error(page.request, _("Nothing was changed: %(why)s") % {"why": _first_error(form)})
+        return page.redirect("members")
+
+    def act() -> None:
+        with transaction.atomic():
+            set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
+            change_tags(actor=page.user, project=page.project, user=user, tags=form.cleaned_data["tags"])
+
+    page.attempt(act, _("%(name)s: saved.") % {"name": user.name})
+    return _back(page, user)
+
+
+@project_view("members", get="members.change", post="members.change")
+def deactivate(page: ProjectPage, username: str) -> HttpResponse:
+    """GET shows what is left to do and asks who gets it; POST ends the membership and hands it on."""
+    user = _member(page, username).user
+    form = HandOnForm(page.project, user, page.data)
+    status = status_of(form)
+    if form.is_valid():
+        to = list(form.cleaned_data["to"]) or None
+        try:
+            moved = deactivate_member(actor=page.user, project=page.project, user=user, hand_on_to=to)
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            said = ngettext(
+                "%(name)s no longer takes part; %(n)d open task was handed on. Their labels stay.",
+                "%(name)s no longer takes part; %(n)d open tasks were handed on. Their labels stay.",
+                moved,
+            )
+            messages.success(page.request, said % {"name": user.name, "n": moved})
+            return _back(page, user)
+    context = {"person": user, "form": form, "rows": open_work(page.project, user)}
+    return page.render("frontend/member_deactivate.html", context, status=status)
+
+
+@project_view("members", post="members.change")
+def reactivate(page: ProjectPage, username: str) -> HttpResponse:
+    user = _member(page, username).user
+    done = _("%(name)s takes part again.") % {"name": user.name}
+    page.attempt(lambda: reactivate_member(actor=page.user, project=page.project, user=user), done)
+    return page.redirect("members")
+
+
+@project_view("members", post="members.change")
+def remove(page: ProjectPage, username: str) -> HttpResponse:
+    user = _member(page, username).user
+    done = _("%s is no longer a member. Their labels stay.") % user.name
+    page.attempt(lambda: remove_member(project=page.project, user=user, actor=page.user), done)
+    return _back(page, user)
+
+
+@never_cache
+@project_view("members", post="members.change")
+def invite(page: ProjectPage) -> HttpResponse:
+    """Makes an invitation and shows its link. No redirect: the link is kept nowhere, so only this page has it."""
+    form = InviteForm(page.request.POST, prefix="invite")
+    if not form.is_valid():
+        return _list(page, {"invite_form": form}, 422)
+    try:
+        made, token = create_invite(actor=page.user, project=page.project, **form.cleaned_data)
+    except Refusal as refusal:
+        return _list(page, {"invite_form": form}, refuse(form, refusal))
+    mailed = bool(made.email) and send_invitation(invite=made, token=token)
+    link = page.request.build_absolute_uri(reverse("invite", args=[token]))
+    return _list(page, {"invited": {"invite": made, "link": link, "mailed": mailed}}, 201)
+
+
+@project_view("members", post="members.change")
+def revoke(page: ProjectPage, invite_id: int) -> HttpResponse:
+    done = _("The invitation is taken back; its link no longer works.")
+    page.attempt(lambda: revoke_invite(actor=page.user, project=page.project, invite_id=invite_id), done)
+    return page.redirect("members")
+
+
+def _list(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse:
+    rows = [
+        {"member": member, "form": ChangeForm(initial={"role": member.role, "tags": member.tags})}
+        for member in members_of(page.project)
+    ]
+    blank = {
+        "form": MemberForm(),
+        "account_form": AccountForm(prefix="account"),
+        "invite_form": InviteForm(prefix="invite"),
+    }
+    context = {"rows": rows, "invites": list(open_invites(page.project)), **blank, **forms}
+    return page.render("frontend/members.html", context, status=status)
+
+
+def _back(page: ProjectPage, changed: User) -> HttpResponse:
+    """To the list; people who changed their own role may not be allowed to see it any more."""
+    return redirect("home") if changed == page.user else page.redirect("members")
+
+
+def _member(page: ProjectPage, username: str) -> Membership:
+    member = members_of(page.project).filter(user__username=username).first()
+    if member is None:
+        raise Http404(_("This project has no member of that name."))
+    return member
+
+
+def _is_now(member: Membership) -> str:
+    return _("%(name)s is now %(role)s.") % {"name": member.user.name, "role": member.get_role_display().lower()}
+
+
+def _first_error(form: ChangeForm) -> str:
+    return str(next(iter(form.errors.values()))[0])
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def open_invite(request: HttpRequest, token: str) -> HttpResponse:
+    """One page for every link that can't be used, whatever the reason."""
+    try:
+        found = find_invite(token)
+        if request.user.is_authenticated:
+            return _join(request, found, token)
+        return _sign_up(request, found, token)
+    except Http404:
+        return render(request, "frontend/invite_gone.html", status=404)
+
+
+def _join(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
+    user = cast("User", request.user)
+    if role_of(user, found.project) is not None:
+        messages.info(request, _("You are a member of “%(project)s” already.") % {"project": found.project.name})
+        return redirect("project", slug=found.project.slug)
+    refused = ""
+    if request.method == "POST":
+        try:
+            return _welcome(request, accept_invite(user=user, token=token))
+        except Refusal as refusal:
+            refused = refusal.message
+    context = {"invite": found, "refused": refused}
+    return render(request, "frontend/invite.html", context, status=409 if refused else 200)
+
+
+def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
+    """An account is made together with its membership, or not at all."""
+    form = SignUpForm(request.POST if request.method == "POST" else None, initial={"email": found.email})
+    if form.is_valid():
+        try:
+            with transaction.atomic():
+                user = form.save()
+                member = accept_invite(user=user, token=token)
+        except Refusal as refusal:
+            form.add_error(None, refusal.message)
+        except IntegrityError:
+            # Somebody took the name since it was checked.
+            form.add_error("username", _("A user with that username already exists."))
+        else:
+            login(request, user)
+            return _welcome(request, member)
+    context = {"invite": found, "form": form, "path": request.path}
+    return render(request, "frontend/invite.html", context, status=422 if form.is_bound else 200)
+
+
+def _welcome(request: HttpRequest, member: Membership) -> HttpResponse:
+    said = _("Welcome to “%(project)s”. You are %(role)s here.")
+    messages.success(request, said % {"project": member.project.name, "role": member.get_role_display().lower()})
+    return redirect("project", slug=member.project.slug)

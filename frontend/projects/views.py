@@ -1,0 +1,261 @@
+"""A project's front page, its settings, and new projects.
+
+The first page after login: what to do next, per project.
+
+What to do next, for each project and role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotate.batches.read import Counts, OwnBatch, counts_of, own_batches
+from annotate.core.errors import Refusal
+from annotate.core.permissions import may
+from annotate.models import Label, Membership, Project, User
+from annotate.models.people import Role
+from annotate.projects.read import current_criteria, projects_of
+from annotate.projects.write import change_project, create_project
+from annotate.verdicts.lessons_read import new_lessons
+from frontend.base.markdown import render_markdown
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.projects.forms import NewProjectForm, ProjectFileForm, SettingsForm
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a campaign. `name`: of its URL; `state`: done, next, or later.
+
+    `waits`: something can be done here already, whatever comes before it.
+    """
+
+    name: str
+    title: str
+    text: str
+    url: str
+    action: str
+    state: str
+    waits: bool = False
+
+
+@dataclass
+class Card:
+    """A project as it stands on somebody's first page."""
+
+    project: Project
+    role: str
+    role_label: str
+    counts: Counts
+    own: list[OwnBatch] = field(default_factory=list)
+    step: Step | None = None
+    # What reviewers decided otherwise than this person had said, and they have not read yet.
+    lessons: int = 0
+    # The first card on which something waits: it has the page's main button.
+    leads: bool = False
+
+    @property
+    def waiting(self) -> int:
+        return sum(batch.waiting for batch in self.own)
+
+    @property
+    def reviews(self) -> bool:
+        return may(self.role, "adjudication.read")
+
+
+def cards(user: User) -> list[Card]:
+    """The user's projects, each with what to do next."""
+    projects = list(projects_of(user))
+    roles = dict(Membership.objects.filter(user=user, is_active=True).values_list("project_id", "role"))
+    counts = counts_of(projects)
+    own = own_batches(user, projects)
+    labelled = with_labels(projects)
+    lessons = new_lessons(user, projects)
+    listed = []
+    for project in projects:
+        role = Role(Role.ADMIN if user.is_superuser else roles[project.pk])
+        card = Card(
+            project,
+            role.value,
+            str(role.label),
+            counts[project.pk],
+            own.get(project.pk, []),
+            lessons=lessons.get(project.pk, 0),
+        )
+        if may(role, "batches.change"):
+            steps = steps_of(project, card.counts, has_labels=project.pk in labelled)
+            card.step = next((step for step in steps if step.state == "next"), None)
+        listed.append(card)
+    leading = next((card for card in listed if card.own or card.step or (card.reviews and card.counts.disputed)), None)
+    if leading:
+        leading.leads = True
+    return listed
+
+
+def with_labels(projects: Sequence[Project]) -> set[int]:
+    """Ids of the projects in which any unit has a label, made here or imported."""
+    labels = Label.objects.filter(criterion__project=OuterRef("pk"))
+    found = Project.objects.filter(Exists(labels), pk__in=[project.pk for project in projects])
+    return set(found.order_by().values_list("pk", flat=True))
+
+
+def steps_of(project: Project, counts: Counts, *, has_labels: bool) -> list[Step]:
+    """The campaign from the first file to the export; the first step that isn't done is next.
+
+    A project whose labels were all made elsewhere needs no batch.
+    """
+    settling = bool(counts.settled or counts.disputed)
+    imported = has_labels and not counts.batches
+    labelled = settling or imported
+    plan = [
+        (
+            counts.samples > 0,
+            _("Import samples"),
+            _("Questions with their answers and contexts, from a file."),
+            "import",
+            _("Import samples"),
+        ),
+        (
+            counts.criteria > 0,
+            _("Choose criteria"),
+            _("What people are asked about each unit."),
+            "criteria",
+            _("Add criteria"),
+        ),
+        (
+            counts.batches > 0 or labelled,
+            _("Make a batch"),
+            _("Which samples go to which annotators."),
+            "batch-new",
+            _("New batch"),
+        ),
+        (
+            counts.batches > counts.draft_batches or labelled,
+            _("Open the batch"),
+            _("Annotators see their tasks once it is open."),
+            "batches",
+            _("Go to batches"),
+        ),
+        (
+            counts.tasks_left == 0 and (counts.batches > counts.draft_batches or labelled),
+            _("Labelling"),
+            _("The labels were imported.")
+            if imported
+            else _("%(done)d of %(all)d tasks are done.") % {"done": counts.tasks_done, "all": counts.tasks},
+            "batches",
+            _("Watch progress"),
+        ),
+        (
+            settling and counts.disputed == 0,
+            *_settling(counts, unsettled=imported and not settling),
+        ),
+        (
+            counts.releases > 0,
+            _("Export"),
+            _("A numbered release of the ground truth."),
+            "export",
+            _("Make a release"),
+        ),
+    ]
+    steps, found_next = [], False
+    for done, title, text, name, action in plan:
+        state = "done" if done else "later" if found_next else "next"
+        found_next = found_next or not done
+        waits = name == "adjudicate" and counts.disputed > 0
+        steps.append(Step(name, title, text, reverse(name, args=[project.slug]), action, state, waits))
+    return steps
+
+
+def _settling(counts: Counts, *, unsettled: bool) -> tuple[str, str, str, str]:
+    """`unsettled`: labels were imported and none of them has become a verdict yet."""
+    if unsettled:
+        text = _("Imported labels become verdicts where they agree; the others go to a reviewer.")
+        return _("Settle imported labels"), text, "export", _("Settle")
+    text = ngettext("%(n)d unit waits for a reviewer.", "%(n)d units wait for a reviewer.", counts.disputed)
+    return _("Settle disagreements"), text % {"n": counts.disputed}, "adjudicate", _("Adjudicate")
+
+
+RECENT_BATCHES = 5
+
+
+@project_view("project", get="project.read")
+def overview(page: ProjectPage) -> HttpResponse:
+    project, runs_campaign = page.project, page.may("batches.change")
+    counts = counts_of([project])[project.pk]
+    has_labels = bool(with_labels([project]))
+    return page.render(
+        "frontend/project.html",
+        {
+            "counts": counts,
+            "own": own_batches(page.user, [project]).get(project.pk, []),
+            "lessons": new_lessons(page.user, [project]).get(project.pk, 0),
+            "steps": steps_of(project, counts, has_labels=has_labels) if runs_campaign else [],
+            "criteria": current_criteria(project),
+            "batches": project.batches.all()[:RECENT_BATCHES] if page.may("batches.read") else [],
+            "guidelines": render_markdown(project.guidelines),
+            "reviews": page.may("adjudication.read"),
+            "may_change": page.may("project.change"),
+        },
+    )
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_project(request: HttpRequest) -> HttpResponse:
+    """Two forms on one page: fill in, or upload project.json."""
+    if not request.user.is_staff:
+        raise PermissionDenied(_("Only staff accounts may create projects. Ask the person who runs this server."))
+    sent = request.method == "POST"
+    from_file = sent and "from_file" in request.POST
+    form = NewProjectForm(request.POST if sent and not from_file else None)
+    file_form = ProjectFileForm(
+        request.POST if from_file else None, request.FILES if from_file else None, prefix="upload"
+    )
+    used = file_form if from_file else form
+    status = status_of(used)
+    if sent and used.is_valid():
+        fields = used.cleaned_data
+        spec = fields["file"] if from_file else {key: fields[key] for key in ("name", "guidelines", "criteria")}
+        try:
+            project = create_project(slug=fields["slug"], spec=spec, created_by=request.user)
+        except Refusal as refusal:
+            status = refuse(used, refusal)
+        else:
+            messages.success(request, _("“%(name)s” is ready. Next: import samples.") % {"name": project.name})
+            return redirect("project", slug=project.slug)
+    return render(request, "frontend/project_new.html", {"form": form, "file_form": file_form}, status=status)
+
+
+@project_view("settings", get="project.change", post="project.change")
+def settings(page: ProjectPage) -> HttpResponse:
+    project = page.project
+    initial = {field: getattr(project, field) for field in SettingsForm.base_fields}
+    form = SettingsForm(page.data, initial=initial)
+    status = status_of(form)
+    if form.is_valid():
+        try:
+            change_project(actor=page.user, project=project, **form.cleaned_data)
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            messages.success(page.request, _("Saved."))
+            return page.redirect("settings")
+    preview = render_markdown(project.guidelines)
+    return page.render("frontend/settings.html", {"form": form, "preview": preview}, status=status)
+
+
+@require_safe
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    return render(request, "frontend/home.html", {"cards": cards(request.user)})  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Reports: their pages, plots, the file that needs nothing else, looks, planning."""

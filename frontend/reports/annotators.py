@@ -1,0 +1,140 @@
+"""The annotators of a frozen report, as their page and the file show them.
+
+The matrix of kappas as its table shows it.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+
+from annotate.core.text_tables import UNDEFINED, figure
+from judges.models import AlignmentReport
+from judges.reports.in_words import from_to, shown
+from judges.reports.said import said
+
+# A kappa on fewer common units says little: the same number that a pair needs to count in the means.
+FEW_UNITS = 10
+# Upper ends of the shades of a matrix cell.
+_SHADES = (0.0, 0.2, 0.4, 0.6, 0.8)
+
+
+def matrix_context(matrix: dict[str, Any]) -> dict[str, Any]:
+    """The `matrix` of `judges/matrix.html`."""
+    rows = [
+        {**rater, "cells": [None if i == j else _matrix_table_cell(cell) for j, cell in enumerate(cells)]}
+        for i, (rater, cells) in enumerate(zip(matrix["raters"], matrix["cells"], strict=True))
+    ]
+    few = any(cell and cell["few"] for row in rows for cell in row["cells"])
+    return {**matrix, "rows": rows, "has_few": few, "few_units": FEW_UNITS}
+
+
+def people_only(matrix: dict[str, Any]) -> dict[str, Any]:
+    """The same cells, of people with each other."""
+    places = [place for place, rater in enumerate(matrix["raters"]) if rater["kind"] == "person"]
+    return {
+        **matrix,
+        "raters": [matrix["raters"][place] for place in places],
+        "cells": [[matrix["cells"][i][j] for j in places] for i in places],
+    }
+
+
+def _matrix_table_cell(cell: dict[str, Any] | None) -> dict[str, Any]:
+    if cell is None:
+        return {"text": "", "shade": "none", "title": _("no common units"), "n": "", "few": False}
+    n, few = cell["n"], cell["n"] < FEW_UNITS
+    common = ngettext("%(n)s common unit", "%(n)s common units", n) % {"n": n}
+    if cell["kappa"] is None:
+        title = _("%(why)s; %(common)s") % {"why": said(cell["reason"]), "common": common}
+        return {"text": UNDEFINED, "shade": "none", "title": title, "n": n, "few": few}
+    title = common
+    if cell["low"] is not None:
+        interval = from_to(figure(cell["low"], 2), figure(cell["high"], 2))
+        title = _("%(interval)s, %(common)s") % {"interval": interval, "common": common}
+    shade = "few" if few else sum(cell["kappa"] > end for end in _SHADES)
+    return {"text": figure(cell["kappa"], 2), "shade": shade, "title": title, "n": n, "few": few}
+
+
+# Below this a figure of seconds has a decimal.
+_SHORT_SECONDS = 10
+
+
+def annotators_context(report: AlignmentReport) -> dict[str, Any]:
+    """The `annotators` of `judges/annotators_fragment.html`: everybody in one list, all together as its last entry."""
+    result = report.result
+    found = result["annotators"]
+    together = {**found["together"], "name": ""}
+    everybody = [*found["people"], together]
+    rows = [_row(one) for one in everybody]
+    return {
+        "basis": found["basis"],
+        "count": len(found["people"]) + found["left_out"],
+        "labels": together["labels"],
+        "units": together["units"],
+        "samples": together["samples"],
+        "ties": together["ties"],
+        "left_out": found["left_out"],
+        "rows": rows,
+        "alone": said(together["agreement"]["reason"]) if together["agreement"]["value"] is None else "",
+        "few_units": FEW_UNITS,
+        "has_few": any(row["few"] for row in rows),
+        "model_reason": said(found["model"]["reason"]),
+        "options": [(row["label"], row["passes"]) for row in result["prevalence"]],
+        "says_again": together["consistency"]["value"] is not None,
+        "is_timed": together["seconds"]["n"] > 0,
+        "weeks": [_week(monday) for monday in found["weeks"]["mondays"]],
+        "earlier_weeks": found["weeks"]["earlier"],
+        "weeks_reason": said(found["weeks"]["reason"]),
+    }
+
+
+def people_matrix(report: AlignmentReport) -> dict[str, Any]:
+    """The `matrix` of `judges/matrix.html`, with people only."""
+    return matrix_context(people_only(report.result["matrix"]))
+
+
+def _row(one: dict[str, Any]) -> dict[str, Any]:
+    kappa, rates, model = shown(one["kappa"]), one["rates"] or {}, one["model"] or {}
+    return {
+        "name": one["name"],
+        "units": one["units"],
+        "samples": one["samples"],
+        "compared": one["agreement"]["n"],
+        "few": 0 < one["agreement"]["n"] < FEW_UNITS,
+        "kappa": kappa,
+        "agreement": shown(one["agreement"]),
+        "rates": {name: shown(estimate) for name, estimate in rates.items()},
+        "model": {name: shown(estimate) for name, estimate in model.items()},
+        "consistency": shown(one["consistency"]),
+        "pace": _pace(one["seconds"]),
+        "shares": [{"text": f"{share:.0%}", "width": f"{100 * share:.1f}"} for share in one["shares"] or []],
+        "weeks": [_cell(cell) for cell in one["weeks"]],
+    }
+
+
+def _pace(seconds: dict[str, Any]) -> dict[str, Any]:
+    half = from_to(_seconds(seconds["low"]), _seconds(seconds["high"])) if seconds["n"] else ""
+    return {"median": _seconds(seconds["median"]), "half": half, "n": seconds["n"]}
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return UNDEFINED
+    return figure(value, 1 if value < _SHORT_SECONDS else 0)
+
+
+def _cell(cell: dict[str, Any] | None) -> dict[str, Any] | None:
+    if cell is None:
+        return None
+    few = cell["n"] < FEW_UNITS
+    interval = "" if cell["low"] is None else from_to(figure(cell["low"], 2), figure(cell["high"], 2))
+    return {"text": figure(cell["value"], 2), "interval": interval, "n": cell["n"], "few": few}
+
+
+def _week(monday: str) -> dict[str, str]:
+    day = date.fromisoformat(monday)
+    return {"day": date_format(day, pgettext("format of a day without its year", "j M")), "year": f"{day.year}"}

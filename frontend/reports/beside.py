@@ -1,0 +1,227 @@
+"""What a judge is worth beside people, over parts of the data and over time, as its page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from annotate.core.text_tables import UNDEFINED, figure
+from judges.reports.in_words import Shown, from_to, number, shown, shown_share, spelt
+from judges.reports.said import said, said_plot
+
+VERDICTS = {
+    "at or above the ceiling": gettext_noop(
+        "At the human ceiling: the judge agrees with people about as well as one of them does."
+    ),
+    "below the ceiling": gettext_noop(
+        "Below the human ceiling: people agree with each other better than the judge does with them."
+    ),
+    "not enough labels": gettext_noop(
+        "Not enough labels to say whether the judge agrees with people as well as one of them does."
+    ),
+}
+BASES = {
+    "pass or fail": gettext_noop(
+        "Labels are read as pass or fail; the judge stands here with its decisions on the dev half."
+    ),
+    "labels": gettext_noop("This criterion has no pass or fail, so labels are compared as they are, on all samples."),
+}
+
+
+def beside_context(row: Mapping[str, Any], plots: Mapping[str, str], place: int) -> dict[str, Any]:
+    """The sections of `judges/judge_beside.html` from a judge of a report's result; `place` is its own, from 0."""
+    return {
+        "people": _people(row["people"]),
+        "values": _values(row["values"], row["roc_auc"]),
+        "slices": {**_slices(row["slices"]), "plot": said_plot(plots.get(f"slices-{place + 1}", ""))},
+        "weeks": {**_weeks(row["weeks"]), "plot": said_plot(plots.get(f"weeks-{place + 1}", ""))},
+        "steadiness": _steadiness(row["steadiness"]),
+        "noise": _noise(row["noise"]),
+    }
+
+
+def _people(found: Mapping[str, Any]) -> dict[str, Any]:
+    verdict, basis = VERDICTS[found["verdict"]], BASES[found["basis"]]
+    return {
+        "reason": said(found["reason"]),
+        "verdict": _(verdict),
+        "basis": _(basis),
+        **{name: shown(found[name]) for name in ("human", "judge", "difference")},
+        "rows": [
+            {
+                "name": one["name"],
+                "n": one["n"],
+                "ties": one["ties"],
+                **{name: shown(one[name]) for name in ("human", "judge", "difference", "alone")},
+                "why": said(one["difference"]["reason"]) if one["difference"]["value"] is None else "",
+            }
+            for one in found["annotators"]
+        ],
+        "has_ties": any(one["ties"] for one in found["annotators"]),
+        "left_out": found["left_out"],
+        "test": None if found["test"] is None else _test(found["test"], found["annotators"]),
+    }
+
+
+def _test(test: Mapping[str, Any], annotators: list[dict[str, Any]]) -> dict[str, Any]:
+    tested = [{"name": one["name"], **one["test"]} for one in annotators if one["test"]["n"]]
+    shares = any(one["samples"] < one["n"] for one in tested)
+    omega, other = test["winning_rate_clustered"], test["winning_rate"]
+    return {
+        "epsilon": figure(test["epsilon"], 1),
+        "points": f"{100 * test['epsilon']:.0f}",
+        "tested": test["tested"],
+        "won": None if omega["value"] is None else round(omega["value"] * test["tested"]),
+        "passes": test["passes_clustered"],
+        "needed": test["needed"],
+        "omega": figure(omega["value"], 2),
+        "rho": shown(test["advantage"]),
+        # The paper's own test takes units for independent; where samples have one unit each, the two are the same.
+        "by_units": {"omega": figure(other["value"], 2), "passes": test["passes"]} if shares else None,
+        "rows": [
+            {
+                "name": one["name"],
+                "n": one["n"],
+                "advantage": shown(one["advantage"]),
+                "p": _p(one["p_clustered"]),
+                "won": {True: _("yes"), False: _("no"), None: ""}[one["won_clustered"]],
+                "why": said(one["reason"]),
+            }
+            for one in tested
+        ],
+    }
+
+
+def _values(found: Mapping[str, Any], roc_auc: Mapping[str, Any]) -> dict[str, Any]:
+    area, distance = found["pr_auc"], found["distance"]
+    share = area["share"]
+    rows = [
+        ("ROC AUC", shown(roc_auc), figure(0.5, 2)),
+        (_("PR AUC, finding what passes"), shown(area["passes"]), figure(share, 2)),
+        (_("PR AUC, finding what fails"), shown(area["fails"]), figure(None if share is None else 1 - share, 2)),
+    ]
+    ends, scale = distance["ends"], distance["scale"]
+    return {
+        "areas": rows,
+        "why": "" if share is not None else said(area["passes"]["reason"]),
+        "distance": {
+            "reason": said(distance["reason"]),
+            "ends": None if ends is None else from_to(number(ends[0]), number(ends[1])),
+            "scale": None if scale is None else from_to(number(scale[0]), number(scale[1])),
+            **{name: shown(distance[name]) for name in ("bias", "lower_limit", "upper_limit")},
+            "words": _bias_in_words(distance["bias"]),
+            "bands": [
+                {
+                    "people": number(band["low"])
+                    if band["low"] == band["high"]
+                    else from_to(number(band["low"]), number(band["high"])),
+                    "n": band["n"],
+                    "judge": figure(band["judge"], 2),
+                    "bias": f"{band['bias'] + 0.0:+.2f}",
+                }
+                for band in distance["bands"]
+            ],
+        },
+    }
+
+
+def _bias_in_words(bias: Mapping[str, Any]) -> str:
+    if bias["value"] is None:
+        return ""
+    if bias["low"] is None or bias["low"] <= 0 <= bias["high"]:
+        return _("On average the judge is not shown to score higher or lower than people.")
+    words = (
+        _("On average the judge scores %(points)s higher than people.")
+        if bias["value"] > 0
+        else _("On average the judge scores %(points)s lower than people.")
+    )
+    return words % {"points": figure(abs(bias["value"]), 2)}
+
+
+def _slices(found: Mapping[str, Any]) -> dict[str, Any]:
+    rows = [
+        {
+            "key": part["key"],
+            "value": value_in_words(part["value"]),
+            "n": part["n"],
+            "samples": part["samples"],
+            **{name: figure(part[name], 2) for name in ("kappa", "tpr", "tnr")},
+            "difference": shown(part["difference"]),
+            "worse": part["worse"],
+            "words": _slice_in_words(part),
+        }
+        for part in found["slices"]
+    ]
+    return {
+        "reason": said(found["reason"]),
+        "tested": found["tested"],
+        "rows": rows,
+        "worse": [row for row in rows if row["worse"]],
+        "too_few": all(part["difference"]["value"] is None for part in found["slices"]),
+        "skipped": [{**one, "reason": said(one["reason"])} for one in found["skipped"]],
+        "more_skipped": found["skipped_in_all"] - len(found["skipped"]),
+    }
+
+
+def value_in_words(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _slice_in_words(part: Mapping[str, Any]) -> str:
+    if part["difference"]["value"] is None:
+        return _("too few labels to test")
+    if part["worse"] is None:
+        return _("no difference")
+    return _("worse than the rest") if part["worse"] else _("not shown to be worse")
+
+
+def _weeks(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "reason": said(found["reason"]),
+        "error": shown_share(found["error"]),
+        "rows": [{**week, "error": shown_share(week["error"])} for week in found["weeks"]],
+        "left_out": found["left_out"],
+        "undated": found["undated"],
+    }
+
+
+def _steadiness(found: Mapping[str, Any]) -> dict[str, Any]:
+    scores = found["scores"]
+    return {
+        **found,
+        "reason": said(found["reason"]),
+        "agreement": shown_share(found["agreement"]),
+        "flip_rate": shown_share(found["flip_rate"]),
+        "moved": None if found["moved"] is None else _numbers(found["moved"]),
+        "scores": None if scores is None else from_to(number(scores[0]), number(scores[1])),
+    }
+
+
+def _noise(found: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
+    return {
+        "reason": said(found["reason"]),
+        "observed": shown_share(found["observed"]),
+        "lines": [
+            {
+                "one_rate": line["model"] == "one rate",
+                **{name: shown_share(line[name]) for name in names},
+                "why": said(line["accuracy"]["reason"]) if line["accuracy"]["value"] is None else "",
+            }
+            for line in found["lines"]
+        ],
+    }
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "< 0.001" if value < 0.001 else figure(value, 3)
+
+
+def _numbers(estimate: Mapping[str, Any]) -> Shown:
+    """An estimate in points of a scale that may be of any size."""
+    return spelt(estimate, lambda value: UNDEFINED if value is None else f"{value:.2g}")

@@ -1,0 +1,52 @@
+"""A report as one HTML file that needs nothing else: no server, no network, no script."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from django.utils import translation
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.renderers import JSONRenderer, StaticHTMLRenderer
+from rest_framework.request import Request
+
+from annotate.api import schema as shape
+from annotate.api.base import ProjectAPIView
+from frontend.reports.annotators import annotators_context
+from frontend.reports.judge import judge_context
+from frontend.reports.page import report_context
+from judges.models import AlignmentReport
+from judges.reports.read import one_report
+
+_STATIC = settings.BASE_DIR / "judges" / "static" / "judges"
+
+
+def report_html(report: AlignmentReport) -> str:
+    """In English, whoever asks: it is kept and passed on, and what is frozen in it is in English."""
+    with translation.override("en"):
+        judges = [judge_context(report, place) for place in range(len(report.result["judges"]))]
+        context = {**report_context(report), "judges": judges, "annotators": annotators_context(report), "css": _css()}
+        return render_to_string("judges/report_file.html", context)
+
+
+@cache
+def _css() -> str:
+    """The page's own rules and those of the report, which the web page links."""
+    return "\n".join((_STATIC / name).read_text(encoding="utf-8") for name in ("report_file.css", "report.css"))
+
+
+class ReportFileView(ProjectAPIView):
+    actions = {"GET": "reports.read"}
+    renderer_classes = [JSONRenderer, StaticHTMLRenderer]
+
+    @shape.describes(OpenApiTypes.STR, status=(200, "text/html"))
+    def get(self, request: Request, slug: str, number: int) -> HttpResponse:
+        """One report as a single HTML file.
+
+        With its plots; it needs nothing else to be read, and comes as an attachment.
+        """
+        report = one_report(self.project, number)
+        name = f"{slug}-{report.criterion.key}-report-{number}.html"
+        return HttpResponse(report_html(report), headers={"Content-Disposition": f'attachment; filename="{name}"'})

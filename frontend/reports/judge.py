@@ -1,0 +1,228 @@
+"""One judge of a frozen report, as its page shows it.
+
+What share of all units that a judge scored people would pass, as its page shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from annotate.core.text_tables import figure
+from annotate.core.units import unit_title
+from frontend.reports.beside import beside_context
+from judges.models import AlignmentReport
+from judges.reports.in_words import Links, from_to, number, percent, shown, shown_share
+from judges.reports.said import said, said_plot
+
+
+def population_context(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The `population` of `judges/judge_population.html` from a judge of a report's result."""
+    return {
+        **found,
+        "reason": said(found["reason"]),
+        **{name: shown_share(found[name]) for name in ("classical", "tuned")},
+        "weight": figure(found["weight"], 2),
+        "narrower": _narrower(found["classical"], found["tuned"]),
+    }
+
+
+def _narrower(classical: Mapping[str, Any], tuned: Mapping[str, Any]) -> str:
+    """By how much of its width the judge narrows the interval; empty where it doesn't, or there is none."""
+    if classical["low"] is None or tuned["low"] is None:
+        return ""
+    share = 1 - (tuned["high"] - tuned["low"]) / (classical["high"] - classical["low"])
+    return percent(share) if share >= 0.001 else ""
+
+
+# Rows of the table beside a sweep plot.
+_SWEEP_ROWS = 20
+# Whether people pass it, and whether the judge does.
+_OUTCOMES = {
+    (False, True): gettext_noop("false pass"),
+    (True, False): gettext_noop("false fail"),
+    (True, True): gettext_noop("both pass"),
+    (False, False): gettext_noop("both fail"),
+}
+# Where the two differ.
+_MISTAKES = ((False, True), (True, False))
+_METHODS = {"platt": gettext_noop("Platt’s curve"), "isotonic": gettext_noop("Isotonic steps")}
+
+
+def judge_summary(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
+    """One of the `judges` of `judges/report_fragment.html`; `place` is its own among the report's judges, from 0."""
+    row = report.result["judges"][place]
+    at = row["at_threshold"]
+    return {
+        "title": row["title"],
+        "anchor": f"judge-{place + 1}",
+        "url": links.judge(row["judge"], row["dimension"]) if links else f"#judge-{place + 1}",
+        "trust": row["trust"],
+        "kappa": shown(row["kappa"]),
+        "threshold": number(at["threshold"]),
+        "sign": "≥" if row["higher_is_better"] else "≤",
+        "rates": {name: shown(at[name]) for name in ("tpr", "tnr", "f1", "precision", "accuracy", "ac1")},
+        "correlations": {name: shown(row[name]) for name in ("roc_auc", "spearman", "kendall", "pearson")},
+        "coverage": row["coverage"],
+        "best_kappa": figure(row["sweep_best"]["kappa"], 2),
+        "best_threshold": number(row["sweep_best"]["threshold"]),
+    }
+
+
+def judge_context(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
+    """The `judge` of `judges/judge_fragment.html`."""
+    row, plots = report.result["judges"][place], report.plots
+    at = row["at_threshold"]
+    return {
+        **judge_summary(report, place, links),
+        "labels": {name: shown(estimate) for name, estimate in (row["labels"] or {}).items()},
+        "confusion": at["confusion"],
+        "why": said(at["reason"]),
+        "note": said(row["note"]),
+        "caveat": row["caveat"],
+        "plot": said_plot(plots.get(f"sweep-{place + 1}", "")),
+        "sweep": _sweep_rows(row["sweep"]) if f"sweep-{place + 1}" in plots else [],
+        "dial": _dial(row, f"sweep-{place + 1}", links) if f"sweep-{place + 1}" in plots else None,
+        "histogram": _histogram(row["histogram"], said_plot(plots.get(f"histogram-{place + 1}", ""))),
+        "calibration": _calibration(row, said_plot(plots.get(f"reliability-{place + 1}", ""))),
+        "grades": _grades(row["grades"]),
+        "population": population_context(row["population"]),
+        "disagreements": [_disagreement(row, at, links) for at in range(len(row["disagreements"]))],
+        **beside_context(row, plots, place),
+    }
+
+
+def outcome(disagreement: Mapping[str, Any]) -> str:
+    """The cell of the confusion matrix that a disagreement stands in; empty where there is none."""
+    cell = _OUTCOMES.get((disagreement["passes"], disagreement["judge_passes"]))
+    return _(cell) if cell else ""
+
+
+def _disagreement(judge: Mapping[str, Any], at: int, links: Links | None) -> dict[str, Any]:
+    row = judge["disagreements"][at]
+    return {
+        **row,
+        "url": links.disagreement(judge, at) if links else "",
+        "unit_title": unit_title(row["unit"], row.get("unit_number")),
+        "human": figure(row["human"], 2),
+        "verdict": {True: _("pass"), False: _("fail"), None: _("split in half")}[row["passes"]],
+        "outcome": outcome(row),
+        "is_mistake": (row["passes"], row["judge_passes"]) in _MISTAKES,
+        "said": number(row["score"]) if row["label"] is None else str(row["label"]),
+    }
+
+
+def _sweep_rows(curve: Mapping[str, Sequence[float | None]]) -> list[list[str]]:
+    size = len(curve["thresholds"])
+    step = max(1, -(-size // _SWEEP_ROWS))
+    return [
+        [number(curve["thresholds"][at]), *(figure(curve[name][at], 2) for name in ("kappa", "tpr", "tnr"))]
+        for at in range(0, size, step)
+    ]
+
+
+def _dial(row: Mapping[str, Any], name: str, links: Links | None) -> dict[str, Any] | None:
+    """The threshold that a page lets one drag: what is shown at the best one, and the same at each stop.
+
+    None where kappa is undefined at every threshold. A file has no script, and so no stops.
+    """
+    curve = row["sweep"]
+    if curve["best"] is None:
+        return None
+    best, size = curve["thresholds"].index(curve["best"]), len(curve["thresholds"])
+    stops = {
+        "threshold": [number(value) for value in curve["thresholds"]],
+        **{name: [figure(value, 2) for value in curve[name]] for name in ("kappa", "tpr", "tnr")},
+        "tp": curve["tp"],
+        "fp": curve["fp"],
+        "fn": [curve["positives"] - count for count in curve["tp"]],
+        "tn": [curve["negatives"] - count for count in curve["fp"]],
+    }
+    return {
+        "name": name,
+        "best": best,
+        "last": size - 1,
+        "stops": size,
+        "observed": curve["observed"],
+        "skipped": curve["observed"] - size,
+        "shown": {key: values[best] for key, values in stops.items()},
+        "data": stops if links and size > 1 else None,
+        "data_id": f"{name}-data",
+    }
+
+
+def _histogram(histogram: Mapping[str, Any] | None, plot: str) -> dict[str, Any] | None:
+    if histogram is None:
+        return None
+    edges = [number(edge) for edge in histogram["edges"]]
+    rows = zip(edges[:-1], edges[1:], histogram["passes"], histogram["fails"], strict=True)
+    return {"plot": plot, "rows": list(rows)}
+
+
+def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
+    """None for a judge that answers with labels, and where there is no pass or fail: nothing is missing there."""
+    found = row["calibration"]
+    if row["histogram"] is None:
+        return None
+    if found["reason"] is not None:
+        return {"reason": said(found["reason"])}
+    chosen, constant = found["chosen"], found["constant"]
+    # In our own order: the database keeps the keys of JSON in another.
+    rows = [_method(_(title), found["methods"][name], name == chosen) for name, title in _METHODS.items()]
+    rows.insert(0, _method(_("Threshold"), {"reason": None, "kappa": row["at_threshold"]["kappa"]}, is_chosen=False))
+    if found["as_is"] is not None:
+        rows.insert(0, _method(_("Scores as they are"), found["as_is"], is_chosen=False))
+    return {
+        "reason": None,
+        "chosen": chosen and _(_METHODS[chosen]),
+        "why_none": said(found["why_none"]),
+        "is_idle": chosen is not None and found["methods"][chosen]["log_loss"]["value"] >= constant["log_loss"],
+        "units": found["units"],
+        "samples": found["samples"],
+        "rows": rows,
+        "constant": {
+            "share": percent(constant["share"]),
+            "brier": figure(constant["brier"], 3),
+            "log_loss": figure(constant["log_loss"], 3),
+        },
+        "plot": plot,
+        "points": [_point(point) for point in found["points"]],
+    }
+
+
+def _method(title: str, row: Mapping[str, Any], is_chosen: bool) -> dict[str, Any]:
+    if row["reason"] is not None:
+        return {"title": title, "reason": said(row["reason"])}
+    others = [shown(row[name], 3) if name in row else None for name in ("brier", "log_loss", "ece")]
+    return {
+        "title": title,
+        "reason": None,
+        "is_chosen": is_chosen,
+        "cells": [shown(row["kappa"]), *others],
+        "ece_if_perfect": figure(row["ece_if_perfect"], 3) if "ece_if_perfect" in row else "",
+    }
+
+
+def _point(point: Mapping[str, Any]) -> dict[str, Any]:
+    has_interval = point["low"] is not None
+    return {
+        "range": from_to(percent(point["lowest"]), percent(point["highest"])),
+        "predicted": percent(point["predicted"]),
+        "observed": percent(point["observed"]),
+        "interval": from_to(percent(point["low"]), percent(point["high"])) if has_interval else "",
+        "n": point["n"],
+    }
+
+
+def _grades(grades: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Each level with the scores that reach it."""
+    if grades is None or grades["reason"] is not None:
+        return None if grades is None else {**grades, "reason": said(grades["reason"])}
+    sign, below = ("≥", "<") if grades["higher_is_better"] else ("≤", ">")
+    first = f"{below} {number(grades['cuts'][0])}"
+    scores = [first, *(_("none") if cut is None else f"{sign} {number(cut)}" for cut in grades["cuts"])]
+    rows = [{"level": level, "score": score} for level, score in zip(grades["levels"], scores, strict=True)]
+    return {"reason": None, "kappa": shown(grades["kappa"]), "rows": rows}

@@ -1,0 +1,378 @@
+"""Looking at the test half with one judge, and certifying what was seen.
+
+Looks at test with one judge, and its certificate, as its page shows them.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.cache import cache
+from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from annotate.api.base import whole_number
+from annotate.core.errors import Invalid, Refusal
+from annotate.core.scales import as_number
+from annotate.models import Criterion
+from annotate.projects.read import one_criterion
+from frontend.base.pages import ProjectPage, project_view
+from frontend.reports.parts import judge_url
+from judges.certificates.drift_read import drift_sentence
+from judges.certificates.gate import Gate, Standing, gate_markdown, held_to, standing
+from judges.certificates.write import issue_certificate, look_at_test
+from judges.models import Judge, Look
+from judges.reports.in_words import Shown, from_to, number, percent, shown
+from judges.reports.read import FIGURES_VERSION
+from judges.reports.said import said
+
+# Figures of a look: name in its result (within `calibrated` where there is a point), title, in a sentence, anchor.
+_FIGURES = (
+    (
+        "kappa",
+        gettext_noop("Kappa at the threshold"),
+        gettext_noop("Agreement with people beyond chance, as the judge is used today."),
+        "a-judge-at-a-threshold",
+    ),
+    (
+        "calibrated.kappa",
+        gettext_noop("Kappa, calibrated"),
+        gettext_noop("The same, when it passes what is more likely than not to pass."),
+        "calibration",
+    ),
+    (
+        "cutpoints.kappa",
+        gettext_noop("Quadratic kappa of its grades"),
+        gettext_noop("Agreement when its scores are read as the criterion’s levels."),
+        "calibration",
+    ),
+    (
+        "tpr",
+        gettext_noop("TPR"),
+        gettext_noop("Of what people pass, the share that the judge passes."),
+        "a-judge-at-a-threshold",
+    ),
+    (
+        "tnr",
+        gettext_noop("TNR"),
+        gettext_noop("Of what people fail, the share that the judge fails."),
+        "a-judge-at-a-threshold",
+    ),
+    (
+        "roc_auc",
+        gettext_noop("ROC AUC"),
+        gettext_noop("How often something people pass scores better than something they fail; 0.5 is guessing."),
+        "correlations-and-roc-auc",
+    ),
+    (
+        "ceiling",
+        gettext_noop("Judge less a person"),
+        gettext_noop("Its kappa with the majority of people, less that of one of them; 0 is as good as a person."),
+        "the-human-ceiling",
+    ),
+    (
+        "error",
+        gettext_noop("Wrong decisions"),
+        gettext_noop("The share of a sample’s decisions that are wrong, averaged over samples."),
+        "drift",
+    ),
+    (
+        "calibrated.brier",
+        gettext_noop("Brier score"),
+        gettext_noop("Squared distance of its probabilities from what people said; 0 is best."),
+        "calibration",
+    ),
+    (
+        "calibrated.log_loss",
+        gettext_noop("Log loss"),
+        gettext_noop("The same, when being sure and wrong costs most."),
+        "calibration",
+    ),
+    (
+        "calibrated.ece",
+        gettext_noop("ECE"),
+        gettext_noop("How far its probabilities lie from the shares they claim."),
+        "calibration",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a look costs. level: of its intervals; wider: how many times as wide as a plain 95 % one they are."""
+
+    number: int
+    level: str
+    wider: str
+
+
+def next_look(criterion: Criterion, judge_name: str) -> int:
+    """The number that the next look with this judge would have."""
+    last = Look.objects.filter(criterion=criterion, judge__name=judge_name).order_by("-number").first()
+    return 1 if last is None else last.number + 1
+
+
+def cost_of(look: int) -> Cost:
+    """Kept in the cache: the statistics take a second to load, and this is all that most page views want of them."""
+    found: Cost | None = cache.get(key := f"cost-of-look:{FIGURES_VERSION}:{look}")
+    if found is None:
+        from alignment.judging.looks import level_of_look, widening
+
+        found = Cost(look, percent_of(level_of_look(look)), f"{widening(look):.1f}")
+        cache.set(key, found, timeout=None)
+    return found
+
+
+def looks_context(criterion: Criterion, judge_name: str, dimension: str) -> dict[str, Any]:
+    """`history`: every look with the judge at the criterion as it is now, newest first. `latest`: the last at this
+    dimension in full, None before the first. `next`: what another one would cost."""
+    looks = list(
+        Look.objects.filter(criterion=criterion, judge__name=judge_name)
+        .select_related("version", "judge", "created_by", "certificate")
+        .defer("samples")
+    )
+    latest = next((look for look in looks if look.dimension == dimension), None)
+    return {
+        "history": [_in_history(look) for look in looks],
+        "latest": None if latest is None else look_in_full(latest),
+        "is_last": latest is not None and latest is looks[0],
+        "several_dimensions": len({look.dimension for look in looks}) > 1,
+        "next": cost_of(1 if not looks else looks[0].number + 1),
+    }
+
+
+def look_in_full(look: Look) -> dict[str, Any]:
+    result = look.result
+    calibrated, cutpoints = result["calibrated"], result["cutpoints"]
+    return {
+        "look": look,
+        "level": percent_of(look.level),
+        "trust": result["trust"],
+        "note": said(result["note"]),
+        "caveat": result["caveat"],
+        "threshold": number(result["threshold"]),
+        "sign": "≥" if look.judge.higher_is_better else "≤",
+        "confusion": result["confusion"],
+        "figures": [
+            {"title": _(title), "sentence": _(sentence), "estimate": _shown(result, name), "anchor": anchor}
+            for name, title, sentence, anchor in _FIGURES
+            if name != "cutpoints.kappa" or cutpoints["calibrator"] is not None
+        ],
+        "calibrator": calibrator_in_words(calibrated["calibrator"]),
+        "why_not_calibrated": said(calibrated["reason"]),
+        "ece_if_perfect": shown(calibrated["ece_if_perfect"]).text,
+        "points": [_point(point) for point in calibrated["points"]],
+        "region": region_in_words(result["region"], look.judge.higher_is_better),
+    }
+
+
+def calibrator_in_words(calibrator: Mapping[str, Any] | None) -> str:
+    """The calibrator with its parameters; nothing when there is none."""
+    if calibrator is None:
+        return ""
+    if calibrator["method"] == "platt":
+        given = {name: number(calibrator[name]) for name in ("slope", "intercept", "lowest", "highest")}
+        return (
+            _("Platt, slope %(slope)s, intercept %(intercept)s, between the scores %(lowest)s and %(highest)s") % given
+        )
+    if calibrator["method"] == "isotonic":
+        scores = calibrator["scores"]
+        ends = {"n": len(scores), "lowest": number(scores[0]), "highest": number(scores[-1])}
+        return _("isotonic, %(n)s points between the scores %(lowest)s and %(highest)s") % ends
+    raise AssertionError(f"no certificate has a calibrator “{calibrator['method']}”")
+
+
+def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
+    """Which scores the judge may decide alone, or why it may decide none."""
+    if region["distance"] is None:
+        reason = said(region["reason"])
+        return _("%(why)s.") % {"why": reason[0].upper() + reason[1:]}
+    inside, error = region["inside"], region["error"]
+    wrong = _("At most %(high)s of these are wrong (%(found)s were, of %(n)s).") % {
+        "high": percent(error["high"]),
+        "found": percent(error["value"]),
+        "n": error["n"],
+    }
+    if region["distance"] == 0:
+        return _("The judge may decide every score alone.") + " " + wrong
+    low, high = region["threshold"] - region["distance"], region["threshold"] + region["distance"]
+    passes = _("%(score)s or more") % {"score": number(high)}
+    fails = _("%(score)s or less") % {"score": number(low)}
+    if not higher_is_better:
+        passes, fails = fails, passes
+    alone = _("The judge may decide alone: pass at %(passes)s, fail at %(fails)s.") % {"passes": passes, "fails": fails}
+    rest = _("%(share)s of all test scores lie there; the rest goes to people.") % {"share": percent(inside["value"])}
+    return f"{alone} {wrong} {rest}"
+
+
+def percent_of(level: float) -> str:
+    """A level of confidence, with two digits of what it misses: 99.970 % and 99.997 % are different promises."""
+    missed = 100 * (1 - level)
+    digits = max(2, 1 - math.floor(math.log10(missed)))
+    return f"{100 - missed:.{digits}f} %"
+
+
+def _in_history(look: Look) -> dict[str, Any]:
+    return {
+        "number": look.number,
+        "created_at": look.created_at,
+        "who": None if look.created_by is None else look.created_by.name,
+        "version": look.version.label,
+        "dimension": look.dimension,
+        "kappa": shown(look.result["kappa"]),
+        "level": percent_of(look.level),
+        "certificate": look.certificate.number if hasattr(look, "certificate") else None,
+    }
+
+
+def _shown(result: Mapping[str, Any], name: str) -> Shown:
+    part, _dot, inner = name.rpartition(".")
+    return shown((result[part] if part else result)[inner])
+
+
+def _point(point: Mapping[str, Any]) -> dict[str, Any]:
+    lowest, highest = percent(point["lowest"]), percent(point["highest"])
+    return {
+        "range": lowest if lowest == highest else from_to(lowest, highest),
+        "predicted": percent(point["predicted"]),
+        "observed": percent(point["observed"]["value"]),
+        "low": percent(point["observed"]["low"]),
+        "high": percent(point["observed"]["high"]),
+        "n": point["observed"]["n"],
+    }
+
+
+# The bar that the gate is shown for until somebody names another: where trust begins to call a judge useful and more.
+_BAR = 0.6
+
+
+def looks_section(page: ProjectPage, criterion: Criterion, judge: str, dimension: str) -> dict[str, Any]:
+    """The context of partials/judge_looks.html."""
+    found = looks_context(criterion, judge, dimension)
+    latest = found["latest"]
+    return {
+        **found,
+        "judge": judge,
+        "dimension": dimension,
+        "may_look": page.may("test.look"),
+        "may_certify": (
+            page.may("certificates.issue")
+            and latest is not None
+            and found["is_last"]
+            and not hasattr(latest["look"], "certificate")
+        ),
+        **_certificate(page, criterion, judge, dimension),
+    }
+
+
+def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension: str) -> dict[str, Any]:
+    held = standing(project=page.project, criterion_key=criterion.key, judge_name=judge, dimension=dimension)
+    if held.certificate is None:
+        return {"certificate": None}
+    certificate, look = held.certificate, held.certificate.look
+    result = look.result
+    gated, wrong_bar, bar = _gated(page, held)
+    return {
+        "certificate": certificate,
+        "certified": look,
+        "certified_level": percent_of(look.level),
+        "certified_kappa": shown(result["kappa"]),
+        "certified_rates": [(name.upper(), shown(result[name])) for name in ("tpr", "tnr")],
+        "certified_threshold": number(result["threshold"]),
+        "certified_sign": "≥" if look.judge.higher_is_better else "≤",
+        "certified_calibrator": calibrator_in_words(result["calibrated"]["calibrator"]),
+        "certified_region": region_in_words(result["region"], look.judge.higher_is_better),
+        "why_not": None if held.why is None else held.why[1],
+        "drift": None if held.drift is None else drift_sentence(held.drift),
+        "drift_left_out": 0 if held.drift is None else held.drift.chosen,
+        "has_drifted": held.drift is not None and held.drift.alarm is not None,
+        "gate": gated,
+        "gate_markdown": None if gated is None else gate_markdown(gated),
+        "gate_command": None if gated is None else _command(page, gated),
+        "bar": bar,
+        "wrong_bar": wrong_bar,
+    }
+
+
+def _gated(page: ProjectPage, held: Standing) -> tuple[Gate | None, str | None, str]:
+    """The gate at the bar that the address names (`?bar=`), or why there is none; and the bar as it was written."""
+    written = page.request.GET.get("bar", str(_BAR))
+    bar = as_number(written.strip())
+    try:
+        if bar is None:
+            raise Invalid("bad_min_kappa", _("The bar: a number from -1 to 1."))
+        return held_to(held, bar), None, written
+    except Invalid as refusal:
+        return None, refusal.message, written
+
+
+def _command(page: ProjectPage, gated: Gate) -> str:
+    """The same on a command line; judges have names that a shell would take apart."""
+    judge, bar = shlex.quote(gated.judge), f"{gated.min_kappa:g}"
+    where = f"{page.project.slug} --criterion {gated.criterion} --judge {judge}"
+    return f"manage.py gate {where} --min-kappa {bar} --format markdown"
+
+
+@project_view("reports", get="test.look", post="test.look")
+def look(page: ProjectPage, key: str) -> HttpResponse:
+    """What the look would cost, before it is taken; a POST takes it."""
+    criterion = one_criterion(page.project, key)
+    given = page.request.POST if page.request.method == "POST" else page.request.GET
+    judge, dimension = _named(page, given)
+    if page.request.method != "POST":
+        context = {
+            "criterion": criterion,
+            "judge": judge,
+            "dimension": dimension,
+            "cost": cost_of(next_look(criterion, judge)),
+            "back": judge_url(page, key, judge, dimension),
+        }
+        return page.render("frontend/report_look.html", context)
+    try:
+        expected = whole_number(given.get("number"), "number", low=1)
+        taken = look_at_test(
+            criterion=criterion, judge_name=judge, dimension=dimension, user=page.user, expected=expected
+        )
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return _to_judge(page, key, judge, dimension)
+    if taken.number < expected:
+        said = _("Nothing has changed since look %(n)d: it is shown again, and nothing was spent.")
+    else:
+        said = _("This was look %(n)d. What it showed is below.")
+    messages.success(page.request, said % {"n": taken.number})
+    return _to_judge(page, key, judge, dimension)
+
+
+@project_view("reports", post="certificates.issue")
+def certify(page: ProjectPage, key: str) -> HttpResponse:
+    """Issues the certificate of the look that the form names."""
+    criterion = one_criterion(page.project, key)
+    try:
+        pk = whole_number(page.request.POST.get("look"), "look")
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return page.redirect("report-judge", key)
+    found = Look.objects.filter(pk=pk, criterion=criterion).select_related("judge").first()
+    if found is None:
+        raise Http404(_("There is no such look."))
+    page.attempt(lambda: issue_certificate(look=found, user=page.user), _("The certificate is issued."))
+    return _to_judge(page, key, found.judge.name, found.dimension)
+
+
+def _named(page: ProjectPage, given: QueryDict) -> tuple[str, str]:
+    """The judge and what it measures, as the address or the form names them."""
+    judge, dimension = given.get("judge"), given.get("measures")
+    if not judge or not dimension or not Judge.objects.filter(project=page.project, name=judge).exists():
+        raise Http404(_("This project has no such judge."))
+    return judge, dimension
+
+
+def _to_judge(page: ProjectPage, key: str, judge: str, dimension: str) -> HttpResponse:
+    return HttpResponseRedirect(f"{judge_url(page, key, judge, dimension)}#looks")

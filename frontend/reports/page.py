@@ -1,0 +1,144 @@
+"""A frozen report as its template shows it: every figure already a text, every list a list.
+
+Judges against people sample by sample, as the report shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from frontend.reports.annotators import matrix_context
+from frontend.reports.judge import judge_summary
+from frontend.reports.planning import drawn_context, planning_context
+from judges.models import AlignmentReport
+from judges.reports.in_words import Links, percent, shown
+from judges.reports.said import said, said_plot
+
+_FIGURES = ("people", "judge", "difference", "pearson", "spearman")
+# Title and what it is, in the order in which the figures come.
+_WORDS = {
+    "faithfulness": (
+        gettext_noop("Share of claims that pass"),
+        gettext_noop("faithfulness, where the question is whether contexts support them"),
+    ),
+    "context_precision": (
+        gettext_noop("Context precision"),
+        gettext_noop("whether the contexts that pass are ranked first"),
+    ),
+    "precision_at_k": (gettext_noop("Precision@%(k)s"), gettext_noop("share of the first %(k)s contexts that pass")),
+    "reciprocal_rank": (gettext_noop("Reciprocal rank"), gettext_noop("1 / the rank of the first context that passes")),
+    "ndcg_at_k": (
+        gettext_noop("nDCG@%(k)s"),
+        gettext_noop("the order of the contexts by their grades, against the best order"),
+    ),
+    "context_recall": (
+        gettext_noop("Share of key facts that pass"),
+        gettext_noop("context recall, where the question is about the contexts"),
+    ),
+    "context_entity_recall": (
+        gettext_noop("Share of entities that pass"),
+        gettext_noop("context entity recall, where the question is about the contexts"),
+    ),
+}
+_PARTS = {
+    "claim": (gettext_noop("claim"), gettext_noop("claims")),
+    "context": (gettext_noop("context"), gettext_noop("contexts")),
+    "fact": (gettext_noop("key fact"), gettext_noop("key facts")),
+    "entity": (gettext_noop("entity"), gettext_noop("entities")),
+}
+
+
+def per_sample_context(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The `per_sample` of `judges/per_sample.html`; None where a sample has one unit."""
+    if found is None:
+        return None
+    part, parts = _PARTS[found["unit"]]
+    metrics = [_metric(metric, found["k"]) for metric in found["metrics"]]
+    return {
+        "part": _(part),
+        "parts": _(parts),
+        "metrics": metrics,
+        # The same sentence wherever it is needed.
+        "caveat": next((metric["caveat"] for metric in found["metrics"] if metric["caveat"]), None),
+        "is_ranked": found["unit"] == "context",
+        "uses_dev": any(row["on_dev"] for metric in metrics for row in metric["rows"]),
+        "has_whole": any(row["whole"] for metric in metrics for row in metric["rows"]),
+    }
+
+
+def _metric(metric: Mapping[str, Any], k: int) -> dict[str, Any]:
+    words = _WORDS[metric["key"]]
+    title, about = (_(text) % {"k": k} for text in words)
+    return {
+        "title": title,
+        "about": about,
+        "reason": said(metric["reason"]),
+        "people": shown(metric["people"]),
+        "left_out": metric["left_out"],
+        "rows": [{**row, **{name: shown(row[name]) for name in _FIGURES}} for row in metric["judges"]],
+    }
+
+
+STATISTICS = (
+    ("percent_agreement", gettext_noop("Percent agreement")),
+    ("cohen_kappa_mean", gettext_noop("Cohen’s kappa, mean over pairs")),
+    ("cohen_kappa_mean_weighted_by_common_units", gettext_noop("… weighted by common units")),
+    ("cohen_kappa_linear_mean", gettext_noop("… linear weights")),
+    ("cohen_kappa_quadratic_mean", gettext_noop("… quadratic weights")),
+    ("fleiss_kappa", gettext_noop("Fleiss’ kappa")),
+    ("krippendorff_alpha_nominal", gettext_noop("Krippendorff’s alpha, nominal")),
+    ("krippendorff_alpha_ordinal", gettext_noop("Krippendorff’s alpha, ordinal")),
+    ("krippendorff_alpha_interval", gettext_noop("Krippendorff’s alpha, interval")),
+    ("krippendorff_alpha_ratio", gettext_noop("Krippendorff’s alpha, ratio")),
+    ("icc_one_way", gettext_noop("Intraclass correlation, one-way")),
+    ("icc_agreement", gettext_noop("… two-way, agreement")),
+    ("icc_consistency", gettext_noop("… two-way, consistency")),
+    ("gwet_ac1", gettext_noop("Gwet’s AC1")),
+    ("gwet_ac2_linear", gettext_noop("Gwet’s AC2, linear weights")),
+    ("gwet_ac2_quadratic", gettext_noop("… quadratic weights")),
+    ("brennan_prediger", gettext_noop("Brennan and Prediger’s kappa")),
+    ("scott_pi_mean", gettext_noop("Scott’s pi, mean over pairs")),
+)
+
+
+def report_context(report: AlignmentReport, links: Links | None = None) -> dict[str, Any]:
+    """The context of `judges/report_fragment.html`."""
+    result = report.result
+    return {
+        **frame_context(report),
+        "people": shown(result["people"]),
+        "judges": [judge_summary(report, place, links) for place in range(len(result["judges"]))],
+        "uses_dev": any(row["at_threshold"]["confusion"] is not None for row in result["judges"]),
+        "forest": said_plot(report.plots.get("forest", "")),
+        "statistics": [(_(title), shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
+        "prevalence": [{**row, "percent": percent(row["share"])} for row in result["prevalence"]],
+        "matrix": matrix_context(result["matrix"]),
+        "planning": planning_context(report),
+        "drawn": drawn_context(report),
+        "per_sample": per_sample_context(result["per_sample"]),
+    }
+
+
+def frame_context(report: AlignmentReport) -> dict[str, Any]:
+    """What every page and part of a report needs: what was asked, and how it was worked out."""
+    result = report.result
+    return {
+        "report": report,
+        "result": result,
+        "has_passes": bool(result["criterion"]["passes"]),
+        "human_is_share": _human_is_share(result),
+        "libraries": ", ".join(f"{name} {version}" for name, version in report.parameters["libraries"].items()),
+        "parameters": report.parameters,
+    }
+
+
+def _human_is_share(result: Mapping[str, Any]) -> bool:
+    """Whether people's figure for a unit is the share that passes; else it is the mean of their values, which is taken
+    of numbers on an ordered scale of more than two (judges.selectors.reference)."""
+    criterion, values = result["criterion"], [row["value"] for row in result["prevalence"]]
+    has_mean = criterion["scale"] in ("ordinal", "interval") and all(isinstance(value, int | float) for value in values)
+    return bool(criterion["passes"]) and not has_mean

@@ -1,0 +1,126 @@
+"""What the pages of one criterion's report share: its state, its navigation, and a message while it is being made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from annotate.core.errors import Refusal
+from annotate.core.units import unit_anchor
+from annotate.models import Criterion
+from annotate.projects.read import one_criterion
+from frontend.base.pages import ProjectPage
+from judges.models import AlignmentReport
+from judges.reports.in_words import Links
+from judges.reports.read import report_state
+from judges.reports.requests import request_report
+
+# Name of the URL, and its label.
+PARTS = (
+    ("report", gettext_noop("Report")),
+    ("report-judge", gettext_noop("Judge")),
+    ("report-annotators", gettext_noop("Annotators")),
+    ("report-compare", gettext_noop("Compare")),
+    ("report-triage", gettext_noop("Triage")),
+    ("report-planner", gettext_noop("Planner")),
+)
+
+
+def report_part(
+    page: ProjectPage,
+    key: str,
+    part: str,
+    template: str,
+    context_of: Callable[[AlignmentReport], dict[str, Any]],
+    *,
+    status: int = 200,
+    criterion: Criterion | None = None,
+) -> HttpResponse:
+    """One page of the latest report, or, where there is none yet, the message that it is being made: a first visit asks
+    for it. `context_of` gives the page's own context; Http404 from it is passed on. criterion: an earlier version,
+    whose report is only shown."""
+    current = one_criterion(page.project, key)
+    criterion = criterion or current
+    state = report_state(criterion)
+    is_current = criterion == current
+    if is_current and state.report is None and not state.is_pending and ask_for_report(page, criterion):
+        state = report_state(criterion)
+    context: dict[str, Any] = {
+        "criterion": criterion,
+        "state": state,
+        "report": state.report,
+        "help_url": reverse("statistics-help"),
+        "parts": [{"label": _(label), "url": page.url(name, key), "current": name == part} for name, label in PARTS]
+        if is_current
+        else [],
+        "newer_version": None if is_current else current.version,
+    }
+    if state.report is not None:
+        context |= context_of(state.report)
+    return page.render(template, context, status=status)
+
+
+def links(page: ProjectPage, key: str) -> Links:
+    return Links(
+        sample=lambda sample, unit: f"{page.url('sample', sample)}#{unit_anchor(unit)}",
+        judge=lambda judge, dimension: judge_url(page, key, judge, dimension),
+        disagreement=lambda judge, at: disagreement_url(page, key, judge, at),
+    )
+
+
+def judge_url(page: ProjectPage, key: str, judge: str, dimension: str, part: str = "report-judge") -> str:
+    return f"{page.url(part, key)}?{urlencode({'judge': judge, 'measures': dimension})}"
+
+
+def switcher(
+    page: ProjectPage, key: str, part: str, report: AlignmentReport, place: int | None
+) -> list[dict[str, Any]]:
+    """From one judge of the report to the others, on pages of one judge."""
+    return [
+        {
+            "title": row["title"],
+            "url": judge_url(page, key, row["judge"], row["dimension"], part),
+            "current": at == place,
+        }
+        for at, row in enumerate(report.result["judges"])
+    ]
+
+
+def disagreement_url(page: ProjectPage, key: str, judge: Mapping[str, Any], at: int) -> str:
+    """The sample, with the way to the disagreements before and after it (frontend.reports.disagreements)."""
+    row = judge["disagreements"][at]
+    query = {"criterion": key, "judge": judge["judge"], "measures": judge["dimension"], "disagreement": at + 1}
+    return f"{page.url('sample', row['sample'])}?{urlencode(query)}#{unit_anchor(row['unit'])}"
+
+
+def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
+    """Whether one is on its way; if not, the page says why."""
+    try:
+        request_report(criterion=criterion, user=page.user)
+    except Refusal as refusal:
+        messages.error(page.request, refusal.message)
+        return False
+    return True
+
+
+def chosen_judge(page: ProjectPage, report: AlignmentReport, name: str = "judge") -> int | None:
+    """The place of the judge that the address names (`?judge=…&measures=…`); the first one's when it names none.
+
+    None when the report has no judges. Http404 for a judge that it doesn't have.
+    """
+    judges = report.result["judges"]
+    wanted = page.request.GET.get(name)
+    measures = page.request.GET.get("measures" if name == "judge" else f"{name}_measures")
+    if wanted is None:
+        return 0 if judges else None
+    for place, row in enumerate(judges):
+        if row["judge"] == wanted and measures in (None, row["dimension"]):
+            return place
+    raise Http404(_("This report has no such judge."))

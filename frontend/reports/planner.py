@@ -1,0 +1,184 @@
+"""The planner of a criterion: how many more labels its figures want, which samples to label next, and what labels of
+drawn samples say of all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.batches.draws_read import draw_progress, unlabelled_samples
+from annotate.batches.sample_choice import MAX_SEED
+from annotate.core.errors import Refusal
+from annotate.models import Criterion, Project
+from annotate.projects.read import one_criterion
+from frontend.base.pages import ProjectPage, project_view, refuse
+from frontend.batches.forms import WhoLabelsForm
+from frontend.reports.page import frame_context
+from frontend.reports.parts import report_part
+from frontend.reports.planning import drawn_context, planning_context, strata_context
+from judges.models import AlignmentReport
+from judges.reports.next_samples import (
+    DEFAULT_COUNT,
+    FEWEST_SAMPLES,
+    MOST_SAMPLES,
+    About,
+    NextSamples,
+    make_next_batch,
+    next_samples,
+)
+from judges.reports.read import report_state
+
+PEOPLE = "people"
+
+
+class WidthForm(forms.Form):
+    """How sure one wants to be."""
+
+    width = forms.FloatField(
+        label=gettext_lazy("Half-width wanted (±)"),
+        min_value=0.005,
+        max_value=1.0,
+        widget=forms.NumberInput({"step": "any"}),
+    )
+
+
+class DrawForm(forms.Form):
+    """How many samples to draw, and what their labels should make surer."""
+
+    n = forms.IntegerField(
+        label=gettext_lazy("How many samples"), min_value=FEWEST_SAMPLES, max_value=MOST_SAMPLES, initial=DEFAULT_COUNT
+    )
+    about = forms.ChoiceField(label=gettext_lazy("Labels should make surer"))
+
+    def __init__(self, judges: Sequence[Mapping[str, Any]], *args: Any, **kwargs: Any) -> None:
+        """`judges`: those of the report."""
+        super().__init__(*args, **kwargs)
+        choices: list[tuple[str, Any]] = [(PEOPLE, gettext_lazy("how people answer"))]
+        choices += [(_key(row), gettext_lazy("kappa of %(judge)s") % {"judge": row["title"]}) for row in judges]
+        self.fields["about"].choices = choices  # type: ignore[attr-defined]
+        # Whoever opens the planner of a judge that scores wants to know that judge.
+        self.fields["about"].initial = next((_key(row) for row in judges if row["kappa"]["value"] is not None), PEOPLE)
+
+    def wanted(self) -> dict[str, Any]:
+        """The draw as services.next_samples takes it."""
+        about = self.cleaned_data["about"]
+        return {"count": self.cleaned_data["n"], "about": None if about == PEOPLE else About(*json.loads(about))}
+
+
+class DrawnBatchForm(WhoLabelsForm):
+    """Who labels the draw that was seen; it goes along, as `DrawForm` was sent and as it came out."""
+
+    n = forms.CharField(widget=forms.HiddenInput)
+    about = forms.CharField(widget=forms.HiddenInput)
+    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, widget=forms.HiddenInput)
+    plan = forms.CharField(max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        # The page has the draw's own form as well.
+        super().__init__(project, *args, auto_id="id_batch_%s", **kwargs)
+
+
+def _key(row: Mapping[str, Any]) -> str:
+    return json.dumps([row["judge"], row["dimension"]])
+
+
+TEMPLATE = "frontend/report_planner.html"
+BATCH_FIELDS = ("seed", "plan", "name", "annotators", "overlap", "due_date")
+
+
+@project_view("reports", get="reports.read", post="batches.change")
+def planner(page: ProjectPage, key: str) -> HttpResponse:
+    """GET shows; with `n` also the samples that would be drawn. POST makes a draft batch of the draw that was seen."""
+    criterion = one_criterion(page.project, key)
+    if page.data is not None:
+        return _make(page, criterion, page.data)
+    given = page.request.GET
+
+    def context(report: AlignmentReport) -> dict[str, Any]:
+        form = DrawForm(report.result["judges"], given if "n" in given else None)
+        seen = _seen(criterion, form)
+        return _context(page, criterion, report, form, seen, None if seen is None else _first(page, criterion, seen))
+
+    return report_part(page, key, "report-planner", TEMPLATE, context)
+
+
+def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpResponse:
+    report = report_state(criterion).report
+    if report is None:
+        # Nothing that could have been seen; the page says so.
+        return page.redirect("report-planner", criterion.key)
+    draw, form = DrawForm(report.result["judges"], data), DrawnBatchForm(page.project, data)
+    status = 422
+    if form.is_valid() and draw.is_valid():
+        given = {name: form.cleaned_data[name] for name in BATCH_FIELDS}
+        try:
+            batch = make_next_batch(criterion=criterion, created_by=page.user, **draw.wanted(), **given)
+        except Refusal as refusal:
+            status = refuse(form, refusal)
+        else:
+            said = _("Batch %(n)d is a draft of %(samples)d drawn samples. Open it to make the tasks.")
+            messages.success(page.request, said % {"n": batch.number, "samples": draw.cleaned_data["n"]})
+            return page.redirect("batch", batch.number)
+
+    def context(report: AlignmentReport) -> dict[str, Any]:
+        """The draw as it is now, and what was typed: what is confirmed next is what is shown."""
+        seen = _seen(criterion, draw, form.cleaned_data.get("seed"))
+        if seen is not None:
+            typed = data.copy()
+            typed["seed"], typed["plan"] = str(seen.seed), seen.plan
+            form.data = typed
+        return _context(page, criterion, report, draw, seen, None if seen is None else form)
+
+    return report_part(page, criterion.key, "report-planner", TEMPLATE, context, status=status)
+
+
+def _seen(criterion: Criterion, form: DrawForm, seed: int | None = None) -> NextSamples | None:
+    if not (form.is_bound and form.is_valid()):
+        return None
+    try:
+        return next_samples(criterion=criterion, seed=seed, **form.wanted())
+    except Refusal as refusal:
+        refuse(form, refusal, "n")
+        return None
+
+
+def _first(page: ProjectPage, criterion: Criterion, seen: NextSamples) -> DrawnBatchForm | None:
+    """The form before anybody typed into it."""
+    if not page.may("batches.change"):
+        return None
+    count = len(seen.proposal.chosen)
+    name = _("%(n)d samples to learn most from: %(criterion)s") % {"n": count, "criterion": criterion.name}
+    draw = {"n": count, "about": page.request.GET.get("about"), "seed": seen.seed, "plan": seen.plan}
+    return DrawnBatchForm(page.project, initial={**draw, "name": name[:200]})
+
+
+def _context(
+    page: ProjectPage,
+    criterion: Criterion,
+    report: AlignmentReport,
+    form: DrawForm,
+    seen: NextSamples | None,
+    batch_form: DrawnBatchForm | None,
+) -> dict[str, Any]:
+    width_form = WidthForm(page.request.GET if "width" in page.request.GET else None)
+    wanted = width_form.cleaned_data["width"] if width_form.is_bound and width_form.is_valid() else None
+    return {
+        **frame_context(report),
+        "planning": planning_context(report, wanted),
+        "width_form": width_form,
+        "unlabelled": unlabelled_samples(criterion).count(),
+        "draw_form": form,
+        "seen": None if seen is None else strata_context(seen),
+        "batch_form": batch_form,
+        "may_make": page.may("batches.change"),
+        "progress": draw_progress(criterion),
+        "drawn": drawn_context(report),
+    }

@@ -1,0 +1,113 @@
+"""Forest plot: every judge's kappa with its interval, before the band of people's agreement with each other.
+
+Every two judges, and versions of one: how much more the second agrees with people, with its interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from annotate.core.text_tables import interval
+from frontend.reports.plots.svg import BAND, JUDGE, draw, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# A report holds any number of judges; a plot that fits a page does not.
+MAX_ROWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """`estimate`: as Estimate.as_dict."""
+
+    title: str
+    estimate: dict[str, Any]
+
+
+def forest_plot(name: str, rows: Sequence[ForestRow], people: dict[str, Any]) -> str:
+    """The figures stand beside the marks and in the table; the description says them in words as well."""
+    shown = rows[:MAX_ROWS]
+    sentences = [f"{row.title}: {interval(row.estimate, 2)}." for row in shown]
+    sentences.append(f"People with each other: {interval(people, 2)}.")
+    if len(rows) > len(shown):
+        sentences.append(f"{len(rows) - len(shown)} more judges are in the table only.")
+    size = (8.0, 1.4 + 0.34 * len(shown))
+    return draw(name, "Kappa of each judge", " ".join(sentences), size, lambda figure: _paint(figure, shown, people))
+
+
+def _paint(figure: Figure, rows: Sequence[ForestRow], people: dict[str, Any]) -> None:
+    axes = figure.add_subplot()
+    axes.axvline(0, color="black", linewidth=0.8, alpha=0.5)
+    if people["value"] is not None:
+        if people["low"] is not None:
+            axes.axvspan(people["low"], people["high"], color=BAND, alpha=0.25, linewidth=0)
+        axes.axvline(people["value"], color=BAND, linewidth=1.5, linestyle="--")
+        axes.annotate(
+            "people with each other",
+            (people["value"], 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            horizontalalignment="right" if people["value"] > 0.5 else "left",
+            fontsize=9,
+        )
+    paint_rows(axes, rows)
+    ends = [end for e in (*(row.estimate for row in rows), people) for end in (e["low"], e["value"]) if end is not None]
+    axes.set_xlim(min([-0.2, *(end - 0.05 for end in ends)]), 1.02)
+    axes.set_xlabel("Cohen’s kappa, with 95 % interval")
+
+
+def paint_rows(axes: Axes, rows: Sequence[ForestRow]) -> None:
+    """A mark with its interval per row, its title on the left and its figures on the right."""
+    axes.patch.set_visible(False)
+    for place, row in enumerate(rows):
+        value, low, high = (row.estimate[end] for end in ("value", "low", "high"))
+        if value is None:
+            axes.text(0.02, place, "undefined", verticalalignment="center", alpha=0.7, fontsize=9)
+            continue
+        if low is not None:
+            axes.plot([low, high], [place, place], color=JUDGE, linewidth=2)
+        axes.plot([value], [place], color=JUDGE, marker="o", markersize=6)
+        axes.annotate(
+            interval(row.estimate, 2),
+            (1.0, place),
+            xycoords=("axes fraction", "data"),
+            xytext=(8, 0),
+            textcoords="offset points",
+            verticalalignment="center",
+            fontsize=9,
+        )
+    axes.set_yticks(range(len(rows)), [plain(row.title) for row in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.tick_params(left=False)
+    axes.spines["left"].set_visible(False)
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def differences_plot(name: str, rows: Sequence[ForestRow]) -> str:
+    """`rows`: the second judge and the first, and the difference of their kappas."""
+    shown = rows[:MAX_ROWS]
+    sentences = [f"{row.title}: {interval(row.estimate, 2)}." for row in shown]
+    if len(rows) > len(shown):
+        sentences.append(f"{len(rows) - len(shown)} more pairs are in the table only.")
+    size = (8.0, 1.1 + 0.3 * len(shown))
+    return draw(
+        name, "Differences in kappa", " ".join(sentences), size, lambda figure: _differences_paint(figure, shown)
+    )
+
+
+def _differences_paint(figure: Figure, rows: Sequence[ForestRow]) -> None:
+    axes = figure.add_subplot()
+    axes.axvline(0, color="black", linewidth=1, alpha=0.6)
+    paint_rows(axes, rows)
+    ends = [abs(row.estimate[end]) for row in rows for end in ("value", "low", "high") if row.estimate[end] is not None]
+    reach = max([0.2, *(end + 0.05 for end in ends)])
+    axes.set_xlim(-reach, reach)
+    axes.set_xlabel("kappa of the second less kappa of the first, with 95 % interval")

@@ -1,0 +1,148 @@
+"""Threshold sweep: kappa, true positive rate and true negative rate of one judge at every threshold.
+
+Score histogram: how a judge scores what people pass (upwards) and what they fail (downwards).
+
+Reliability diagram: of the units that got a probability, how many people really pass.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from annotate.core.text_tables import figure as number
+from frontend.reports.plots.svg import BAND, JUDGE, TNR, TPR, draw, plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Room for a legend on the right, numbers of four digits on the left, and a word above.
+MARGINS = (0.6, 1.4, 0.25, 0.5)
+
+_LINES = (("kappa", "kappa", JUDGE, "-"), ("tpr", "TPR", TPR, "--"), ("tnr", "TNR", TNR, ":"))
+
+
+def sweep_plot(name: str, judge: str, curve: dict[str, list[float | None]], chosen: float | None) -> str:
+    """`curve`: thresholds ascending, with kappa, tpr and tnr at each on dev. `chosen`: the one with the best kappa."""
+    if chosen is None:
+        description = "Kappa is undefined at every threshold of the dev part."
+    else:
+        best = number(curve["kappa"][curve["thresholds"].index(chosen)], 2)
+        description = f"On the dev part kappa is highest, {best}, at threshold {chosen:.4g}."
+    title = f"Threshold sweep of {judge}"
+    return draw(name, title, description, (7.2, 3.0), lambda figure: _paint(figure, curve, chosen), MARGINS)
+
+
+def _paint(figure: Figure, curve: dict[str, Any], chosen: float | None) -> None:
+    axes = figure.add_subplot()
+    axes.patch.set_visible(False)
+    for key, title, colour, style in _LINES:
+        values = [float("nan") if value is None else value for value in curve[key]]
+        # A single threshold is a point, which a line would not show.
+        marker = "o" if len(values) == 1 else ""
+        # The name by which the page finds where each threshold stands in the drawing: a point of the line for each.
+        (line,) = axes.plot(curve["thresholds"], values, color=colour, linestyle=style, label=title, linewidth=1.8)
+        line.set(marker=marker, gid=f"line-{key}")
+    if chosen is not None:
+        axes.axvline(chosen, color="black", linewidth=1, alpha=0.6, gid="chosen")
+        axes.annotate(
+            plain(f"chosen on dev: {chosen:.4g}"),
+            (chosen, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, 2),
+            textcoords="offset points",
+            fontsize=9,
+        )
+    axes.axhline(0, color="black", linewidth=0.8, alpha=0.4)
+    axes.set_ylim(min([-0.05, *(value - 0.05 for value in curve["kappa"] if value is not None)]), 1.05)
+    axes.set_xlabel("threshold")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# A single score is a bar of this width, in its own units.
+_ONE_BAR = 1.0
+
+
+def histogram_plot(name: str, judge: str, histogram: dict[str, Any], chosen: float | None) -> str:
+    """`histogram`: edges of the bins, and how many units in each people pass and fail. `chosen`: the threshold."""
+    passes, fails, edges = (histogram[key] for key in ("passes", "fails", "edges"))
+    description = (
+        f"Scores from {edges[0]:.4g} to {edges[-1]:.4g} of {sum(passes)} units that people pass, "
+        f"most often {_peak(passes, edges)}, and of {sum(fails)} that they fail, most often {_peak(fails, edges)}."
+    )
+    title = f"Scores of {judge}"
+    return draw(
+        name, title, description, (7.2, 2.6), lambda figure: _histogram_paint(figure, histogram, chosen), MARGINS
+    )
+
+
+def _peak(counts: list[int], edges: list[float]) -> str:
+    if not sum(counts):
+        return "nowhere"
+    at = counts.index(max(counts))
+    return f"between {edges[at]:.4g} and {edges[at + 1]:.4g}"
+
+
+def _histogram_paint(figure: Figure, histogram: dict[str, Any], chosen: float | None) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axes = figure.add_subplot()
+    axes.patch.set_visible(False)
+    edges = histogram["edges"]
+    if edges[0] == edges[-1]:
+        edges = [edges[0] - _ONE_BAR / 2, edges[0] + _ONE_BAR / 2]
+    axes.stairs(histogram["passes"], edges, fill=True, color=TNR, label="pass")
+    axes.stairs([-count for count in histogram["fails"]], edges, fill=True, color=TPR, label="fail")
+    axes.axhline(0, color="black", linewidth=0.8)
+    if chosen is not None:
+        axes.axvline(chosen, color="black", linewidth=1, alpha=0.6)
+        axes.annotate(
+            plain(f"chosen on dev: {chosen:.4g}"),
+            (chosen, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, 2),
+            textcoords="offset points",
+            fontsize=9,
+        )
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{abs(count):.0f}"))
+    axes.set_xlabel("score")
+    axes.set_ylabel("units", labelpad=2)
+    axes.legend(title="people", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def reliability_plot(name: str, judge: str, calibration: dict[str, Any]) -> str:
+    """`calibration`: as alignment.report.calibration, with points of the chosen method."""
+    points = calibration["points"]
+    held = sum(point["low"] <= point["predicted"] <= point["high"] for point in points if point["low"] is not None)
+    drawn = sum(point["low"] is not None for point in points)
+    description = (
+        f"{len(points)} groups of units by the probability that was given to them. In {held} of the {drawn} with an "
+        "interval, the interval of the share that people pass holds that probability."
+    )
+    title = f"Reliability of {judge}"
+    return draw(
+        name, title, description, (4.6, 3.8), lambda figure: _reliability_paint(figure, points), (0.6, 0.2, 0.15, 0.5)
+    )
+
+
+def _reliability_paint(figure: Figure, points: list[dict[str, Any]]) -> None:
+    axes = figure.add_subplot()
+    axes.patch.set_visible(False)
+    axes.plot([0, 1], [0, 1], color=BAND, linewidth=1.5, linestyle="--")
+    # One line for all intervals, lifted between them.
+    bars = [point for point in points if point["low"] is not None]
+    across = [at for point in bars for at in (point["predicted"], point["predicted"], float("nan"))]
+    along = [at for point in bars for at in (point["low"], point["high"], float("nan"))]
+    axes.plot(across, along, color=JUDGE, linewidth=1.5)
+    predicted = [point["predicted"] for point in points]
+    axes.plot(predicted, [point["observed"] for point in points], color=JUDGE, marker="o", markersize=5, linestyle="")
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    axes.set_xlabel("probability given")
+    axes.set_ylabel("share that people pass")

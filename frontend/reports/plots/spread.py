@@ -1,0 +1,168 @@
+"""Width of the intervals against labelled samples: people's kappa, and every judge's.
+
+Parts of the data: how much a judge's kappa in each differs from that in the rest.
+
+Week by week: the share of a judge's decisions that people contradict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from annotate.core.text_tables import figure as number
+from annotate.core.text_tables import interval
+from frontend.reports.plots.svg import BAND, JUDGE, TNR, TPR, draw, plain, room_for
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# As many as differ by colour and dash; the table has all.
+_STYLES = ((JUDGE, "-"), (TPR, "--"), (TNR, ":"), (JUDGE, "-."), (TPR, (0, (1, 3))))
+
+
+def planning_plot(name: str, planning: dict[str, Any]) -> str | None:
+    """`planning`: as in a report's result. None when there is no kappa to plan for."""
+    rows = [row for row in planning["rows"] if row["figure"] == "kappa" and row["half_width"] is not None]
+    people, judges = ([row for row in rows if (row["judge"] is None) is wanted] for wanted in (True, False))
+    shown = [*people, *judges[: len(_STYLES)]]
+    if not shown or not planning["more"]:
+        return None
+    sentences = [
+        f"{row['judge'] or 'People with each other'}: ±{number(row['half_width'], 2)} now, "
+        f"±{number(row['curve'][-1], 2)} with {planning['more'][-1]:,} more samples."
+        for row in shown
+    ]
+    if len(judges) > len(_STYLES):
+        sentences.append(f"{len(judges) - len(_STYLES)} more judges are in the table only.")
+    title = "Width of kappa's interval against labelled samples"
+    return draw(name, title, " ".join(sentences), (7.2, 3.0), lambda figure: _paint(figure, planning, shown))
+
+
+def _paint(figure: Figure, planning: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
+    axes = figure.add_subplot()
+    axes.patch.set_visible(False)
+    samples = [planning["samples"] + more for more in (0, *planning["more"])]
+    styles = iter(_STYLES)
+    for row in rows:
+        colour, dash = (BAND, "-") if row["judge"] is None else next(styles)
+        title = "people with each other" if row["judge"] is None else plain(row["judge"], 24)
+        widths = [row["half_width"], *row["curve"]]
+        axes.plot(samples, widths, color=colour, linestyle=dash, label=title, linewidth=1.8)
+        axes.plot(samples[:1], widths[:1], color=colour, marker="o", markersize=5)
+    axes.set_xscale("log")
+    ticks = _ticks(samples)
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_ylim(0, 1.08 * max(row["half_width"] for row in rows))
+    axes.set_xlabel("labelled samples, dev and test together; the dot is now")
+    axes.set_ylabel("half-width of kappa (±)")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _ticks(samples: Sequence[int]) -> list[int]:
+    """The present number, and some of the others that don't stand in each other's way."""
+    kept = [samples[0]]
+    for count in samples[1:]:
+        if count >= 1.45 * kept[-1]:
+            kept.append(count)
+    return kept
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# A plot that fits a page; the table has them all.
+MAX_ROWS = 24
+
+
+def slices_plot(name: str, judge: str, slices: Sequence[Mapping[str, Any]]) -> str | None:
+    """None when fewer than two parts have a difference to show."""
+    known = [part for part in slices if part["difference"]["value"] is not None]
+    if len(known) < 2:
+        return None
+    rows = known[:MAX_ROWS]
+    sentences = [
+        f"{_title(part)}: {interval(part['difference'], 2)}{', worse than the rest' if part['worse'] else ''}."
+        for part in rows
+    ]
+    if len(known) > len(rows):
+        sentences.append(f"{len(known) - len(rows)} more parts are in the table only.")
+    size = (7.2, 1.1 + 0.26 * len(rows))
+    margins = (room_for(_title(part) for part in rows), 1.6 if any(part["worse"] for part in rows) else 0.2, 0.15, 0.55)
+    title = f"Kappa of {judge} on parts of the data, less that on the rest"
+    return draw(name, title, " ".join(sentences), size, lambda figure: _slices_paint(figure, rows), margins)
+
+
+def _title(part: Mapping[str, Any]) -> str:
+    return f"{part['key']}: {part['value']}"
+
+
+def _slices_paint(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
+    axes = figure.add_subplot()
+    axes.patch.set_visible(False)
+    axes.axvline(0, color="black", linewidth=0.8, alpha=0.6)
+    for colour, marker, worse in ((JUDGE, "o", False), (TPR, "D", True)):
+        here = [(place, part["difference"]) for place, part in enumerate(rows) if bool(part["worse"]) is worse]
+        sure = [(place, found["low"], found["high"]) for place, found in here if found["low"] is not None]
+        if sure:
+            places, lows, highs = zip(*sure, strict=True)
+            axes.hlines(places, lows, highs, color=colour, linewidth=2)
+        values = [found["value"] for _, found in here]
+        axes.plot(values, [place for place, _ in here], color=colour, marker=marker, markersize=6, linestyle="")
+    for place, part in enumerate(rows):
+        if part["worse"]:
+            axes.annotate(
+                "worse than the rest",
+                (1.0, place),
+                xycoords=("axes fraction", "data"),
+                xytext=(8, 0),
+                textcoords="offset points",
+                verticalalignment="center",
+                fontsize=9,
+            )
+    axes.set_yticks(range(len(rows)), [plain(_title(part)) for part in rows], fontsize=9)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlabel("kappa less that of the rest")
+    axes.tick_params(left=False)
+    axes.spines["left"].set_visible(False)
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAX_TICKS = 8
+# Inches: left, with the label of the axis, right, top, with the legend, bottom.
+MARGINS = (0.75, 0.35, 0.4, 0.4)
+
+
+def weeks_plot(name: str, judge: str, weeks: Sequence[Mapping[str, Any]], error: Mapping[str, Any]) -> str | None:
+    """`error`: the share over all weeks. None for a single week."""
+    if len(weeks) < 2:
+        return None
+    sentences = [f"{week['week']}: {week['error']['value']:.1%} wrong of {week['units']} units." for week in weeks]
+    sentences.append(f"All weeks: {error['value']:.1%}.")
+    title = f"Share of wrong decisions of {judge}, week by week"
+    return draw(
+        name, title, " ".join(sentences), (7.2, 2.6), lambda figure: _weeks_paint(figure, weeks, error), MARGINS
+    )
+
+
+def _weeks_paint(figure: Figure, weeks: Sequence[Mapping[str, Any]], error: Mapping[str, Any]) -> None:
+    axes = figure.add_subplot()
+    axes.patch.set_visible(False)
+    axes.axhline(100 * error["value"], color=BAND, linewidth=1.5, linestyle="--", label="all weeks")
+    first = date.fromisoformat(weeks[0]["monday"])
+    places = [(date.fromisoformat(week["monday"]) - first).days // 7 for week in weeks]
+    for place, week in zip(places, weeks, strict=True):
+        if week["error"]["low"] is not None:
+            ends = [100 * week["error"][end] for end in ("low", "high")]
+            axes.plot([place, place], ends, color=JUDGE, linewidth=2, alpha=0.7)
+    shares = [100 * week["error"]["value"] for week in weeks]
+    axes.plot(places, shares, color=JUDGE, marker="o", markersize=5, linewidth=1, label="each week", clip_on=False)
+    step = -(-len(weeks) // MAX_TICKS)
+    axes.set_xticks(places[::step], [week["week"] for week in weeks[::step]], fontsize=9)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("% wrong")
+    axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=9)

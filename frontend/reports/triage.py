@@ -1,0 +1,82 @@
+"""Triage of one judge of a frozen report, as its page shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotate.core.text_tables import figure
+from judges.certificates.triage_read import latest_look, left_to_people
+from judges.models import AlignmentReport, Look
+from judges.reports.in_words import Links, from_to, number, percent, shown
+from judges.reports.said import said, said_plot
+
+
+def triage_context(report: AlignmentReport, place: int, links: Links) -> dict[str, Any]:
+    """The curve as it was frozen; the certified region and what is left to people as they are now."""
+    row = report.result["judges"][place]
+    triage, look = row["triage"], latest_look(report.criterion, row)
+    curve = triage["curve"]["risk"]
+    return {
+        "title": row["title"],
+        "url": links.judge(row["judge"], row["dimension"]),
+        "why": said(triage["reason"]),
+        "plot": said_plot(report.plots.get(f"triage-{place + 1}", "")),
+        "aurc": shown(triage["aurc"], 3),
+        "error": figure(curve[-1], 3) if curve else "",
+        "rows": [_row(one) for one in triage["rows"]],
+        "look": None if look is None else _look(look),
+        "left": None if look is None else left_to_people(look),
+    }
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "coverage": percent(row["coverage"]),
+        "distance": number(row["distance"]),
+        "error": shown_share(row["error"]),
+    }
+
+
+def _look(look: Look) -> dict[str, Any]:
+    region = look.result.get("region")
+    return {
+        "number": look.number,
+        "created_at": look.created_at,
+        "region": None if region is None else _region(region),
+    }
+
+
+def _region(region: dict[str, Any]) -> dict[str, Any]:
+    found = {
+        "risk": percent(region["risk"]),
+        "confidence": f"{100 * region['confidence']:.4g}%",
+        "reason": said((region["reason"] or "").removeprefix("no region: ")),
+        "tried": [
+            {"distance": number(step["distance"]), "error": shown_share(step["error"])} for step in region["tried"]
+        ],
+    }
+    if region["distance"] is None:
+        return found
+    threshold, distance = region["threshold"], region["distance"]
+    return {
+        **found,
+        "distance": number(distance),
+        "threshold": number(threshold),
+        "low": number(threshold - distance),
+        "high": number(threshold + distance),
+        "error": shown_share(region["error"]),
+        "inside": shown_share(region["inside"]),
+    }
+
+
+def shown_share(estimate: dict[str, Any]) -> dict[str, Any]:
+    """An estimate of a share in words, in percent."""
+    ends = [] if estimate["low"] is None else [percent(estimate[end]) for end in ("low", "high")]
+    return {
+        "text": percent(estimate["value"]),
+        "interval": from_to(*ends) if ends else "",
+        "high": percent(estimate["high"]),
+        "why": said(estimate["reason"]),
+        "n": estimate["n"],
+        "clusters": estimate["clusters"],
+    }

@@ -1,0 +1,271 @@
+"""Alignment reports: how people agree on a criterion, and how judges are held against them.
+
+The people of a report: how each one labels, and how that sits with the others.
+
+Two judges of a report side by side, or two versions of one.
+
+One judge of a report: everything there is to know about it.
+
+Which decisions one judge of a report may take alone, and a batch of the samples that are left to people.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotate.batches.criterion_change_read import versions_of
+from annotate.batches.write import create_batch
+from annotate.core.errors import Refusal
+from annotate.models import Batch, Criterion
+from annotate.projects.read import current_criteria, one_criterion
+from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.batches.forms import WhoLabelsForm
+from frontend.reports.annotators import annotators_context, people_matrix
+from frontend.reports.compare import compare_context
+from frontend.reports.file import report_html
+from frontend.reports.judge import judge_context
+from frontend.reports.looks import looks_section
+from frontend.reports.page import frame_context, report_context
+from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, links, report_part, switcher
+from frontend.reports.triage import triage_context
+from judges.certificates.triage_read import Left, latest_look, left_to_people
+from judges.models import AlignmentReport, Look
+from judges.reports.in_words import shown
+from judges.reports.read import Overview, is_shown, one_report, overview, report_as_dict, report_state
+
+
+def _json(report: AlignmentReport) -> str:
+    return json.dumps(report_as_dict(report), ensure_ascii=False, indent=2)
+
+
+def _zip(report: AlignmentReport) -> bytes:
+    # Here, not above: the statistics take a second to load, and most pages never count anything.
+    from judges.reports.reproduction import bundle
+
+    return bundle(report)
+
+
+# Ending of the file's name -> its type, and what makes it.
+DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport], str | bytes]]] = {
+    "html": ("text/html; charset=utf-8", report_html),
+    "json": ("application/json", _json),
+    "zip": ("application/zip", _zip),
+}
+
+
+@project_view("reports", get="reports.read", post="reports.freeze")
+def reports(page: ProjectPage) -> HttpResponse:
+    """All judges on all criteria, as their latest reports have them. A POST asks for every report that is missing or
+    out of date."""
+    if page.request.method == "POST":
+        _bring_up_to_date(page)
+        return page.redirect("reports")
+    latest = overview(page.project)
+    rows = [
+        {"criterion": criterion, "report": None if found is None else _in_short(page, criterion.key, found)}
+        for criterion in current_criteria(page.project)
+        for found in (latest.get(criterion.pk),)
+    ]
+    return page.render("frontend/reports.html", {"rows": rows, "help_url": reverse("statistics-help")})
+
+
+def _bring_up_to_date(page: ProjectPage) -> None:
+    states = [(criterion, report_state(criterion)) for criterion in current_criteria(page.project)]
+    old = [criterion for criterion, state in states if state.report is None or state.is_out_of_date]
+    asked = sum(ask_for_report(page, criterion) for criterion in old)
+    if asked:
+        text = ngettext("%(n)s report is being made.", "%(n)s reports are being made.", asked) % {"n": asked}
+        messages.success(page.request, text + " " + _("Load this page again in a few seconds."))
+    elif not old:
+        messages.info(page.request, _("Every report is up to date."))
+
+
+def _in_short(page: ProjectPage, key: str, found: Overview) -> dict[str, Any]:
+    judges = [
+        {**row, "kappa": shown(row["kappa"]), "url": judge_url(page, key, row["judge"], row["dimension"])}
+        for row in found.judges
+    ]
+    return {
+        "number": found.number,
+        "created_at": found.created_at,
+        "people": shown(found.people),
+        "judges": judges,
+        "forest": found.forest,
+    }
+
+
+@project_view("reports", get="reports.read", post="reports.freeze")
+def report(page: ProjectPage, key: str) -> HttpResponse:
+    """The latest report. A POST asks for a new one; a first visit asks for the first."""
+    if page.request.method == "POST":
+        ask_for_report(page, one_criterion(page.project, key))
+        return page.redirect("report", key)
+    return report_part(
+        page,
+        key,
+        "report",
+        "frontend/report.html",
+        lambda report: report_context(report, links(page, key)),
+        criterion=_earlier(page, key),
+    )
+
+
+def _earlier(page: ProjectPage, key: str) -> Criterion | None:
+    """The version that the address names (`?version=1`), if there is a report on it that pages can show."""
+    number = page.request.GET.get("version")
+    if number is None:
+        return None
+    found = next((one for one in versions_of(page.project, key) if str(one.version) == number), None)
+    if found is None or (not found.is_current and report_state(found).report is None):
+        raise Http404(_("There is no such report."))
+    return found
+
+
+@project_view("reports", get="reports.read")
+def status(page: ProjectPage, key: str) -> HttpResponse:
+    """What a browser asks for while a report is being made; once it is there, the whole page is asked for."""
+    criterion = one_criterion(page.project, key)
+    state = report_state(criterion)
+    context = {"criterion": criterion, "state": state, "report": state.report}
+    reply = page.render("frontend/partials/report_status.html", context)
+    if not state.is_pending:
+        reply["HX-Refresh"] = "true"
+    return reply
+
+
+@project_view("reports", get="reports.read")
+def download(page: ProjectPage, key: str, number: int, form: str) -> HttpResponse:
+    """A frozen report as one HTML file that needs nothing else, as JSON, or with all it rests on and the script that
+    works every figure out again."""
+    found = one_report(page.project, number)
+    if found.criterion.key != key or form not in DOWNLOADS:
+        raise Http404(_("There is no such report."))
+    if form != "json" and not is_shown(found):
+        messages.error(
+            page.request, _("An earlier version of Touchstone made that report; it can still be had as JSON.")
+        )
+        return page.redirect("report", key)
+    kind, content = DOWNLOADS[form]
+    name = f"{page.project.slug}-{key}-report-{number}.{form}"
+    return HttpResponse(
+        content(found), content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+@project_view("reports", get="reports.read")
+def annotators(page: ProjectPage, key: str) -> HttpResponse:
+    """For reviewers and admins: annotators may not compare themselves with each other while they label."""
+    return report_part(
+        page,
+        key,
+        "report-annotators",
+        "frontend/report_annotators.html",
+        lambda report: {
+            **frame_context(report),
+            "annotators": annotators_context(report),
+            "matrix": people_matrix(report),
+        },
+    )
+
+
+@project_view("reports", get="reports.read")
+def compare(page: ProjectPage, key: str) -> HttpResponse:
+    """Of the latest report the two that the address names (`?first=…&second=…`), else the first pair there is."""
+
+    def context(report: AlignmentReport) -> dict[str, Any]:
+        first, second = (page.request.GET.get(name) for name in ("first", "second"))
+        try:
+            shown = compare_context(report, links(page, key), first, second)
+        except LookupError as error:
+            raise Http404(_("This report has no such judge.")) from error
+        return {**frame_context(report), "compared": shown}
+
+    return report_part(page, key, "report-compare", "frontend/report_compare.html", context)
+
+
+@project_view("reports", get="reports.read")
+def judge(page: ProjectPage, key: str) -> HttpResponse:
+    """Of the latest report the judge that the address names (`?judge=…&measures=…`), else the first."""
+
+    def context(report: AlignmentReport) -> dict[str, Any]:
+        place, to = chosen_judge(page, report), links(page, key)
+        common = {**frame_context(report), "switcher": switcher(page, key, "report-judge", report, place)}
+        if place is None:
+            return {**common, "judge": None}
+        row = report.result["judges"][place]
+        looks = looks_section(page, report.criterion, row["judge"], row["dimension"])
+        return {**common, "judge": judge_context(report, place, to), "looks": looks}
+
+    return report_part(page, key, "report-judge", "frontend/report_judge.html", context)
+
+
+@project_view("reports", get="reports.read", post="batches.change")
+def triage(page: ProjectPage, key: str) -> HttpResponse:
+    """Of the latest report the judge that the address names (`?judge=…&measures=…`). A POST makes a draft batch of
+    what is left to people."""
+    form = WhoLabelsForm(page.project, page.data, initial={"name": _("What the judge leaves to people")})
+    status = status_of(form)
+    if page.data is not None:
+        criterion = one_criterion(page.project, key)
+        found = _left(page, criterion)
+        if found is None:
+            messages.error(page.request, _("There is no certified region, so there is no rest to make a batch of."))
+            return HttpResponseRedirect(page.request.get_full_path())
+        if form.is_valid():
+            try:
+                batch = _make(page, criterion, form, *found)
+            except Refusal as refusal:
+                status = refuse(form, refusal)
+            else:
+                said = _("Batch %(n)d is a draft. Open it to make the tasks.")
+                messages.success(page.request, said % {"n": batch.number})
+                return page.redirect("batch", batch.number)
+
+    def context(report: AlignmentReport) -> dict[str, Any]:
+        place, to = chosen_judge(page, report), links(page, key)
+        shown = None if place is None else triage_context(report, place, to)
+        return {
+            **frame_context(report),
+            "triage": shown,
+            "switcher": switcher(page, key, "report-triage", report, place),
+            "outcomes_url": None if place is None else _outcomes_url(page, key, report.result["judges"][place]),
+            "form": form if page.may("batches.change") else None,
+        }
+
+    return report_part(page, key, "report-triage", "frontend/report_triage.html", context, status=status)
+
+
+def _outcomes_url(page: ProjectPage, key: str, judge: dict[str, Any]) -> str:
+    return judge_url(page, key, judge["judge"], judge["dimension"], "report-outcomes")
+
+
+def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:
+    report = report_state(criterion).report
+    place = None if report is None else chosen_judge(page, report)
+    if report is None or place is None:
+        return None
+    look = latest_look(criterion, report.result["judges"][place])
+    left = None if look is None else left_to_people(look)
+    return None if look is None or left is None else (look, left)
+
+
+def _make(page: ProjectPage, criterion: Criterion, form: WhoLabelsForm, look: Look, left: Left) -> Batch:
+    """The batch of all that is left, or of what nobody has labelled yet, by the button that was pressed."""
+    names = left.unlabelled if page.request.POST.get("which") == "unlabelled" else left.rest
+    note = _("Left to people by %(judge)s: outside the region certified by look %(look)d, or without a score.")
+    given = {name: form.cleaned_data[name] for name in ("name", "annotators", "overlap", "due_date")}
+    return create_batch(
+        project=page.project,
+        criteria=[criterion],
+        selection={"method": "list", "samples": names, "note": note % {"judge": look.judge.name, "look": look.number}},
+        created_by=page.user,
+        **given,
+    )

@@ -1,0 +1,132 @@
+"""What a check with canaries came to, as plain JSON: for pages and the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotate.core.blindness import samples_still_to_label
+from annotate.core.units import unit_title
+from annotate.models import User
+from judges.canaries.rates import Pair, Reading, Reply, by_status, pairs_of, rates
+from judges.canaries.variants import CLEAN, NUMBERED, VARIANTS
+from judges.models import Ask, AskState, Judge, Run, RunPurpose, ScoreStatus
+
+# Of the flips that are read out.
+MOST_EXAMPLES = 50
+
+
+def checks_of(judge: Judge) -> QuerySet[Run]:
+    """Newest first."""
+    return (
+        Run.objects.filter(version__judge=judge, purpose=RunPurpose.CANARIES)
+        .select_related("version__judge__project", "version__endpoint", "created_by")
+        .order_by("-pk")
+    )
+
+
+def one_check(judge: Judge, run_id: int) -> Run:
+    run = checks_of(judge).filter(pk=run_id).first()
+    if run is None:
+        raise Http404(_("This judge has no such check."))
+    return run
+
+
+def canary_result(run: Run) -> dict[str, Any]:
+    """As far as the run has come: nothing but rates and counts, and nothing of what a sample or a reply says.
+
+    basis: how a flip is read (judges.canaries.rates); least_move: of numbers, from which difference on; samples,
+    units: that have a clean reply; clean: of these, how many have a value and, where that can be said, how many pass;
+    attacks, harmless: the rates (judges.canaries.rates) of all variants of that sort; variants: of each.
+    """
+    reading = Reading(run.version)
+    replies = _replies(run)
+    return _result(run, reading, replies, pairs_of(reading, replies))
+
+
+def _result(run: Run, reading: Reading, replies: Sequence[Reply], pairs: Sequence[Pair]) -> dict[str, Any]:
+    clean = [reply for reply in replies if reply.variant == CLEAN]
+    with_value = [reply.value for reply in clean if reply.value is not None]
+    passing = sum(map(reading.passes, with_value)) if reading.basis == "passes" else None
+    return {
+        "set": run.terms["set"],
+        "seed": run.terms["seed"],
+        "basis": reading.basis,
+        "least_move": reading.least_move if reading.basis == "moves" else None,
+        "best": reading.best,
+        "samples": len({reply.sample for reply in clean}),
+        "units": len(clean),
+        "clean": {"ok": len(with_value), "passing": passing, "failed": by_status(clean)},
+        "coverage": {
+            "asked": len(replies),
+            "ok": sum(reply.status == ScoreStatus.OK for reply in replies),
+            "failed": by_status(replies),
+        },
+        "attacks": asdict(rates([pair for pair in pairs if not pair.variant.is_harmless])),
+        "harmless": asdict(rates([pair for pair in pairs if pair.variant.is_harmless])),
+        "variants": [_variant(variant.number, replies, pairs) for variant in VARIANTS],
+    }
+
+
+def _variant(number: int, replies: Iterable[Reply], pairs: Iterable[Pair]) -> dict[str, Any]:
+    variant = NUMBERED[number]
+    own = [reply for reply in replies if reply.variant == number]
+    compared = [pair for pair in pairs if pair.changed.variant == number]
+    return {
+        "number": number,
+        "key": variant.key,
+        "where": variant.where,
+        "harmless": variant.is_harmless,
+        "asked": len(own),
+        "compared": len(compared),
+        "failed": by_status(own),
+        **asdict(rates(compared)),
+    }
+
+
+def flip_examples(run: Run, reader: User | None) -> dict[str, Any]:
+    """What flipped, with the judge's reasons before and after, towards better first: for those who may run judges.
+    Nothing of samples that the reader still has to label; {"shown": rows, "count": all there are, "held_back"}."""
+    reading = Reading(run.version)
+    flipped = [pair for pair in pairs_of(reading, _replies(run)) if pair.counts]
+    keys = dict(
+        Ask.objects.filter(run=run, repeat=CLEAN).order_by().values_list("sample__external_id", "sample_id").distinct()
+    )
+    blind = set() if reader is None else samples_still_to_label(reader, {keys[pair.clean.sample] for pair in flipped})
+    seen = [pair for pair in flipped if keys[pair.clean.sample] not in blind]
+    seen.sort(key=lambda pair: (pair.variant.is_harmless, not pair.flip.towards, pair.changed.variant))
+    return {
+        "count": len(flipped),
+        "held_back": len(flipped) - len(seen),
+        "shown": [
+            {
+                "sample": pair.clean.sample,
+                "unit": pair.clean.unit,
+                "title": unit_title(pair.clean.unit),
+                "variant": pair.variant.key,
+                "harmless": pair.variant.is_harmless,
+                "towards": pair.flip.towards,
+                "clean": pair.clean.value,
+                "clean_reason": pair.clean.reason,
+                "changed": pair.changed.value,
+                "changed_reason": pair.changed.reason,
+            }
+            for pair in seen[:MOST_EXAMPLES]
+        ],
+    }
+
+
+def _replies(run: Run) -> list[Reply]:
+    """Of every unit that came, in the order in which they were asked about."""
+    asks = Ask.objects.filter(run=run, state=AskState.DONE).order_by("pk")
+    rows = asks.values_list("sample__external_id", "repeat", "outcome")
+    return [
+        Reply(sample, one["unit"], number, one["status"], one["value"], one["reason"])
+        for sample, number, outcome in rows
+        for one in outcome or ()
+    ]

@@ -1,0 +1,92 @@
+"""Checking a judge with injection canaries: an ordinary run, with canaries for scores."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotate.batches.sample_choice import check_seed, new_seed
+from annotate.core.errors import Conflict, Invalid
+from annotate.models import Sample, User
+from annotate.samples.read import samples_named
+from judges.canaries.variants import SET_VERSION
+from judges.kinds.registry import kind_named
+from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
+from judges.runs.write import RunEstimate, estimate_run, start_run
+
+DEFAULT_SAMPLES = 20
+MOST_SAMPLES = 200
+# Read to see whether there is something to ask about them.
+_AT_ONCE = 200
+
+
+def check_canaries(
+    *,
+    version: JudgeVersion,
+    samples: int = DEFAULT_SAMPLES,
+    seed: int | None = None,
+    budget: Decimal | None = None,
+    actor: User | None = None,
+) -> Run:
+    """Asks about `samples` samples of the project that the judge has something to ask about, drawn by the seed: about
+    some units of each, clean and with every canary. The judge is compared only with itself: nothing that people said is
+    read, so samples of either half may be among them.
+
+    Raises Invalid for a judge that can't be checked and for numbers that make no sense; Conflict when there is no
+    sample to ask about.
+    """
+    seed = new_seed() if seed is None else seed
+    return start_run(**_planned(version, samples, seed), budget=budget, actor=actor)
+
+
+def estimate_canaries(*, version: JudgeVersion, samples: int = DEFAULT_SAMPLES, seed: int = 0) -> RunEstimate:
+    """Nothing is stored. Refused as `check_canaries`."""
+    return estimate_run(**_planned(version, samples, seed))
+
+
+def can_be_checked(version: JudgeVersion | None) -> bool:
+    return version is not None and version.judge.kind == JudgeKind.LLM
+
+
+def _planned(version: JudgeVersion, samples: Any, seed: Any) -> dict[str, Any]:
+    if not can_be_checked(version):
+        raise Invalid(
+            "no_canaries",
+            _(
+                "Canaries are texts that ask a model for a value. Only LLM judges can be checked with them: of a RAGAS "
+                "judge the prompts and the reading of replies are the library’s, and other judges reckon and follow "
+                "no instruction."
+            ),
+        )
+    if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST_SAMPLES:
+        raise Invalid(
+            "bad_samples", _("samples: a whole number from 1 to %(most)d.") % {"most": MOST_SAMPLES}, field="samples"
+        )
+    check_seed(seed)
+    return {
+        "version": version,
+        "scope": {"samples": _drawn(version, samples, seed)},
+        "purpose": RunPurpose.CANARIES,
+        "terms": {"set": SET_VERSION, "seed": seed},
+    }
+
+
+def _drawn(version: JudgeVersion, count: int, seed: int) -> list[str]:
+    """By a number of each sample's own: more samples with the same seed are the earlier ones and others."""
+    from judges.core.split import drawn
+
+    project, kind = version.judge.project, kind_named(version.judge.kind)
+    names = Sample.objects.filter(project=project).values_list("external_id", flat=True)
+    order = sorted(names, key=lambda name: (drawn(seed, name, "canaries"), name))
+    chosen: list[str] = []
+    for start in range(0, len(order), _AT_ONCE):
+        block = order[start : start + _AT_ONCE]
+        found = {sample.external_id: sample for sample in samples_named(project, block)}
+        chosen += [name for name in block if kind.units(version.config, found[name])]
+        if len(chosen) >= count:
+            break
+    if not chosen:
+        raise Conflict("no_samples", _("The project has no sample that this judge could be asked about."))
+    return sorted(chosen[:count])

@@ -1,0 +1,345 @@
+"""Applying a certificate: new scores of a certified judge become probabilities, verdicts, and a corrected pass rate.
+
+Applying a certificate to scores that are stored: those of the samples that a version of a pipeline made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from annotate.core.blindness import samples_still_to_label
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.scales import Value, normalise
+from annotate.files.problems import MAX_ID_CHARACTERS
+from annotate.models import Project, Sample, User
+from annotate.samples.read import pipeline_versions, unit_counts
+from judges.certificates.gate import standing
+from judges.core.scores_read import load_scores
+from judges.models import LARGEST_SCORE, Certificate, Look
+
+if TYPE_CHECKING:
+    from alignment.report import Applied
+
+MAX_SCORES = 100_000
+# So many rows with something wrong are listed.
+SHOWN_PROBLEMS = 100
+# And so many are in the sentence.
+_IN_SENTENCE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class NewScore:
+    """One thing the judge said: a number, or one of the criterion's options, which counts as a number of its own.
+    unit: of a stored score."""
+
+    sample: str | None
+    score: float
+    label: Value | None
+    passes: bool
+    unit: str | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AppliedBatch:
+    certificate: Certificate
+    scores: Sequence[NewScore]
+    found: Applied
+
+
+def apply_certificate(
+    *, project: Project, criterion_key: str, judge_name: str, rows: Any, dimension: str | None = None
+) -> AppliedBatch:
+    """What the judge's latest certificate for the criterion makes of new scores. Nothing is stored.
+
+    rows: [{"sample"?: the sample's own id, "score": number}], or "label" in place of "score" for a judge that answers
+    with labels.
+
+    Raises Conflict, in the gate's words, when there is no certificate, or judge or criterion are no longer what was
+    certified, or the judge has drifted; Invalid, naming each row, for what is no score.
+    """
+    certificate = certificate_that_holds(
+        project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
+    )
+    return apply_scores(certificate, _read(certificate.look, rows))
+
+
+def certificate_that_holds(
+    *, project: Project, criterion_key: str, judge_name: str, dimension: str | None = None
+) -> Certificate:
+    """The judge's latest certificate for the criterion. Raises Conflict, in the gate's words, when it can't be relied
+    on, and Invalid as `standing`."""
+    asked = standing(project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension)
+    if asked.why is not None:
+        raise Conflict(*asked.why)
+    return asked.holding
+
+
+def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> AppliedBatch:
+    look = certificate.look
+    # Here, not above: the statistics take a second to load, and a refusal needs none of them.
+    from alignment.report import applied, generator
+
+    found = applied(
+        look.result,
+        look.samples["test"],
+        [one.score for one in scores],
+        [one.sample for one in scores],
+        passes=[one.passes for one in scores],
+        higher_is_better=look.judge.higher_is_better,
+        level=look.level,
+        rng=generator(look.criterion.project.seed, "apply", look.fingerprint),
+    )
+    return AppliedBatch(certificate, scores, found)
+
+
+def applied_as_dict(batch: AppliedBatch, rows: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """rows: what is shown of single scores; None: everything."""
+    certificate, found = batch.certificate, batch.found
+    look = certificate.look
+    rate = found.rate
+    return {
+        "certificate": certificate.number,
+        "criterion": look.criterion.key,
+        "criterion_version": look.criterion.version,
+        "judge": look.judge.name,
+        "judge_version": look.version.label,
+        "dimension": look.dimension,
+        "threshold": look.result["threshold"],
+        "level": look.level,
+        "scores": len(batch.scores),
+        "samples": rate.judged.clusters,
+        "pass_rate": rate.judged.as_dict(),
+        "corrected_pass_rate": rate.rate.as_dict(),
+        "tpr": rate.tpr.as_dict(),
+        "tnr": rate.tnr.as_dict(),
+        "signal": rate.signal.as_dict(),
+        "caveat": found.caveat,
+        "probability": {"method": _method(look), "reason": look.result["calibrated"]["reason"]},
+        "grade": {"reason": look.result["cutpoints"]["reason"]},
+        "region": {
+            "distance": look.result["region"]["distance"],
+            "risk": look.result["region"]["risk"],
+            "inside": None if found.in_region is None else int(found.in_region.sum()),
+            "reason": look.result["region"]["reason"],
+        },
+        "results": applied_rows(batch) if rows is None else rows,
+    }
+
+
+def applied_rows(batch: AppliedBatch) -> list[dict[str, Any]]:
+    """One for each score, in the order given."""
+    found, none = batch.found, [None] * len(batch.scores)
+    levels = batch.certificate.look.result["cutpoints"]["levels"]
+    probability = none if found.probability is None else found.probability.tolist()
+    grade = none if found.grade is None else [levels[place] for place in found.grade.tolist()]
+    inside = none if found.in_region is None else found.in_region.tolist()
+    return [
+        {
+            "sample": one.sample,
+            **({} if one.unit is None else {"unit": one.unit}),
+            **({"score": one.score} if one.label is None else {"label": one.label}),
+            "passes": passes,
+            "probability": likely,
+            "grade": level,
+            "in_region": sure,
+        }
+        for one, passes, likely, level, sure in zip(
+            batch.scores, found.verdict.tolist(), probability, grade, inside, strict=True
+        )
+    ]
+
+
+def _method(look: Look) -> str | None:
+    calibrator = look.result["calibrated"]["calibrator"]
+    return None if calibrator is None else calibrator["method"]
+
+
+def _read(look: Look, rows: Any) -> list[NewScore]:
+    if not isinstance(rows, list) or not rows:
+        raise Invalid("no_scores", 'scores: a list of {"sample": …, "score": …} with at least one of them.')
+    if len(rows) > MAX_SCORES:
+        raise Invalid("too_many_scores", f"scores: at most {MAX_SCORES:,} at once, not {len(rows):,}.")
+    answers: list[Mapping[str, Any]] | None = look.result["answers"]
+    wanted = "score" if answers is None else "label"
+    read, problems, total = [], [], 0
+    for number, row in enumerate(rows, start=1):
+        try:
+            sample = _sample(row, wanted)
+            read.append(_number(sample, row["score"]) if answers is None else _label(look, sample, row["label"]))
+        except Invalid as error:
+            total += 1
+            if total <= SHOWN_PROBLEMS:
+                problems.append({"row": number, "code": error.code, "message": error.message})
+    if problems:
+        raise Invalid("bad_scores", _sentence(problems, total), problems=problems)
+    return read
+
+
+def _sample(row: Any, wanted: str) -> str | None:
+    """The row's sample; the row has the field that is wanted, and no unknown one."""
+    if not isinstance(row, dict):
+        raise Invalid("not_an_object", f'an object with "{wanted}", and "sample" where there is one.')
+    if wanted not in row:
+        other = "label" if wanted == "score" else "score"
+        hint = f", not a {other}: that is how this judge was certified" if other in row else ""
+        raise Invalid("missing_field", f"{wanted}: each row needs one{hint}.")
+    unknown = sorted(set(row) - {wanted, "sample"})
+    if unknown:
+        raise Invalid("unknown_field", f"unknown field “{unknown[0][:80]}”; known are sample and {wanted}.")
+    sample = row.get("sample")
+    if sample is not None and (not isinstance(sample, str) or not 0 < len(sample) <= MAX_ID_CHARACTERS):
+        raise Invalid("bad_sample", f"sample: a text of 1 to {MAX_ID_CHARACTERS} characters, or leave it out.")
+    return sample
+
+
+def _number(sample: str | None, value: Any) -> NewScore:
+    # By comparison, since an integer of a thousand digits has no float; NaN is between no two numbers.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST_SCORE <= value <= LARGEST_SCORE:
+        raise Invalid("bad_score", "score: a number from -1e100 to 1e100.")
+    return NewScore(sample, float(value), None, False)
+
+
+def _label(look: Look, sample: str | None, value: Any) -> NewScore:
+    if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+        raise Invalid("bad_label", "label: one of the criterion's options.")
+    return score_of_label(look, sample, normalise(look.criterion, value))
+
+
+def score_of_label(look: Look, sample: str | None, label: Value, unit: str | None = None) -> NewScore:
+    """Of one of the criterion's options, for a judge that was certified with labels."""
+    for known in look.result["answers"]:
+        if known["value"] == label and isinstance(known["value"], bool) == isinstance(label, bool):
+            return NewScore(sample, known["score"], label, known["passes"], unit)
+    raise AssertionError(f"{label!r} is an option of {look.criterion} that the look doesn't know")
+
+
+def _sentence(problems: Sequence[Mapping[str, Any]], total: int) -> str:
+    first = " ".join(f"Row {one['row']}: {one['message']}" for one in problems[:_IN_SENTENCE])
+    more = f" And {total - _IN_SENTENCE:,} more." if total > _IN_SENTENCE else ""
+    return f"Nothing was applied. {first}{more}"
+
+
+# With fewer samples a share says much about each of them.
+MIN_SAMPLES = 20
+# A number of a judge that was certified with labels, or the other way round.
+OTHER_FORM = "other form"
+_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of a version the judge has scored. failed: how many units of each status. What is neither scored nor
+    failed it was not asked about."""
+
+    samples: int
+    samples_scored: int
+    units: int
+    scored: int
+    failed: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StoredBatch:
+    """blind: the ids of samples that whoever asks still has to label."""
+
+    pipeline: str
+    batch: AppliedBatch
+    coverage: Coverage
+    blind: Collection[str]
+
+
+def apply_to_pipeline(
+    *,
+    project: Project,
+    criterion_key: str,
+    judge_name: str,
+    pipeline: str,
+    dimension: str | None = None,
+    user: User | None = None,
+) -> StoredBatch:
+    """What the judge's latest certificate makes of what the certified version said of the samples of a pipeline's
+    version. Nothing is stored. user: who asks; None: the command line, for which nothing is held back.
+
+    Failed and missing scores count for nothing: see the coverage. Raises as `apply_certificate`; Invalid for a version
+    that has no samples; Conflict when none of it is scored, and when the shares would tell the user what the judge said
+    of samples that they still have to label.
+    """
+    keys = dict(Sample.objects.filter(project=project, pipeline_version=pipeline).values_list("external_id", "pk"))
+    if not pipeline or not keys:
+        known = ", ".join(one["version"] for one in pipeline_versions(project)[:_NAMED]) or "none yet"
+        raise Invalid("unknown_pipeline", f"There are no samples of version “{pipeline[:80]}”. Versions: {known}.")
+    certificate = certificate_that_holds(
+        project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
+    )
+    scores, coverage = _stored(certificate.look, keys)
+    if not scores:
+        raise Conflict("no_scores", f"“{judge_name}” has no scores for the samples of version “{pipeline}” yet.")
+    batch = apply_scores(certificate, scores)
+    blind = _blind(user, keys, batch)
+    return StoredBatch(pipeline, batch, coverage, blind)
+
+
+def stored_as_dict(found: StoredBatch, *, with_rows: bool) -> dict[str, Any]:
+    """As `applied_as_dict`, with the coverage. with_rows: what came of each score too, except of samples that whoever
+    asks still has to label; `held_back` counts those that are left out."""
+    rows = [row for row in applied_rows(found.batch) if row["sample"] not in found.blind] if with_rows else []
+    coverage = found.coverage
+    return {
+        **applied_as_dict(found.batch, rows),
+        "pipeline": found.pipeline,
+        "coverage": {
+            "samples": coverage.samples,
+            "samples_scored": coverage.samples_scored,
+            "units": coverage.units,
+            "scored": coverage.scored,
+            "failed": dict(coverage.failed),
+        },
+        "held_back": len(found.batch.scores) - len(rows),
+    }
+
+
+def _stored(look: Look, keys: Mapping[str, int]) -> tuple[list[NewScore], Coverage]:
+    said = load_scores(look.criterion, look.version, look.dimension, list(keys.values()))
+    failed = {unit: why for unit, why in said.failed.items() if unit[0] in keys}
+    if look.result["answers"] is None:
+        numbers, other = said.numbers, set(said.labels)
+        scores = [NewScore(sample, numbers[sample, unit], None, False, unit) for sample, unit in numbers]
+    else:
+        labels, other = said.labels, set(said.numbers)
+        scores = [score_of_label(look, sample, labels[sample, unit], unit) for sample, unit in labels]
+    # The selector gives all of a version's scores when the samples are too many to be named.
+    scores = [score for score in scores if score.sample in keys]
+    failed |= {unit: OTHER_FORM for unit in other if unit[0] in keys}
+    if len(scores) > MAX_SCORES:
+        raise Invalid("too_many_scores", f"At most {MAX_SCORES:,} scores at once, not {len(scores):,}.")
+    counts = unit_counts(look.criterion, list(keys))
+    coverage = Coverage(
+        samples=len(keys),
+        samples_scored=len({score.sample for score in scores}),
+        units=sum(counts.values()) if counts else len(keys),
+        scored=len(scores),
+        failed=Counter(failed.values()),
+    )
+    return scores, coverage
+
+
+def _blind(user: User | None, keys: Mapping[str, int], batch: AppliedBatch) -> Collection[str]:
+    if user is None:
+        return frozenset()
+    scored = {one.sample for one in batch.scores}
+    still = samples_still_to_label(user, [keys[name] for name in scored if name is not None])
+    if still and (len(scored) < MIN_SAMPLES or _all_alike(batch.found.verdict.tolist())):
+        raise Conflict(
+            "still_to_label",
+            f"You still have {len(still)} of these samples to label, and the shares would tell you what the judge said "
+            "of them. Ask again when you have submitted them.",
+        )
+    return {name for name, pk in keys.items() if pk in still}
+
+
+def _all_alike(verdicts: Sequence[bool]) -> bool:
+    return len(set(verdicts)) < 2

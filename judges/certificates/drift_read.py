@@ -1,0 +1,207 @@
+"""The drift watch of a certificate: labels that came in since, against the error rate that was certified."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from django.core.cache import cache
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Collate
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from annotate.core.scales import Value
+from annotate.core.text_tables import figure
+from annotate.labels.counting import counting_labels, latest_per_rater
+from annotate.models import Label, Verdict
+from annotate.models.verdict import DECIDED_METHODS, VerdictState
+from annotate.verdicts.ratings_read import UnitKey
+from judges.core.scores_read import among, load_scores
+from judges.models import Certificate
+from judges.reports.in_words import from_to
+from judges.reports.read import data_version
+from judges.reports.said import said
+
+if TYPE_CHECKING:
+    from alignment.report import Reference
+
+# A batch of samples named one by one was chosen by their scores: on what a judge is least sure of it errs most.
+CHOSEN = "list"
+KEPT_SECONDS = 24 * 3600
+NO_BOUND = "the certified error rate has no upper bound below 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """certified: the error rate not to be exceeded, the upper bound of that on test; None, with the reason, when the
+    certificate can't be watched.
+
+    error: share of wrong decisions so far, as an estimate of `samples` and their `units`. alarm: when it was shown that
+    the judge errs more often than certified. chosen: samples left out because they were chosen by their scores.
+    """
+
+    certified: float | None
+    error: Mapping[str, Any] | None
+    alarm: datetime | None
+    chosen: int
+    reason: str | None
+
+    @property
+    def units(self) -> int:
+        return 0 if self.error is None else int(self.error["n"])
+
+    @property
+    def samples(self) -> int:
+        return 0 if self.error is None else int(self.error["clusters"])
+
+
+def drift_of(certificate: Certificate) -> Drift:
+    """Audits count when they came after the certificate, by people, on samples that it doesn't rest on, and the
+    certified version has scored them. Kept for as long as nothing is said or scored: every view of a page asks."""
+    data = hashlib.sha256(data_version(certificate.look.criterion).encode()).hexdigest()
+    found: Drift | None = cache.get(key := f"drift:{certificate.pk}:{data}")
+    if found is None:
+        found = _drift_of(certificate)
+        cache.set(key, found, timeout=KEPT_SECONDS)
+    return found
+
+
+def _drift_of(certificate: Certificate) -> Drift:
+    look = certificate.look
+    bound = look.result["error"]["high"]
+    if bound is None or not 0 < bound < 1:
+        return Drift(None, None, None, 0, NO_BOUND)
+    known = {*look.samples["dev"], *look.samples["test"]}
+    new = {pk: name for pk, name in _touched(certificate) if name not in known}
+    if not new:
+        return Drift(bound, None, None, 0, None)
+    labels = _labels(certificate, new)
+    chosen = {name for name, by_score in _chosen(labels).items() if by_score}
+    reference, arrived = _people(certificate, labels, {pk: name for pk, name in new.items() if name not in chosen})
+    if not arrived:
+        return Drift(bound, None, None, len(chosen), None)
+    # Here, not above: the statistics take a second to load, and most certificates have no audits yet.
+    from alignment.report import audited
+
+    scores = load_scores(look.criterion, look.version, look.dimension, new.keys())
+    found = audited(reference, scores, look.result["threshold"], arrived, bound)
+    return Drift(bound, found.error.as_dict(), found.alarm, len(chosen), None)
+
+
+def drift_sentence(drift: Drift) -> str:
+    """What the watch shows, for people."""
+    if drift.certified is None:
+        return _("Drift is not watched: %(why)s.") % {"why": said(drift.reason)}
+    given: dict[str, object] = {"certified": figure(drift.certified)}
+    if not drift.units or drift.error is None:
+        return _("No audit labels yet, so no drift can show (certified was at most %(certified)s).") % given
+    error = drift.error
+    given |= {"units": drift.units, "samples": drift.samples, "rate": figure(error["value"])}
+    given["interval"] = from_to(figure(error["low"]), figure(error["high"]))
+    counted = (
+        _(
+            "%(units)s audited units of %(samples)s samples, error rate %(rate)s (%(interval)s); certified was at most "
+            "%(certified)s"
+        )
+        % given
+    )
+    if drift.alarm is None:
+        return _("No drift shown so far: %(counted)s.") % {"counted": counted}
+    since = {"day": date_format(drift.alarm, "DATE_FORMAT"), "counted": counted}
+    return _("Since %(day)s it is shown that the judge errs more often than certified: %(counted)s.") % since
+
+
+def drift_as_dict(drift: Drift) -> dict[str, Any]:
+    return {
+        "certified_error": drift.certified,
+        "units": drift.units,
+        "samples": drift.samples,
+        "error": drift.error,
+        "alarm": None if drift.alarm is None else drift.alarm.isoformat(),
+        "chosen_by_score": drift.chosen,
+        "sentence": drift_sentence(drift),
+    }
+
+
+def _touched(certificate: Certificate) -> list[tuple[int, str]]:
+    """Samples about which people said something since the certificate: primary key and own id."""
+    since, criterion = certificate.created_at, certificate.look.criterion
+    labels = counting_labels().filter(Q(updated_at__gt=since) | Q(task__submitted_at__gt=since), criterion=criterion)
+    verdicts = Verdict.objects.filter(criterion=criterion, updated_at__gt=since)
+    return [
+        *labels.order_by().values_list("sample_id", "sample__external_id").distinct(),
+        *verdicts.order_by().values_list("sample_id", "sample__external_id").distinct(),
+    ]
+
+
+def _labels(certificate: Certificate, samples: Mapping[int, str]) -> list[Label]:
+    """The labels that count, as rating columns have them."""
+    criterion = certificate.look.criterion
+    counting = counting_labels().filter(among(samples.keys()), criterion=criterion)
+    latest = cast("QuerySet[Label]", latest_per_rater(counting))
+    found = (
+        Label.objects.filter(pk__in=latest.values("pk"))
+        .select_related("rater", "sample", "task__batch")
+        .only(
+            "unit", "value", "updated_at", "rater__name", "sample__external_id", "task__submitted_at",
+            "task__batch__selection",
+        )
+        .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), Collate("rater__name", "C"))
+    )  # fmt: skip
+    return [label for label in found if label.sample_id in samples]
+
+
+def _chosen(labels: list[Label]) -> dict[str, bool]:
+    """Of each sample whether it came to people only because somebody chose it by its scores."""
+    chosen: dict[str, bool] = defaultdict(lambda: True)
+    for label in labels:
+        by_score = label.task is not None and label.task.batch.selection.get("method") == CHOSEN
+        chosen[label.sample.external_id] &= by_score
+    return chosen
+
+
+def _people(
+    certificate: Certificate, labels: list[Label], samples: Mapping[int, str]
+) -> tuple[Reference, dict[UnitKey, datetime]]:
+    """People's side on these samples, and when it was known, of the units where that was after the certificate."""
+    from alignment.report import Evidence, reference_of
+    from annotate.verdicts.evidence_read import asked
+
+    criterion = certificate.look.criterion
+    known: dict[UnitKey, datetime] = {}
+    rows: list[tuple[UnitKey, str, Value]] = []
+    names = set(samples.values())
+    for label in labels:
+        unit = (label.sample.external_id, label.unit)
+        if unit[0] in names:
+            rows.append((unit, label.rater.name, cast("Value", label.value)))
+            submitted = None if label.task is None else label.task.submitted_at
+            known[unit] = max(filter(None, (known.get(unit), label.updated_at, submitted)))
+    verdicts: dict[UnitKey, Value] = {}
+    for verdict in (
+        Verdict.objects.filter(among(samples.keys()), criterion=criterion)
+        .exclude(state=VerdictState.DISPUTED)
+        .select_related("sample")
+    ):
+        unit = (verdict.sample.external_id, verdict.unit)
+        if verdict.sample_id not in samples:
+            continue
+        verdicts[unit] = cast("Value", verdict.value)
+        # What the rule settled was known when its labels were; a reviewer's word is a new one.
+        if unit not in known or verdict.method in DECIDED_METHODS:
+            known[unit] = max(known.get(unit, verdict.updated_at), verdict.updated_at)
+    evidence = Evidence(
+        criterion=asked(criterion),
+        seed=criterion.project.seed,
+        units=[unit for unit, _, _ in rows],
+        raters=[rater for _, rater, _ in rows],
+        values=[value for _, _, value in rows],
+        verdicts=verdicts,
+    )
+    since = certificate.created_at
+    return reference_of(evidence), {unit: moment for unit, moment in known.items() if moment > since}

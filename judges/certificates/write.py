@@ -1,0 +1,169 @@
+"""Looking at the test part: an action that is logged, counted and paid for.
+
+Certificates: a look at test that one stands by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.trail import note
+from annotate.models import Criterion, Project, User
+from judges.models import Certificate, JudgeVersion, Look
+
+
+def look_at_test(
+    *,
+    criterion: Criterion,
+    judge_name: str,
+    dimension: str | None = None,
+    user: User | None = None,
+    expected: int | None = None,
+) -> Look:
+    """What the judge is worth on the samples that nothing was chosen on; the earlier look when nothing changed since.
+
+    Raises Invalid for a judge that the project doesn't have or that measures several things of which none is named, and
+    Conflict, spending nothing, when there is nothing to see, or when another look would have this number than the one
+    `expected`: somebody looked in between, and it would cost more than was said.
+    """
+    # Here, not above: the statistics take a second to load, and most processes never count anything.
+    from alignment.judging.looks import level_of_look
+    from alignment.report import Judged, looked, reference_of
+    from judges.reports.evidence import fingerprint_of, full_evidence
+
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
+        evidence = full_evidence(criterion, judge_name)
+        offered = [one for one in evidence.judges if dimension in (None, one.dimension)]
+        if len(offered) != 1:
+            names = ", ".join(one.dimension for one in evidence.judges) or "nothing on this kind of unit"
+            raise Invalid(
+                "unclear_dimension",
+                _("“%(judge)s” measures %(names)s: say which one is meant.") % {"judge": judge_name, "names": names},
+            )
+        said = offered[0]
+        # Only what a look rests on: a label given anew with the same value must not make another look, which costs.
+        bare = replace(evidence, judges=[said], days=(), seconds=(), before=(), earlier=(), metadata={}, chances={})
+        bare = replace(bare, sizes={}, whole=(), measures={})
+        fingerprint = fingerprint_of(bare, {"what": "look"})
+        looks = Look.objects.filter(criterion=criterion, judge__name=judge_name)
+        same = looks.filter(fingerprint=fingerprint).first()
+        if same is not None:
+            return same
+        number = (looks.aggregate(last=Max("number"))["last"] or 0) + 1
+        if expected not in (None, number):
+            raise Conflict(
+                "looked_meanwhile",
+                _("Somebody looked in between: yours would be look %(number)s now.") % {"number": number},
+            )
+        found = looked(Judged(reference_of(evidence), said), number)
+        if found.row["reason"] is not None:
+            raise Conflict("nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": found.row["reason"]})
+        version = JudgeVersion.objects.get(
+            judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
+        )
+        look = Look.objects.create(
+            criterion=criterion,
+            judge_id=version.judge_id,
+            version=version,
+            dimension=said.dimension,
+            number=number,
+            level=level_of_look(number),
+            fingerprint=fingerprint,
+            result=found.row,
+            samples={"dev": found.dev, "test": found.test},
+            created_by=user,
+        )
+        note(
+            actor=user,
+            action="test.looked",
+            subject=criterion.key,
+            project=criterion.project,
+            version=criterion.version,
+            judge=judge_name,
+            number=number,
+        )
+    return look
+
+
+def look_as_dict(look: Look) -> dict[str, Any]:
+    return {
+        "id": look.pk,
+        "number": look.number,
+        "criterion": look.criterion.key,
+        "criterion_version": look.criterion.version,
+        "judge": look.judge.name,
+        "judge_version": look.version.label,
+        "dimension": look.dimension,
+        "level": look.level,
+        "fingerprint": look.fingerprint,
+        "result": look.result,
+        "created_at": look.created_at.isoformat(),
+        "created_by": look.created_by.username if look.created_by else None,
+    }
+
+
+def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
+    """The certificate of a look; the one there is when it was issued before.
+
+    Raises Conflict for a look that is not the judge's latest: a later one has shown more, and cost more.
+    """
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=look.criterion.project_id)
+        issued = Certificate.objects.filter(look=look).first()
+        if issued is not None:
+            return issued
+        last = Look.objects.filter(criterion=look.criterion, judge=look.judge).aggregate(last=Max("number"))["last"]
+        if look.number != last:
+            raise Conflict(
+                "not_the_latest",
+                _("Look %(number)s is not the latest; look %(last)s is.") % {"number": look.number, "last": last},
+            )
+        number = (Certificate.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
+        certificate = Certificate.objects.create(
+            project=project, number=number, look=look, judge_hash=look.version.content_hash, created_by=user
+        )
+        note(
+            actor=user,
+            action="certificate.issued",
+            subject=str(number),
+            project=project,
+            judge=look.judge.name,
+            criterion=look.criterion.key,
+            version=look.criterion.version,
+        )
+    return certificate
+
+
+def certificate_as_dict(certificate: Certificate) -> dict[str, Any]:
+    """All that one needs to rely on it elsewhere: what was certified, how to apply it, and what it is worth."""
+    look = certificate.look
+    result = look.result
+    return {
+        "number": certificate.number,
+        "criterion": look.criterion.key,
+        "criterion_version": look.criterion.version,
+        "judge": look.judge.name,
+        "judge_version": look.version.label,
+        "judge_hash": certificate.judge_hash,
+        "dimension": look.dimension,
+        "label_fingerprint": look.fingerprint,
+        "look": look.number,
+        "level": look.level,
+        "threshold": result["threshold"],
+        "higher_is_better": look.judge.higher_is_better,
+        "calibrator": result["calibrated"]["calibrator"],
+        "cutpoints": result["cutpoints"]["calibrator"],
+        "region": {name: result["region"][name] for name in ("distance", "risk", "confidence", "reason")},
+        **{name: result[name] for name in ("kappa", "tpr", "tnr", "confusion")},
+        "error": result["error"],
+        "trust": result["trust"],
+        "created_at": certificate.created_at.isoformat(),
+        "created_by": certificate.created_by.username if certificate.created_by else None,
+    }

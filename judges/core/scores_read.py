@@ -1,0 +1,275 @@
+"""Which scores are held against a criterion.
+
+What each judge said about one unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, Q, QuerySet
+from django.db.models.functions import Collate
+
+from annotate.core.errors import Invalid
+from annotate.core.scales import Value, normalise
+from annotate.models import Criterion, Project, Verdict
+from annotate.models.verdict import DECIDED_METHODS, VerdictState
+from annotate.verdicts.ratings_read import UnitKey
+from judges.core.versions_read import OF_KEPT
+from judges.models import Judge, JudgeVersion, Score, ScoreStatus
+
+if TYPE_CHECKING:
+    from alignment.report import JudgeScores
+
+NO_OPTION = "not an option"
+MOST_NAMED = 10_000
+# The unit of a score of the sample as a whole.
+_WHOLE = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class _Metrics:
+    """What the labels of a kind of parts add up to: the built-in criterion that asks for it, and of each usual name of
+    a metric the key that it has in alignment.report."""
+
+    built_in: str
+    names: Mapping[str, str]
+
+
+_METRICS = {
+    "claim": _Metrics("support", {"faithfulness": "faithfulness"}),
+    "context": _Metrics(
+        "relevance",
+        {
+            "context_precision": "context_precision",
+            "llm_context_precision_with_reference": "context_precision",
+            "llm_context_precision_without_reference": "context_precision",
+            "non_llm_context_precision_with_reference": "context_precision",
+            "precision@5": "precision_at_k",
+            "precision_at_5": "precision_at_k",
+            "reciprocal_rank": "reciprocal_rank",
+            "mrr": "reciprocal_rank",
+            "ndcg@5": "ndcg_at_k",
+            "ndcg_at_5": "ndcg_at_k",
+        },
+    ),
+    "fact": _Metrics(
+        "fact_in_context", {"context_recall": "context_recall", "non_llm_context_recall": "context_recall"}
+    ),
+    "entity": _Metrics(
+        "entity_in_context",
+        {"context_entity_recall": "context_entity_recall", "entity_recall": "context_entity_recall"},
+    ),
+}
+
+
+def judge_scores(criterion: Criterion, judge_name: str | None = None) -> tuple[list[JudgeScores], list[JudgeScores]]:
+    """What is held against the criterion: of each judge (or of the one named) its latest version with such scores; and
+    the versions before it, the latest first.
+
+    A score counts for the criterion when its dimension is the criterion's key. A judge without any such is held
+    against it with whatever it has on the same kind of unit under a name of its own (`overall`), one series for each.
+    Repeats after the first say how steady a judge is, not how right, so they stand apart. Versions on trial and dropped
+    ones are held against nothing.
+
+    Raises Invalid for a judge that the project doesn't have.
+    """
+    judges = Judge.objects.filter(project_id=criterion.project_id).order_by("name")
+    if judge_name is not None:
+        _refuse_stranger(criterion.project, judge_name)
+        judges = judges.filter(name=judge_name)
+    current, earlier = [], []
+    offered = _offered(criterion, judges)
+    versions = JudgeVersion.objects.filter(pk__in={version for version, _ in offered}).select_related("judge")
+    by_judge: dict[int, list[tuple[JudgeVersion, str]]] = {}
+    for version in versions.order_by("judge__name", "number"):
+        for dimension in sorted(dimension for pk, dimension in offered if pk == version.pk):
+            by_judge.setdefault(version.judge_id, []).append((version, dimension))
+    for candidates in by_judge.values():
+        own = [candidate for candidate in candidates if candidate[1] == criterion.key] or candidates
+        latest = max(version.number for version, _ in own)
+        now = [one for one in own if one[0].number == latest]
+        before = [one for one in reversed(own) if one[0].number != latest]
+        current += [load_scores(criterion, version, dimension) for version, dimension in now]
+        earlier += [load_scores(criterion, version, dimension) for version, dimension in before]
+    return current, earlier
+
+
+def whole_scores(criterion: Criterion, judge_name: str | None = None) -> list[JudgeScores]:
+    """What judges gave the samples as a whole, where the criterion asks about their parts: of each judge, or the one
+    named, its latest version with such scores, one series for each name it has for them."""
+    offered = _on_whole(criterion).filter(repeat=0)
+    if judge_name is not None:
+        offered = offered.filter(version__judge__name=judge_name)
+    pairs = set(offered.order_by().values_list("version_id", "dimension").distinct())
+    versions = JudgeVersion.objects.filter(pk__in={version for version, _ in pairs}).select_related("judge")
+    latest = {version.judge_id: version for version in versions.order_by("judge__name", "number")}
+    return [
+        load_scores(criterion, version, dimension, kind=_WHOLE)
+        for version in latest.values()
+        for dimension in sorted(dimension for pk, dimension in pairs if pk == version.pk)
+    ]
+
+
+def measured_by(criterion: Criterion, whole: Iterable[JudgeScores]) -> dict[str, str]:
+    """Which metric each of these series names, where its name is not the criterion's own."""
+    names = _METRICS[criterion.unit].names if criterion.unit in _METRICS else {}
+    return {one.dimension: names[one.dimension] for one in whole if one.dimension != criterion.key}
+
+
+def scores_that_count(criterion: Criterion) -> QuerySet[Score]:
+    """Every score that a report on the criterion could rest on."""
+    return scores_against(criterion) | _on_whole(criterion)
+
+
+def scores_against(criterion: Criterion) -> QuerySet[Score]:
+    """Every score that could be held against the criterion, of all versions in use and all repeats."""
+    others = Criterion.objects.filter(project_id=criterion.project_id).exclude(key=criterion.key).values("key")
+    return Score.objects.filter(
+        OF_KEPT, _on_kind(criterion.unit), version__judge__project_id=criterion.project_id
+    ).exclude(dimension__in=others)
+
+
+# Judge, version and name of what it measures, and the unit.
+Said = tuple[str, str, str, UnitKey]
+
+
+def rationales(project: Project, wanted: Iterable[Said]) -> dict[Said, str]:
+    """The judges' own words on these units."""
+    wanted = set(wanted)
+    rows = Score.objects.filter(
+        OF_KEPT,
+        version__judge__project=project,
+        version__judge__name__in={judge for judge, _, _, _ in wanted},
+        sample__external_id__in={sample for _, _, _, (sample, _) in wanted},
+        repeat=0,
+    ).values_list("version__judge__name", "version__label", "dimension", "sample__external_id", "unit", "rationale")
+    found = {
+        (judge, version, dimension, (sample, unit)): text for judge, version, dimension, sample, unit, text in rows
+    }
+    return {one: found[one] for one in wanted if one in found}
+
+
+def among(samples: Collection[int]) -> Q:
+    """Rows of these samples; of any sample when they are too many to be named (a statement takes 65,535 values)."""
+    return Q(sample__in=samples) if len(samples) <= MOST_NAMED else Q()
+
+
+def _on_whole(criterion: Criterion) -> QuerySet[Score]:
+    """Scores of whole samples under the criterion's key, or under a usual name of the metric that its labels add up to.
+
+    A usual name is of the built-in criterion that asks for this metric, or else of the project's only criterion on this
+    kind of unit: what people say of whether claims are supported is faithfulness, of whether they are correct it isn't.
+    """
+    if criterion.unit not in _METRICS:
+        return Score.objects.none()
+    others = Criterion.objects.filter(project_id=criterion.project_id).exclude(key=criterion.key)
+    usual = Q(dimension__in=_METRICS[criterion.unit].names) & ~Q(dimension__in=others.values("key"))
+    if criterion.key != _METRICS[criterion.unit].built_in:
+        usual &= Q(~Exists(others.filter(unit=criterion.unit, is_current=True)))
+    return Score.objects.filter(
+        OF_KEPT, Q(dimension=criterion.key) | usual, unit=_WHOLE, version__judge__project_id=criterion.project_id
+    )
+
+
+def _refuse_stranger(project: Project, judge_name: str) -> None:
+    names: Sequence[str] = list(Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True))
+    if judge_name not in names:
+        known = ", ".join(names) or "none yet"
+        raise Invalid("unknown_judge", f"“{project.slug}” has no judge “{judge_name}”. Judges: {known}.")
+
+
+def _offered(criterion: Criterion, judges: QuerySet[Judge]) -> set[tuple[int, str]]:
+    pairs = scores_against(criterion).filter(version__judge__in=judges, repeat=0)
+    return set(pairs.order_by().values_list("version_id", "dimension").distinct())
+
+
+def _on_kind(kind: str) -> Q:
+    return Q(unit=kind) | Q(unit__startswith=f"{kind}:")
+
+
+def load_scores(
+    criterion: Criterion,
+    version: JudgeVersion,
+    dimension: str,
+    samples: Collection[int] | None = None,
+    *,
+    kind: str | None = None,
+) -> JudgeScores:
+    """What the version said under this name about the criterion's kind of units, or another: of all samples, or, where
+    that is fewer, of those named by their primary keys."""
+    # Here, not above: the statistics take a second to load, and most processes never count anything.
+    from alignment.report import JudgeScores
+
+    numbers: dict[UnitKey, float] = {}
+    labels: dict[UnitKey, Value] = {}
+    failed: dict[UnitKey, str] = {}
+    again: dict[UnitKey, list[Value]] = {}
+    rows = (
+        Score.objects.filter(_on_kind(kind or criterion.unit), version=version, dimension=dimension)
+        .filter(Q() if samples is None else among(samples))
+        .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")
+        .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")
+    )
+    as_option = cache(lambda text: _as_option(criterion, text))
+    for sample, unit, repeat, status, number, label in rows.iterator(chunk_size=20_000):
+        option = None if label is None else as_option(label)
+        if repeat:
+            value = option if number is None else number
+            if value is not None:
+                again.setdefault((sample, unit), []).append(value)
+        elif status != ScoreStatus.OK:
+            failed[sample, unit] = status
+        elif number is not None:
+            numbers[sample, unit] = number
+        elif option is None:
+            failed[sample, unit] = NO_OPTION
+        else:
+            labels[sample, unit] = option
+    judge = version.judge
+    return JudgeScores(judge.name, version.label, dimension, judge.higher_is_better, numbers, labels, failed, again)
+
+
+def _as_option(criterion: Criterion, label: str) -> Value | None:
+    try:
+        return normalise(criterion, label)
+    except Invalid:
+        return None
+
+
+@dataclass(frozen=True)
+class JudgeSaid:
+    """failed: why there is no value."""
+
+    judge: str
+    version: str
+    value: Value | None
+    failed: str
+    rationale: str
+
+
+def judges_on(verdict: Verdict) -> list[JudgeSaid]:
+    """The judges' scores for a unit that a person has decided, on its criterion. Empty for any other unit: what a judge
+    says must not decide for people."""
+    if verdict.state != VerdictState.SETTLED or verdict.method not in DECIDED_METHODS:
+        return []
+    scores = (
+        Score.objects.filter(
+            OF_KEPT, sample_id=verdict.sample_id, unit=verdict.unit, dimension=verdict.criterion.key, repeat=0
+        )
+        .select_related("version__judge")
+        .order_by("version__judge__name", "version__number")
+    )
+    return [
+        JudgeSaid(
+            score.version.judge.name,
+            score.version.label,
+            score.number if score.label is None else score.label,
+            "" if score.status == ScoreStatus.OK else score.get_status_display(),
+            score.rationale,
+        )
+        for score in scores
+    ]

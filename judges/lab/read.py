@@ -1,0 +1,258 @@
+"""What a trial shows: the version that was tried beside the one in use, on the trial's samples of the dev half.
+
+What people said of samples of the dev half, and of no others: the one door through which the lab sees it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, cast
+
+from django.db import connection
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotate.core.scales import Value
+from annotate.labels.counting import counting_labels, latest_per_rater, undecided_labels
+from annotate.models import Criterion, Label, Sample, Verdict
+from annotate.models.verdict import VerdictState
+from annotate.projects.read import current_criteria
+from annotate.samples.read import samples_named
+from annotate.verdicts.ratings_read import UnitKey
+from judges.core.scores_read import load_scores
+from judges.kinds.registry import kind_named
+from judges.models import Judge, JudgeVersion, RunState, SplitMember, Trial
+
+if TYPE_CHECKING:
+    from alignment.report import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class OnDev:
+    """Of samples of the dev half: samples by their own id; the labels that count, in the order of unit and rater; who
+    could not tell; the verdicts that hold."""
+
+    criterion: Criterion
+    samples: dict[str, Sample]
+    labels: list[Label]
+    undecided: list[Label]
+    verdicts: dict[UnitKey, Verdict]
+
+    def evidence(self) -> Evidence:
+        """For the figures that compare judges on them; every sample is dev."""
+        # Here, not above: the statistics take a second to load, and most processes never count anything.
+        from alignment.report import Evidence
+        from annotate.verdicts.evidence_read import asked
+
+        return Evidence(
+            criterion=asked(self.criterion),
+            seed=self.criterion.project.seed,
+            units=[(label.sample.external_id, label.unit) for label in self.labels],
+            raters=[label.rater.name for label in self.labels],
+            values=[cast("Value", label.value) for label in self.labels],
+            verdicts={unit: cast("Value", verdict.value) for unit, verdict in self.verdicts.items()},
+            is_dev=dict.fromkeys(self.samples, True),
+        )
+
+
+def on_dev(criterion: Criterion, names: Collection[str]) -> OnDev:
+    """What people said, on the criterion, of those of the samples that are dev. Nothing is read of any other, whoever
+    names it: a sample of the test half, or one that has no side yet."""
+    dev = {sample.external_id: sample for sample in samples_named(criterion.project, dev_names(criterion, names))}
+    keys = [sample.pk for sample in dev.values()]
+    here = {"criterion": criterion, "sample__in": keys}
+    labels = counting_labels().filter(**here).select_related("rater", "sample")
+    undecided = undecided_labels().filter(**here).select_related("rater", "sample")
+    verdicts = Verdict.objects.filter(**here).exclude(state=VerdictState.DISPUTED)
+    return OnDev(
+        criterion=criterion,
+        samples=dev,
+        labels=sorted(latest_per_rater(labels), key=_by_unit),
+        undecided=sorted(latest_per_rater(undecided), key=_by_unit),
+        verdicts={(one.sample.external_id, one.unit): one for one in verdicts.select_related("sample", "decided_by")},
+    )
+
+
+def dev_names(criterion: Criterion, names: Collection[str]) -> list[str]:
+    """Those of the samples that are dev, by their own ids, in order. On a criterion that says nowhere what passes there
+    are no halves, and nothing that could be looked at later: then all of them are."""
+    if not criterion.passes:
+        return sorted(names)
+    keys = samples_named(criterion.project, names).values("pk")
+    members = SplitMember.objects.filter(criterion=criterion, is_dev=True, sample__in=keys)
+    return sorted(members.values_list("sample__external_id", flat=True))
+
+
+def _by_unit(label: Label) -> tuple[str, str, str]:
+    """As annotate.verdicts.ratings_read orders them: figures that hang on the order are the same."""
+    return label.sample.external_id, label.unit, label.rater.name
+
+
+if TYPE_CHECKING:
+    from alignment.report import JudgeScores
+
+# Of the units that flipped, and of those whose answer changed without it: how many are read out.
+MOST_UNITS = 300
+
+
+def trials_of(judge: Judge) -> QuerySet[Trial]:
+    """Newest first."""
+    return Trial.objects.filter(version__judge=judge).select_related(
+        "version__judge", "base", "criterion", "run", "base_run", "created_by"
+    )
+
+
+def one_trial(judge: Judge, trial_id: int) -> Trial:
+    found = (
+        trials_of(judge)
+        .select_related("version__endpoint", "version__judge__project", "base__judge", "base__endpoint")
+        .filter(pk=trial_id)
+        .first()
+    )
+    if found is None:
+        raise Http404(_("This judge has no such trial."))
+    return found
+
+
+def questions_of(version: JudgeVersion) -> list[Criterion]:
+    """The current criteria that the version answers, on which a version can be tried."""
+    criteria = current_criteria(version.judge.project)
+    return [criterion for criterion in criteria if dimension_of(criterion, version) is not None]
+
+
+def dimension_of(criterion: Criterion, version: JudgeVersion) -> str | None:
+    """What the version calls what the criterion asks, as judges.core.scores_read holds scores against it: its key, else
+    the one name of the judge's own on the same kind of unit. None: it doesn't answer it."""
+    named = kind_named(version.judge.kind).dimensions(version.config)
+    on_it = [name for unit, name in named if unit == criterion.unit]
+    if criterion.key in on_it:
+        return criterion.key
+    others = set(Criterion.objects.filter(project_id=criterion.project_id).values_list("key", flat=True))
+    own = [name for name in on_it if name not in others]
+    return own[0] if len(own) == 1 else None
+
+
+def tried_on(trial: Trial) -> int:
+    """How many versions of the judge have been tried on the dev half of the criterion, this one and later ones too:
+    whoever picks the best of many picks luck as well."""
+    same = Trial.objects.filter(version__judge=trial.version.judge_id, criterion=trial.criterion_id)
+    return same.order_by().values("version").distinct().count()
+
+
+def is_under_way(trial: Trial) -> bool:
+    return any(run is not None and run.state == RunState.RUNNING for run in (trial.run, trial.base_run))
+
+
+def trial_as_dict(trial: Trial) -> dict[str, Any]:
+    runs = (trial.run_id, trial.base_run_id)
+    return {
+        "id": trial.pk,
+        "judge": trial.version.judge.name,
+        "version": trial.version.label,
+        "state": trial.version.state,
+        "base": trial.base.label,
+        "criterion": trial.criterion.key,
+        "criterion_version": trial.criterion.version,
+        "dimension": trial.dimension,
+        "seed": trial.seed,
+        "wanted": trial.wanted,
+        "samples": len(trial.samples),
+        "runs": [run for run in runs if run is not None],
+        "is_under_way": is_under_way(trial),
+        "created_at": trial.created_at.isoformat(),
+        "created_by": None if trial.created_by is None else trial.created_by.username,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a version's replies about the trial's samples took, whichever run paid for them.
+
+    replies: how many. latency: the median, in seconds. cost: of those of known price, in `currency`; None when none is
+    known; unpriced: how many have none. All but the first None without replies.
+    """
+
+    replies: int
+    latency: float | None
+    cost: Decimal | None
+    unpriced: int
+    tokens_in: int | None
+    tokens_out: int | None
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """figures: as alignment.report.two_versions, `first` the base and `second` the version that was tried; spent,
+    failed (how often, by status, among the units that people settled): of both, in that order. caveat: what to know
+    about intervals from so few samples."""
+
+    figures: dict[str, Any]
+    spent: tuple[Spent, Spent]
+    failed: tuple[Counter[str], Counter[str]]
+    caveat: str | None
+    on_dev: OnDev
+
+
+def trial_figures(trial: Trial) -> Found:
+    """As far as both have been run. Of the trial's samples those that are dev, and nothing of any other: a report's
+    figures at this choice of samples, so their basis is said there (docs/statistics.md)."""
+    # Here, not above: the statistics take a second to load, and most processes never count anything.
+    from alignment.base.caveats import interval_caveat, rarer_samples
+    from alignment.report import reference_of, two_versions
+
+    dev = on_dev(trial.criterion, trial.samples)
+    keys = [sample.pk for sample in dev.samples.values()]
+    reference = reference_of(dev.evidence())
+    sides = (trial.base, trial.version)
+    said = [_scores(trial, version, keys) for version in sides]
+    figures = two_versions(reference, said[0], said[1], (title_of(sides[0]), title_of(sides[1])), MOST_UNITS)
+    people = reference.labels() if reference.passing is None else reference.positive
+    codes = {value: code for code, value in enumerate(dict.fromkeys(people.values()))}
+    names = [sample for sample, _unit in people]
+    caveat = interval_caveat(
+        clusters=len(set(names)), rarer=rarer_samples([codes[value] for value in people.values()], names)
+    )
+    return Found(
+        figures=figures,
+        spent=(_spent(sides[0], keys), _spent(sides[1], keys)),
+        failed=(_failed(said[0], people), _failed(said[1], people)),
+        caveat=caveat if people else None,
+        on_dev=dev,
+    )
+
+
+def title_of(version: JudgeVersion) -> str:
+    return _("Version %(label)s") % {"label": version.label}
+
+
+def _scores(trial: Trial, version: JudgeVersion, keys: Collection[int]) -> JudgeScores:
+    """Both versions belong to one judge, so the way its scores go is the same."""
+    said = load_scores(trial.criterion, version, trial.dimension, keys)
+    return replace(said, again={})
+
+
+def _failed(said: JudgeScores, people: Mapping[UnitKey, Any]) -> Counter[str]:
+    return Counter(status for unit, status in said.failed.items() if unit in people)
+
+
+_SPENT = """
+    SELECT count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY r.latency), sum(r.cost),
+           count(*) FILTER (WHERE r.cost IS NULL), sum(r.tokens_in), sum(r.tokens_out)
+      FROM judges_reply r
+     WHERE r.id IN (SELECT unnest(a.replies) FROM judges_ask a JOIN judges_run n ON n.id = a.run_id
+                     WHERE n.version_id = %s AND n.purpose IN ('scores', 'trial')
+                       AND a.repeat = 0 AND a.sample_id = ANY(%s))
+"""
+
+
+def _spent(version: JudgeVersion, keys: Sequence[int]) -> Spent:
+    with connection.cursor() as cursor:
+        cursor.execute(_SPENT, [version.pk, list(keys)])
+        row = cursor.fetchone()
+    currency = None if version.endpoint is None else version.endpoint.currency
+    return Spent(row[0], row[1], row[2], row[3], row[4], row[5], currency)

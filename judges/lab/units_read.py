@@ -1,0 +1,216 @@
+"""The units that two versions answer otherwise: what each person said of them and why, and both versions' reasons.
+
+A trial as the API gives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.utils.translation import gettext_noop
+
+from annotate.core.blindness import samples_still_to_label
+from annotate.core.scales import Value
+from annotate.core.units import unit_number, unit_text, unit_title
+from annotate.models import Label, User
+from annotate.verdicts.disputes_read import People, people_of_samples
+from annotate.verdicts.ratings_read import UnitKey
+from judges.lab.read import Found, is_under_way, title_of, trial_as_dict, trial_figures, tried_on
+from judges.models import Score, Trial
+from judges.reports.in_words import outcome, said_by_judge
+
+# Of the units on which the versions differ: what a page can be narrowed to, and what it is then called.
+GROUPS = {
+    "mended": gettext_noop("Mended: only the new version is right"),
+    "broken": gettext_noop("Newly wrong: only the old version is right"),
+    "both_wrong": gettext_noop("They differ, and both are wrong"),
+    "changed": gettext_noop("Another answer, the same outcome"),
+}
+_GAINS = {1: "mended", -1: "broken", 0: "both_wrong", None: "changed"}
+_RATIONALE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one person said about a unit. value: in the words of its option; None: could not tell, and said why.
+    evidence: places in contexts, with their words."""
+
+    who: str
+    value: str | None
+    cant_tell: str
+    comment: str
+    evidence: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit on which the versions differ. sample: its key here; group: of GROUPS; people: pass or fail by them, or
+    their label; reason: of their verdict, when a person gave one; first, second: what the versions said."""
+
+    sample: int
+    external_id: str
+    unit: str
+    title: str
+    text: str
+    group: str
+    people: str
+    reason: str
+    votes: list[Vote]
+    first: str
+    first_rationale: str
+    second: str
+    second_rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """rows: of each unit what the figures say of it, by group. counts: by group, all there are. held_back: how many
+    rows are left out since the reader still has their samples to label."""
+
+    rows: list[dict[str, Any]]
+    counts: dict[str, int]
+    held_back: int
+
+
+def differing(found: Found, reader: User | None) -> Differing:
+    """Mended first, then newly wrong, then the rest. reader None: the command line, which labels nothing."""
+    figures = found.figures
+    flips = figures["flips"]
+    counts = {
+        "mended": flips["only_second_right"],
+        "broken": flips["only_first_right"],
+        "both_wrong": flips["both_wrong"],
+        "changed": figures["changed_in_all"],
+    }
+    rows = [{**row, "group": _GAINS[row["gain"]]} for row in (*figures["flipped"], *figures["changed"])]
+    keys = {name: sample.pk for name, sample in found.on_dev.samples.items()}
+    blind = set() if reader is None else samples_still_to_label(reader, {keys[row["sample"]] for row in rows})
+    open_rows = [row for row in rows if keys[row["sample"]] not in blind]
+    order = list(GROUPS)
+    return Differing(sorted(open_rows, key=lambda row: order.index(row["group"])), counts, len(rows) - len(open_rows))
+
+
+def with_words(trial: Trial, found: Found, rows: Sequence[Mapping[str, Any]], *, named: bool) -> list[Unit]:
+    """The rows with the unit's text, what each person said and why, and both versions' reasons. named: by their names,
+    where the reader may see them."""
+    dev = found.on_dev
+    options = {option["value"]: str(option.get("label") or option["value"]) for option in trial.criterion.options}
+    votes = _votes(found, {(row["sample"], row["unit"]) for row in rows}, options, named)
+    reasons = _reasons(trial, {dev.samples[row["sample"]].pk for row in rows})
+    units = []
+    for row in rows:
+        key = row["sample"], row["unit"]
+        sample, verdict = dev.samples[row["sample"]], dev.verdicts.get(key)
+        answers = [_answer(row, side, found.figures["basis"], options) for side in ("first", "second")]
+        units.append(
+            Unit(
+                sample=sample.pk,
+                external_id=sample.external_id,
+                unit=row["unit"],
+                title=unit_title(row["unit"], unit_number(sample, row["unit"])),
+                text=_text(sample, row["unit"]),
+                group=row["group"],
+                people=said_by_judge(row["human"], None, found.figures["basis"])
+                if found.figures["basis"] != "labels"
+                else options.get(row["human"], str(row["human"])),
+                reason="" if verdict is None else verdict.reason,
+                votes=votes.get(key, []),
+                first=answers[0],
+                first_rationale=reasons.get((trial.base_id, sample.pk, row["unit"]), ""),
+                second=answers[1],
+                second_rationale=reasons.get((trial.version_id, sample.pk, row["unit"]), ""),
+            )
+        )
+    return units
+
+
+def _reasons(trial: Trial, samples: Collection[int]) -> dict[tuple[int, int, str], str]:
+    """Both versions' own words, by version, sample and unit."""
+    scores = Score.objects.filter(version__in=(trial.base_id, trial.version_id), sample__in=samples, repeat=0)
+    rows = scores.filter(dimension=trial.dimension).values_list("version", "sample", "unit", "rationale")
+    return {
+        (version, sample, unit): text if len(text) <= _RATIONALE else text[: _RATIONALE - 1] + "…"
+        for version, sample, unit, text in rows
+    }
+
+
+def _answer(row: Mapping[str, Any], side: str, basis: str, options: Mapping[Value, str]) -> str:
+    label = row[f"{side}_label"]
+    if basis == "labels":
+        return options.get(row[side], str(row[side]))
+    outcome_of = said_by_judge(row[side], row[f"{side}_score"], basis)
+    return outcome_of if label is None else f"{outcome_of} ({options.get(label, str(label))})"
+
+
+def _votes(found: Found, units: set[UnitKey], options: Mapping[Value, str], named: bool) -> dict[UnitKey, list[Vote]]:
+    keys = {found.on_dev.samples[sample].pk for sample, _unit in units}
+    people = people_of_samples(keys, named=named)
+    votes: dict[UnitKey, list[Vote]] = {}
+    for label in (*found.on_dev.labels, *found.on_dev.undecided):
+        key = label.sample.external_id, label.unit
+        if key in units:
+            votes.setdefault(key, []).append(_vote(label, people[label.sample_id], options))
+    return {key: sorted(said_of, key=lambda vote: vote.who) for key, said_of in votes.items()}
+
+
+def _vote(label: Label, people: People, options: Mapping[Value, str]) -> Vote:
+    value = None if label.value is None else options.get(label.value, str(label.value))
+    evidence = [{"context": span["context"] + 1, "quote": span["quote"]} for span in label.evidence]
+    return Vote(people.who(label.rater.name), value, label.cant_tell, label.comment, evidence)
+
+
+def _text(sample: Any, unit: str) -> str:
+    """The words of the unit. A claim that was dropped after it had been labelled has none any more."""
+    try:
+        return unit_text(sample, unit)
+    except IndexError:
+        return ""
+
+
+# Of the units that differ.
+MOST_BY_API = 100
+
+
+def trial_in_full(trial: Trial, reader: User | None, *, named: bool) -> dict[str, Any]:
+    """What one gets by API: `result` None while the trial is under way."""
+    found = None if is_under_way(trial) else trial_figures(trial)
+    return {
+        **trial_as_dict(trial),
+        "tried": tried_on(trial),
+        "result": None if found is None else _result(trial, found, reader, named),
+    }
+
+
+def _result(trial: Trial, found: Found, reader: User | None, named: bool) -> dict[str, Any]:
+    figures, titles = found.figures, (title_of(trial.base), title_of(trial.version))
+    rows = differing(found, reader)
+    units = with_words(trial, found, rows.rows[:MOST_BY_API], named=named)
+    return {
+        "outcome": outcome(*titles, figures),
+        **{name: figures[name] for name in ("basis", "units", "samples", "reason", "own", "difference")},
+        "caveat": found.caveat,
+        "versions": [
+            {
+                "title": title,
+                "coverage": figures["coverage"][at],
+                "failed": dict(found.failed[at]),
+                "threshold": figures["thresholds"][at],
+                **asdict(found.spent[at]),
+                "cost": None if found.spent[at].cost is None else str(found.spent[at].cost),
+            }
+            for at, title in enumerate(titles)
+        ],
+        "counts": rows.counts,
+        "held_back": rows.held_back,
+        "flipped": [_as_dict(unit) for unit in units],
+    }
+
+
+def _as_dict(unit: Unit) -> dict[str, Any]:
+    """By ids that are the same in every installation."""
+    given = asdict(unit)
+    given["sample"] = given.pop("external_id")
+    del given["title"]
+    return given

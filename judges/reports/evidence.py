@@ -1,0 +1,102 @@
+"""All of a criterion's evidence: what people said, what judges scored, and which samples are dev.
+
+What a report rests on, in one hash: the same hash, the same figures.
+
+How well each judge agrees with people on a criterion.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from alignment.report import Evidence, UnitKey, compare, reference_figures, reference_of
+from annotate.models import Criterion
+from annotate.verdicts.evidence_read import evidence_of
+from judges.core.scores_read import judge_scores, measured_by, whole_scores
+from judges.core.split import divide
+
+
+def full_evidence(criterion: Criterion, judge_name: str | None = None) -> Evidence:
+    """With all judges or the one named. Samples that have a reference and no side yet get one, and keep it.
+
+    Raises Invalid for a judge that the project doesn't have.
+    """
+    judges, earlier = judge_scores(criterion, judge_name)
+    whole = whole_scores(criterion, judge_name)
+    people = _divided(criterion)
+    measures = measured_by(criterion, whole)
+    return replace(people, judges=judges, earlier=earlier, whole=whole, measures=measures)
+
+
+def settled_on_dev(criterion: Criterion) -> list[str]:
+    """The samples of the dev half of which people settled a unit, by their own ids, in order; those without a side get
+    one, as at a report. Where there are no halves, since the criterion says nowhere what passes: all settled samples.
+    """
+    people = _divided(criterion)
+    if not criterion.passes:
+        return sorted({sample for sample, _ in reference_of(people).labels()})
+    return sorted(name for name, is_dev in people.is_dev.items() if is_dev)
+
+
+def _divided(criterion: Criterion) -> Evidence:
+    """People's side of the evidence, each sample with its side."""
+    people = evidence_of(criterion)
+    strata = reference_of(people).strata()
+    sides = divide(criterion, strata)
+    return replace(people, is_dev={name: sides[name] for name in strata})
+
+
+def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:
+    """SHA-256 over the criterion's version, every rating, verdict and score that went in, and the parameters."""
+    digest = hashlib.sha256()
+
+    def add(part: Any) -> None:
+        digest.update(orjson.dumps(part))
+        digest.update(b"\n")
+
+    criterion = evidence.criterion
+    add([criterion.key, criterion.version, criterion.scale, criterion.levels, list(criterion.passes)])
+    add(json.dumps(parameters, sort_keys=True))
+    # Sorted, so that neither the database's order nor the order of import matters.
+    order = sorted(range(len(evidence.units)), key=lambda row: (evidence.units[row], evidence.raters[row]))
+    for column in (evidence.units, evidence.raters, evidence.values, evidence.days, evidence.seconds):
+        add([column[row] for row in order] if column else None)
+    add(sorted(evidence.verdicts.items(), key=_unit))
+    add(sorted(evidence.is_dev.items()))
+    # Named tuples are no tuples to orjson.
+    add([tuple(row) for row in sorted(evidence.before, key=str)])
+    add(sorted((sample, sorted(values.items())) for sample, values in evidence.metadata.items()))
+    add([(name, *chance) for name, chance in sorted(evidence.chances.items())])
+    add(sorted(evidence.sizes.items()))
+    add(sorted(evidence.measures.items()))
+    for judges in (evidence.judges, evidence.earlier, evidence.whole):
+        add(len(judges))
+        for judge in judges:
+            add([*judge.name, judge.higher_is_better])
+            for values in (judge.numbers, judge.labels, judge.failed, judge.again):
+                add(sorted(values.items(), key=_unit))
+    return digest.hexdigest()
+
+
+def _unit(row: tuple[UnitKey, Any]) -> UnitKey:
+    return row[0]
+
+
+def align(criterion: Criterion, judge_name: str | None = None) -> dict[str, Any]:
+    """Every judge (or the one named) against people on the criterion, as plain JSON (docs/statistics.md).
+
+    Raises Invalid for a judge that the project doesn't have.
+    """
+    evidence = full_evidence(criterion, judge_name)
+    reference = reference_of(evidence)
+    return {
+        "criterion": criterion.key,
+        "version": criterion.version,
+        "reference": reference_figures(reference),
+        "judges": [compare(reference, judge).row for judge in evidence.judges],
+    }

@@ -1,0 +1,156 @@
+"""Figures of a frozen report in words, for templates.
+
+Two judges, or two versions of one, side by side in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from annotate.core.text_tables import UNDEFINED, figure
+from judges.reports.said import said
+
+# From a sample and one of its units to the page where they are seen.
+SampleUrl = Callable[[int, str], str]
+# From a judge and the name of what it measures to its page.
+JudgeUrl = Callable[[str, str], str]
+# From a judge's row of a report and the place of one of its disagreements, from 0, to where that is read.
+DisagreementUrl = Callable[[Mapping[str, Any], int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where a page leads to; a file has none."""
+
+    sample: SampleUrl
+    judge: JudgeUrl
+    disagreement: DisagreementUrl
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An estimate in words: the value, its interval, and why one of them is missing."""
+
+    text: str
+    interval: str
+    why: str
+    n: int
+    clusters: int
+
+
+def shown(estimate: Mapping[str, Any], digits: int = 2) -> Shown:
+    interval = ""
+    if estimate["low"] is not None:
+        interval = from_to(figure(estimate["low"], digits), figure(estimate["high"], digits))
+    return Shown(
+        text=figure(estimate["value"], digits),
+        interval=interval,
+        why=said(estimate["reason"]),
+        n=estimate["n"],
+        clusters=estimate["clusters"],
+    )
+
+
+def from_to(low: str, high: str) -> str:
+    """A range, as an interval or the ends of a scale."""
+    return _("%(low)s to %(high)s") % {"low": low, "high": high}
+
+
+def number(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:.4g}"
+
+
+def percent(share: float | None) -> str:
+    return UNDEFINED if share is None else f"{share:.1%}"
+
+
+def shown_share(estimate: Mapping[str, Any]) -> Shown:
+    """An estimate of a share, as percentages."""
+    return spelt(estimate, percent)
+
+
+def spelt(estimate: Mapping[str, Any], spell: Callable[[float | None], str]) -> Shown:
+    low, high = estimate["low"], estimate["high"]
+    interval = "" if low is None else from_to(spell(low), spell(high))
+    return Shown(spell(estimate["value"]), interval, said(estimate["reason"]), estimate["n"], estimate["clusters"])
+
+
+def money(amount: Any, currency: str | None) -> str:
+    """An amount with its currency, to the cent, or to two figures where it is less than that; "" for None."""
+    if amount is None:
+        return ""
+    if amount == 0:
+        text = "0"
+    elif amount >= 1:
+        text = f"{amount:,.2f}"
+    else:
+        text = f"{float(amount):.2g}" if amount >= 0.0001 else _("less than 0.0001")
+    return f"{text} {currency}" if currency else text
+
+
+MEASURES = {
+    "pass or fail": (
+        ("kappa", gettext_noop("Kappa"), gettext_noop("agreement beyond chance")),
+        ("tpr", "TPR", gettext_noop("of what people pass, the share it passes")),
+        ("tnr", "TNR", gettext_noop("of what people fail, the share it fails")),
+        ("accuracy", gettext_noop("Accuracy"), gettext_noop("share of units decided as people do")),
+    ),
+    "labels": (
+        ("kappa", gettext_noop("Kappa"), gettext_noop("agreement beyond chance")),
+        ("linear", gettext_noop("Linear kappa"), gettext_noop("two steps apart is twice as bad as one")),
+        ("quadratic", gettext_noop("Quadratic kappa"), gettext_noop("two steps apart is four times as bad as one")),
+        ("percent", gettext_noop("Percent agreement"), gettext_noop("share of units labelled as people do")),
+    ),
+}
+
+
+def outcome(first: str, second: str, pair: Mapping[str, Any]) -> str:
+    """Who agrees more with people, in one sentence."""
+    kappa = pair["difference"]["kappa"]
+    given = {"first": first, "second": second, "units": pair["units"]}
+    if pair["reason"] is not None:
+        return _("They can’t be compared – %(why)s.") % {"why": said(pair["reason"])}
+    if not sum(pair["flips"].values()):
+        return _("%(first)s and %(second)s decide all %(units)s units alike.") % given
+    if kappa["value"] is None:
+        return _("Whether one agrees more with people can’t be said: %(why)s.") % {"why": said(kappa["reason"])}
+    difference = signed(kappa)
+    given |= {"kappa": difference.text, "interval": difference.interval, "why": difference.why}
+    if kappa["low"] is None:
+        return _("%(second)s differs from %(first)s by %(kappa)s in kappa, without an interval: %(why)s.") % given
+    if kappa["low"] > 0:
+        return _("%(second)s agrees more with people than %(first)s: kappa %(kappa)s (%(interval)s).") % given
+    if kappa["high"] < 0:
+        return _("%(second)s agrees less with people than %(first)s: kappa %(kappa)s (%(interval)s).") % given
+    return (
+        _(
+            "No difference is shown between %(first)s and %(second)s: kappa %(kappa)s; anything from %(interval)s fits "
+            "these labels."
+        )
+        % given
+    )
+
+
+def signed(estimate: Mapping[str, Any]) -> Shown:
+    """A difference in words, with its sign."""
+    found = shown(estimate)
+    if estimate["value"] is None:
+        return found
+    ends = [] if estimate["low"] is None else [_with_sign(estimate[end]) for end in ("low", "high")]
+    return replace(found, text=_with_sign(estimate["value"]), interval=from_to(*ends) if ends else "")
+
+
+def _with_sign(value: float) -> str:
+    text = figure(value, 2)
+    return text if float(text) <= 0 else f"+{text}"
+
+
+def said_by_judge(value: Any, score: float | None, basis: str) -> str:
+    """Pass or fail, or the label, with the score behind it."""
+    text = str(value) if basis == "labels" else (_("pass") if value else _("fail"))
+    return text if score is None else f"{text} ({number(score)})"

@@ -1,0 +1,81 @@
+"""Working a report out again from what it rests on, here or anywhere else."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.utils.translation import gettext as _
+
+from alignment.report import Evidence, differences, evidence_as_dict, evidence_from_dict, report_figures
+from annotate.core.errors import Conflict
+from judges.models import AlignmentReport
+from judges.reports.read import is_shown, report_as_dict
+
+_SCRIPT = Path(__file__).with_name("recompute.py")
+# Words and keys of this installation, which are no figures.
+_WORDS = frozenset({"external_id", "text", "rationale", "unit_number"})
+
+
+def pack(evidence: Evidence) -> bytes:
+    # Without a time stamp: the same evidence, the same bytes.
+    return gzip.compress(orjson.dumps(evidence_as_dict(evidence)), mtime=0)
+
+
+def reproduce(report: AlignmentReport) -> list[str]:
+    """What comes out differently when the report's evidence is worked out with the program as it is now."""
+    return list(differences(figures_only(report.result), report_figures(_unpacked(report))))
+
+
+def figures_only(result: dict[str, Any]) -> dict[str, Any]:
+    """A report's result as the alignment module gave it."""
+    judges = [{**judge, "disagreements": [_plain(row) for row in judge["disagreements"]]} for judge in result["judges"]]
+    return {**{name: value for name, value in result.items() if name != "project"}, "judges": judges}
+
+
+def bundle(report: AlignmentReport) -> bytes:
+    """A ZIP with the report, its evidence, the ratings as a table, and the script that works every figure out again."""
+    evidence = _unpacked(report)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (
+            ("report.json", _json({**report_as_dict(report), "figures": figures_only(report.result)})),
+            ("evidence.json", gzip.decompress(report.evidence)),
+            ("ratings.csv", _ratings(evidence)),
+            ("recompute.py", _SCRIPT.read_bytes()),
+        ):
+            archive.writestr(zipfile.ZipInfo(name, report.created_at.timetuple()[:6]), content)
+    return file.getvalue()
+
+
+def _unpacked(report: AlignmentReport) -> Evidence:
+    if not is_shown(report):
+        raise Conflict(
+            "earlier_version", _("An earlier version of Touchstone made this report; its JSON can still be read.")
+        )
+    return evidence_from_dict(orjson.loads(gzip.decompress(report.evidence)))
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {**{name: value for name, value in row.items() if name not in _WORDS}, "sample": row["external_id"]}
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False).encode()
+
+
+def _ratings(evidence: Evidence) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["sample_id", "unit", "rater", "value"])
+    writer.writerows(
+        (sample, unit, rater, json.dumps(value, ensure_ascii=False))
+        for (sample, unit), rater, value in zip(evidence.units, evidence.raters, evidence.values, strict=True)
+    )
+    return text.getvalue().encode()

@@ -1,0 +1,59 @@
+"""Asking the worker for a report.
+
+What draws a report's plots when it is frozen. Pictures stand above this floor, so it is named from there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.cache import cache
+from django.db import transaction
+from django.utils.module_loading import import_string
+from kombu.exceptions import OperationalError
+
+from annotate.core.background import hand_over
+from annotate.core.errors import Refusal
+from annotate.models import Criterion, User
+from judges.reports.read import pending_key
+
+# Longer than a report takes. A worker that died forgets the request after this, and one may ask again.
+PENDING_SECONDS = 300
+
+
+class Unavailable(Refusal):
+    status = 503
+
+
+def request_report(*, criterion: Criterion, user: User | None = None) -> bool:
+    """Has the worker freeze a report once this transaction is in. False: one is on its way already.
+
+    Raises Unavailable when the message can't be sent (outside a transaction; within one, on commit).
+    """
+    if not cache.add(pending_key(criterion.pk), 1, timeout=PENDING_SECONDS):
+        return False
+    transaction.on_commit(lambda: _send(criterion.pk, user.pk if user else None))
+    return True
+
+
+def _send(criterion_id: int, user_id: int | None) -> None:
+    try:
+        hand_over("judges.tasks.freeze_report", criterion_id, user_id)
+    except OperationalError as error:
+        cache.delete(pending_key(criterion_id))
+        raise Unavailable("no_broker", "The worker can't be reached just now; nothing was requested.") from error
+
+
+_drawer = ""
+
+
+def register_drawer(dotted_name: str) -> None:
+    """`dotted_name`: a function from a report's result to SVG by the name of the plot. It is imported when the first
+    report is made, since what draws takes a second to load."""
+    global _drawer  # noqa: PLW0603
+    _drawer = dotted_name
+
+
+def draw_plots(result: dict[str, Any]) -> dict[str, str]:
+    plots: dict[str, str] = import_string(_drawer)(result)
+    return plots

@@ -1,0 +1,132 @@
+"""Frozen reports: everything worked out once, stored, and never changed afterwards."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import scipy
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import Max
+
+from alignment.report import Evidence, report_figures
+from annotate.core.trail import note
+from annotate.models import Criterion, Project, User
+from judges.core.split import DEV_SHARE
+from judges.models import AlignmentReport
+from judges.reports.disagreements_read import with_words
+from judges.reports.evidence import fingerprint_of, full_evidence
+from judges.reports.read import FIGURES_VERSION, data_version, pending_key
+from judges.reports.reproduction import pack
+from judges.reports.requests import draw_plots
+
+LEVEL = 0.95
+
+
+def freeze_report(*, criterion: Criterion, user: User | None = None) -> AlignmentReport:
+    """The report on the data as they are now; the one that exists when nothing it rests on has changed since.
+
+    Two at the same time make one report: the unique fingerprint decides under the project's lock.
+    """
+    try:
+        basis = basis_of(criterion)
+        return _existing(criterion, basis) or _freeze(criterion, basis, user)
+    finally:
+        cache.delete(pending_key(criterion.pk))
+
+
+def build_report(*, criterion: Criterion, judge_name: str | None = None) -> AlignmentReport:
+    """A report that is not stored. Raises Invalid for a judge that the project doesn't have."""
+    return _worked_out(criterion, basis_of(criterion, judge_name))
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a report rests on: read in a moment, where working out the figures and drawing them takes seconds."""
+
+    data_version: str
+    evidence: Evidence
+    parameters: dict[str, Any]
+    fingerprint: str
+
+
+def basis_of(criterion: Criterion, judge_name: str | None = None) -> Basis:
+    # Read before the data: what changes while we read makes the report out of date, never wrongly up to date.
+    seen = data_version(criterion)
+    evidence = full_evidence(criterion, judge_name)
+    parameters = _parameters(criterion)
+    return Basis(seen, evidence, parameters, fingerprint_of(evidence, parameters))
+
+
+def _existing(criterion: Criterion, basis: Basis) -> AlignmentReport | None:
+    report = AlignmentReport.objects.filter(criterion=criterion, fingerprint=basis.fingerprint).first()
+    if report is not None:
+        # The figures are frozen; that they are up to date again is not one of them.
+        report.parameters = {**report.parameters, "data_version": basis.data_version}
+        report.save(update_fields=["parameters"])
+    return report
+
+
+def _freeze(criterion: Criterion, basis: Basis, user: User | None) -> AlignmentReport:
+    report = _worked_out(criterion, basis)
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=criterion.project_id)
+        made_meanwhile = _existing(criterion, basis)
+        if made_meanwhile is not None:
+            return made_meanwhile
+        last = AlignmentReport.objects.filter(project_id=criterion.project_id).aggregate(last=Max("number"))["last"]
+        report.number = (last or 0) + 1
+        report.created_by = user
+        report.save(force_insert=True)
+        note(
+            actor=user,
+            action="report.made",
+            subject=criterion.key,
+            project=report.project,
+            version=criterion.version,
+            number=report.number,
+        )
+    return report
+
+
+def _worked_out(criterion: Criterion, basis: Basis) -> AlignmentReport:
+    result = _result(criterion, basis.evidence)
+    return AlignmentReport(
+        project=criterion.project,
+        criterion=criterion,
+        number=0,
+        fingerprint=basis.fingerprint,
+        parameters={**basis.parameters, "data_version": basis.data_version},
+        result=result,
+        plots=draw_plots(result),
+        evidence=pack(basis.evidence),
+    )
+
+
+def _parameters(criterion: Criterion) -> dict[str, Any]:
+    return {
+        "seed": criterion.project.seed,
+        "level": LEVEL,
+        "dev_share": DEV_SHARE,
+        "figures": FIGURES_VERSION,
+        "libraries": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "matplotlib": version("matplotlib"),
+        },
+    }
+
+
+def _result(criterion: Criterion, evidence: Evidence) -> dict[str, Any]:
+    project = criterion.project
+    figures = report_figures(evidence)
+    return {
+        "project": {"slug": project.slug, "name": project.name},
+        **figures,
+        "judges": with_words(project, figures["judges"]),
+    }

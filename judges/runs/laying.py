@@ -1,0 +1,153 @@
+"""Laying a run's asks: what it has to ask, sample by sample, in chunks that are all or nothing and may be repeated.
+
+Which samples a run is over. The one home of what a scope may say.
+
+What is needed to ask the asks that were taken, in a query or two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Invalid
+from annotate.core.texts import is_storable
+from annotate.models import Project, Sample
+from annotate.samples.read import of_samples, samples_keyed, samples_named
+from judges.models import Run, RunState, Score, ScoreStatus
+from judges.runs.asking import Todo
+from judges.runs.open_run import OpenRun
+from judges.runs.purposes import purpose_of
+from judges.runs.queue import Taken
+
+MOST_NAMED = 10_000
+_EXAMPLES = '{"all": true}, {"batch": 3}, {"samples": ["kb-1", "kb-2"]}, {"pipeline": "v7"}'
+
+
+def check_scope(project: Project, scope: Any) -> dict[str, Any]:
+    """The scope as it is kept. Raises Invalid when it is none, or names what the project doesn't have."""
+    if not isinstance(scope, dict) or len(scope) != 1:
+        raise Invalid("bad_scope", _("Write which samples in one of these ways: %(ways)s.") % {"ways": _EXAMPLES})
+    ((how, what),) = scope.items()
+    if how == "all" and what is True:
+        return {"all": True}
+    if how == "batch" and type(what) is int:
+        if not project.batches.filter(number=what).exists():
+            raise Invalid("unknown_batch", _("This project has no batch %(number)s.") % {"number": what})
+        return {"batch": what}
+    if how == "samples" and isinstance(what, list):
+        return {"samples": _named(project, what)}
+    if how == "pipeline" and isinstance(what, str) and is_storable(what):
+        if not project.samples.filter(pipeline_version=what).exists():
+            raise Invalid(
+                "unknown_pipeline", _("No sample is of the pipeline version “%(name)s”.") % {"name": what[:80]}
+            )
+        return {"pipeline": what}
+    raise Invalid("bad_scope", _("Write which samples in one of these ways: %(ways)s.") % {"ways": _EXAMPLES})
+
+
+def samples_in(project: Project, scope: dict[str, Any]) -> QuerySet[Sample]:
+    """The samples of a checked scope, in the order in which they came."""
+    samples = Sample.objects.filter(project=project)
+    if "batch" in scope:
+        samples = samples.filter(batches__project=project, batches__number=scope["batch"])
+    elif "samples" in scope:
+        samples = samples_named(project, scope["samples"])
+    elif "pipeline" in scope:
+        samples = samples.filter(pipeline_version=scope["pipeline"])
+    return samples.order_by("id")
+
+
+def _named(project: Project, names: list[Any]) -> list[str]:
+    if not names or len(names) > MOST_NAMED:
+        raise Invalid("bad_scope", _("Name from 1 to %(most)s samples.") % {"most": f"{MOST_NAMED:,}"})
+    if not all(is_storable(name) for name in names):
+        raise Invalid("bad_scope", _("Samples are named by their ids, which are texts."))
+    wanted = list(dict.fromkeys(names))
+    there = set(samples_named(project, wanted).values_list("external_id", flat=True))
+    strangers = [name for name in wanted if name not in there]
+    if strangers:
+        shown = ", ".join(name[:80] for name in strangers[:5])
+        raise Invalid(
+            "unknown_sample",
+            _("This project doesn't have %(count)s of these samples: %(names)s.")
+            % {"count": len(strangers), "names": shown},
+        )
+    return wanted
+
+
+# A few megabytes of samples at a time; each counts once per repeat, since it brings that many asks.
+CHUNK = 500
+
+
+def lay_all(run_id: int) -> None:
+    """All that is still to be laid of the run; stops early when the run is no longer to go on."""
+    while lay_chunk(run_id):
+        pass
+
+
+def lay_chunk(run_id: int) -> bool:
+    """Lays the asks of the next samples. Returns whether there are more to lay."""
+    with transaction.atomic():
+        run = locked_run(run_id)
+        if run.is_laid or run.state != RunState.RUNNING:
+            return False
+        project = run.version.judge.project
+        most = max(1, CHUNK // run.repeats)
+        samples = list(samples_in(project, run.scope).filter(id__gt=run.laid_to)[:most])
+        if samples:
+            run.planned += insert(run, purpose_of(run).to_ask(samples))
+            run.laid_to = samples[-1].pk
+        run.is_laid = len(samples) < most
+        run.save(update_fields=["planned", "laid_to", "is_laid"])
+        return not run.is_laid
+
+
+def locked_run(run_id: int) -> Run:
+    """With its version, judge and project. Its key stays what it is: whoever writes scores of it needs not wait."""
+    runs = Run.objects.select_for_update(of=("self",), no_key=True)
+    return runs.select_related("version__judge__project").get(pk=run_id)
+
+
+def insert(run: Run, asks: Sequence[tuple[int, str, int]], *, lost: int = 0) -> int:
+    """Lays these; how many of them are new. lost: how often somebody died with them."""
+    if not asks:
+        return 0
+    samples, units, repeats = zip(*asks, strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO judges_ask"
+            " (run_id, sample_id, unit, repeat, state, fence, lost, tries, status, detail, is_cached, replies)"
+            " SELECT %s::bigint, sample, unit, repeat, 'waiting', 0, %s::int, 0, '', '', false, '{}'"
+            " FROM unnest(%s::bigint[], %s::text[], %s::smallint[]) WITH ORDINALITY AS t (sample, unit, repeat, place)"
+            " ORDER BY place ON CONFLICT DO NOTHING",
+            [run.pk, lost, list(samples), list(units), list(repeats)],
+        )
+        return cursor.rowcount
+
+
+def load(run: OpenRun, taken: Sequence[Taken]) -> list[Todo]:
+    """In their order."""
+    if not taken:
+        return []
+    samples = {sample.pk: sample for sample in samples_keyed({each.sample for each in taken}).order_by()}
+    for sample in samples.values():
+        sample.project = run.project
+    todos = [Todo(each, run, samples[each.sample]) for each in taken]
+    # Where nobody is asked there are no replies of an earlier time.
+    if run.version.endpoint_id is not None:
+        _note_failed(run, todos)
+    return todos
+
+
+def _note_failed(run: OpenRun, todos: Sequence[Todo]) -> None:
+    keys = {todo.taken.sample for todo in todos}
+    bad = of_samples(Score.objects.filter(version_id=run.version.pk), keys).exclude(status=ScoreStatus.OK)
+    failed = set(bad.values_list("sample_id", "dimension", "unit", "repeat"))
+    for todo in todos if failed else ():
+        sample, repeat = todo.taken.sample, todo.taken.repeat
+        todo.has_failed = any((sample, dimension, unit, repeat) in failed for dimension, unit in todo.wanted)

@@ -1,0 +1,251 @@
+"""The queue of record: asks are taken, given back, freed and counted here, each in one statement.
+
+Where a run is worked at: its endpoint, or, for judges that ask nobody, the run itself.
+
+One process works at a place at a time. Who does holds a lock of its database session, which ends with the process
+however that ends; so whoever gets the lock next knows at once that all that was in hand there is in nobody's hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import Error, OperationalError, connection, transaction
+from django.db.models import QuerySet
+from psycopg.errors import LockNotAvailable
+
+from judges.models import Run, RunPurpose, RunState
+
+# The first of the two numbers of an advisory lock; the second is the primary key.
+_CLASSES = {"endpoint": 1_905_001, "run": 1_905_002}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """kind: "endpoint" or "run"; pk: its primary key."""
+
+    kind: str
+    pk: int
+
+    @property
+    def lock(self) -> tuple[int, int]:
+        return _CLASSES[self.kind], self.pk
+
+    def runs(self) -> QuerySet[Run]:
+        """Every run that is worked at here, in whatever state."""
+        runs = Run.objects.exclude(purpose=RunPurpose.IMPORT)
+        if self.kind == "endpoint":
+            return runs.filter(version__endpoint_id=self.pk)
+        return runs.filter(pk=self.pk, version__endpoint__isnull=True)
+
+    def ids_under_way(self) -> set[int]:
+        """Of the runs that are to go on. Asked often: without all that is needed to open them."""
+        return set(self.runs().filter(state=RunState.RUNNING).order_by().values_list("pk", flat=True))
+
+    def under_way(self) -> QuerySet[Run]:
+        """Those that are to go on, with what is needed to open them."""
+        return (
+            self.runs()
+            .filter(state=RunState.RUNNING)
+            .select_related("version__judge__project", "version__endpoint")
+            .order_by("pk")
+        )
+
+
+def place_of(run: Run) -> Place:
+    endpoint = run.version.endpoint_id
+    return Place("run", run.pk) if endpoint is None else Place("endpoint", endpoint)
+
+
+@contextmanager
+def held(place: Place, *, patience: float = 0.0) -> Iterator[bool]:
+    """Whether we are the one who works there. patience: seconds to wait until whoever works there is gone."""
+    is_ours = _wait_for(place, patience) if patience else _try(place)
+    try:
+        yield is_ours
+    finally:
+        if is_ours:
+            try:
+                with connection.cursor() as cursor:
+                    cursor.execute("SELECT pg_advisory_unlock(%s::int, %s::int)", place.lock)
+            except Error:
+                connection.close()  # the lock is gone with the session
+
+
+def _try(place: Place) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", place.lock)
+        (is_ours,) = cursor.fetchone()
+    return bool(is_ours)
+
+
+def _wait_for(place: Place, patience: float) -> bool:
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{1000 * patience:.0f}ms"])
+            cursor.execute("SELECT pg_advisory_lock(%s::int, %s::int)", place.lock)
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            return False
+        raise
+    return True
+
+
+def is_held(place: Place) -> bool:
+    """Whether anybody works there."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            " AND classid = %s::int::oid AND objid = %s::int::oid)",
+            place.lock,
+        )
+        (found,) = cursor.fetchone()
+    return bool(found)
+
+
+# After so many deaths with an ask in hand it may be what killed: from then on it is asked alone.
+SUSPECT = 3
+# So often a worker died with it and with nothing else in hand, after that: it is given up.
+DEADLY = SUSPECT + 2
+# Longer than any request: what frees an ask sooner is that nobody holds its place's lock.
+LEASE_SECONDS = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An ask that is ours as long as its fence is the latest.
+
+    id: None when it is laid no sooner than it is done (judges.runs.local_work): ours as long as nobody else lays it.
+    """
+
+    id: int | None
+    run: int
+    sample: int
+    unit: str
+    repeat: int
+    fence: int
+    tries: int
+    lost: int
+
+
+_TAKE = """
+UPDATE judges_ask SET state = 'leased', fence = fence + 1, leased_until = now() + make_interval(secs => %s::int)
+WHERE id IN (
+    SELECT id FROM judges_ask
+    WHERE run_id = %s::bigint AND state = 'waiting' AND (due_at IS NULL OR due_at <= now())
+      AND lost BETWEEN %s::int AND %s::int
+    ORDER BY id LIMIT %s::int FOR UPDATE SKIP LOCKED
+)
+RETURNING id, run_id, sample_id, unit, repeat, fence, tries, lost
+"""
+
+
+def take(run_id: int, count: int) -> list[Taken]:
+    """Up to so many asks of the run that are due, in the order in which they were laid."""
+    return _take(run_id, count, 0, SUSPECT - 1)
+
+
+def take_suspect(run_id: int) -> Taken | None:
+    """One of those that may be what killed."""
+    found = _take(run_id, 1, SUSPECT, 32_767)
+    return found[0] if found else None
+
+
+def _take(run_id: int, count: int, least: int, most: int) -> list[Taken]:
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE, [LEASE_SECONDS, run_id, least, most, count])
+        return [Taken(*row) for row in sorted(cursor.fetchall())]
+
+
+_FREE = """
+UPDATE judges_ask SET leased_until = NULL, lost = lost + 1,
+    state = CASE WHEN judges_run.state = 'cancelled' THEN 'cancelled' ELSE 'waiting' END
+FROM judges_run
+WHERE judges_ask.state = 'leased' AND judges_ask.run_id = ANY(%s::bigint[]) AND judges_run.id = judges_ask.run_id
+"""
+
+
+def free(runs: list[int]) -> int:
+    """What somebody had in hand who is gone. Only for whoever holds the lock of these runs' place."""
+    if not runs:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(_FREE, [runs])
+        return cursor.rowcount
+
+
+def in_hand(place: Place) -> list[int]:
+    """The runs there of which somebody has asks in hand."""
+    return list(place.runs().filter(asks__state="leased").order_by().values_list("pk", flat=True).distinct())
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a run has left. due_in: seconds until the first ask that waits may go out; None when none waits."""
+
+    waiting: int
+    leased: int
+    due_in: float | None
+
+
+_LEFT = """
+SELECT count(*), (SELECT count(*) FROM judges_ask WHERE run_id = %s::bigint AND state = 'leased'),
+    extract(epoch FROM min(coalesce(due_at, now())) - now())
+FROM judges_ask WHERE run_id = %s::bigint AND state = 'waiting'
+"""
+
+
+def left(run_id: int) -> Left:
+    with connection.cursor() as cursor:
+        cursor.execute(_LEFT, [run_id, run_id])
+        waiting, leased, due_in = cursor.fetchone()
+    return Left(waiting, leased, None if due_in is None else max(0.0, float(due_in)))
+
+
+# One state at a time: each has an index of its own.
+_FINISH = """
+UPDATE judges_run SET state = 'done', finished_at = now(), stop_code = '', stop_message = ''
+WHERE id = %s::bigint AND is_laid AND state = ANY(%s::text[])
+  AND NOT EXISTS (SELECT 1 FROM judges_ask WHERE run_id = %s::bigint AND state = 'waiting')
+  AND NOT EXISTS (SELECT 1 FROM judges_ask WHERE run_id = %s::bigint AND state = 'leased')
+"""
+
+
+def finish(run_id: int) -> bool:
+    """Whether nothing was left to do, so that the run is done now."""
+    open_states = (RunState.RUNNING, RunState.PAUSED, RunState.STOPPED)
+    with connection.cursor() as cursor:
+        cursor.execute(_FINISH, [run_id, [str(state) for state in open_states], run_id, run_id])
+        return bool(cursor.rowcount)
+
+
+def sweep_cancelled(run_id: int) -> None:
+    """What came back to a run while it was being cancelled."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE judges_ask SET state = 'cancelled' WHERE run_id = %s::bigint AND state = 'waiting'"
+            " AND EXISTS (SELECT 1 FROM judges_run WHERE id = %s::bigint AND state = 'cancelled')",
+            [run_id, run_id],
+        )
+
+
+def places_with_work() -> list[Place]:
+    """Where there is something to do just now, whoever may be at it: runs that go on with asks that are due, that are
+    not laid or not marked as done; and asks that somebody has in hand."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT judges_judgeversion.endpoint_id,"
+            " CASE WHEN judges_judgeversion.endpoint_id IS NULL THEN judges_run.id END"
+            " FROM judges_run JOIN judges_judgeversion ON judges_judgeversion.id = judges_run.version_id"
+            " WHERE judges_run.id IN (SELECT run_id FROM judges_ask WHERE state = 'leased')"
+            " OR judges_run.state = 'running' AND (NOT is_laid"
+            "  OR EXISTS (SELECT 1 FROM judges_ask WHERE run_id = judges_run.id AND state = 'waiting'"
+            "             AND (due_at IS NULL OR due_at <= now()))"
+            "  OR NOT EXISTS (SELECT 1 FROM judges_ask WHERE run_id = judges_run.id AND state = 'waiting'))"
+        )
+        rows: list[tuple[Any, Any]] = cursor.fetchall()
+    return [Place("run", run) if endpoint is None else Place("endpoint", endpoint) for endpoint, run in rows]

@@ -1,0 +1,218 @@
+"""Runs of judges: which there are, how far they have come, and what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, QuerySet, TextField, Value
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce, Left, NullIf
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.core.blindness import samples_still_to_label
+from annotate.models import Project, User
+from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
+from judges.runs.queue import is_held, place_of
+
+# Of a rate that was counted longer ago than this nobody knows whether it still holds.
+_RATE_HOLDS = timedelta(seconds=30)
+MOST_FAILURES = 200
+# Of a reply that failed, so many characters are shown: one may have a million, and a page shows hundreds.
+LONGEST_RAW = 20_000
+_SAID = Coalesce(
+    *(NullIf(KeyTextTransform(name, "body"), Value("")) for name in ("text", "refusal", "raw")),
+    Value(""),
+    output_field=TextField(),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """How far a run has come.
+
+    planned: how many asks it has; as long as `is_laid` is false there may be more. to_come: about how many, which a
+    cancelled run will never have; None when nobody knows. by_status: of those that are done, by what came of them.
+    kept: how many needed no request, since every reply was there already. cost, tokens: of the replies that it paid
+    for; unpriced: of how many of these the price isn't known. eta_seconds: None when it isn't known.
+    is_waiting_for_worker: it could go on, and nobody is at it.
+    """
+
+    state: str
+    planned: int
+    is_laid: bool
+    to_come: int | None
+    waiting: int
+    under_way: int
+    done: int
+    cancelled: int
+    by_status: dict[str, int]
+    kept: int
+    cost: Decimal
+    currency: str | None
+    unpriced: int
+    tokens_in: int
+    tokens_out: int
+    per_second: float | None
+    eta_seconds: float | None
+    is_waiting_for_worker: bool
+
+    @property
+    def share(self) -> float:
+        """Of all that it is to ask, as far as that is known, 0 to 1."""
+        return (self.done + self.never) / self.expected if self.expected else float(self.state == RunState.DONE)
+
+    @property
+    def expected(self) -> int:
+        """How many asks it will have in the end, as far as that is known."""
+        return self.planned + (self.to_come or 0)
+
+    @property
+    def left(self) -> int:
+        """How many are still to be done, as far as that is known."""
+        return self.waiting + self.under_way + (0 if self.state == RunState.CANCELLED else self.to_come or 0)
+
+    @property
+    def never(self) -> int:
+        """How many of a cancelled run are not asked about, as far as that is known."""
+        return self.cancelled + (self.to_come or 0 if self.state == RunState.CANCELLED else 0)
+
+    @property
+    def failed(self) -> int:
+        return self.done - self.by_status.get(ScoreStatus.OK, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An ask that brought no score. detail: why, in our words. raw: what the model said, for those who may see it.
+    held_back: both are empty, as the reader still has to label the sample."""
+
+    sample: str
+    unit: str
+    repeat: int
+    status: str
+    detail: str
+    raw: str
+    held_back: bool = False
+
+
+def runs_of(project: Project) -> QuerySet[Run]:
+    """Those that were started here, the latest first."""
+    return (
+        Run.objects.filter(version__judge__project=project)
+        .exclude(purpose=RunPurpose.IMPORT)
+        .select_related("version__judge", "version__endpoint", "created_by")
+        .order_by("-pk")
+    )
+
+
+def one_run(project: Project, run_id: int) -> Run:
+    run = runs_of(project).filter(pk=run_id).first()
+    if run is None:
+        raise Http404(_("This project has no such run."))
+    return run
+
+
+def progress_of(run: Run) -> RunProgress:
+    """As it stands now; `run` as it was read."""
+    by_state: Counter[str] = Counter()
+    by_status: Counter[str] = Counter()
+    kept = 0
+    counts = Ask.objects.filter(run=run).values_list("state", "status", "is_cached").annotate(n=Count("pk")).order_by()
+    for state, status, is_cached, count in counts:
+        by_state[state] += count
+        if state == AskState.DONE:
+            by_status[status] += count
+            kept += count if is_cached else 0
+    endpoint = run.version.endpoint
+    # What is laid when it is done is counted at the run a moment later.
+    planned = max(run.planned, by_state.total())
+    to_come = 0 if run.is_laid else None if run.expected is None else max(0, run.expected - planned)
+    goes_on = run.state == RunState.RUNNING
+    holds = run.worked_at is not None and timezone.now() - run.worked_at < _RATE_HOLDS
+    per_second = run.per_second if goes_on and holds and run.per_second else None
+    progress = RunProgress(
+        state=run.state,
+        planned=planned,
+        is_laid=run.is_laid,
+        to_come=to_come,
+        waiting=by_state[AskState.WAITING],
+        under_way=by_state[AskState.LEASED],
+        done=by_state[AskState.DONE],
+        cancelled=by_state[AskState.CANCELLED],
+        by_status=dict(by_status),
+        kept=kept,
+        cost=run.cost,
+        currency=None if endpoint is None else endpoint.currency,
+        unpriced=run.unpriced,
+        tokens_in=run.tokens_in,
+        tokens_out=run.tokens_out,
+        per_second=per_second,
+        eta_seconds=None,
+        is_waiting_for_worker=goes_on and not is_held(place_of(run)),
+    )
+    if per_second is None or to_come is None:
+        return progress
+    return replace(progress, eta_seconds=progress.left / per_second)
+
+
+def failed_asks(run: Run) -> QuerySet[Ask]:
+    return Ask.objects.filter(run=run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
+
+
+def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES, reader: User | None = None) -> list[Failure]:
+    """In the order in which they were asked. `raw` is for those who may run judges, and nobody else. reader: nothing is
+    said of samples that they still have to label; None holds nothing back."""
+    last = first + min(count, MOST_FAILURES)
+    asks = list(failed_asks(run).select_related("sample").order_by("pk")[first:last])
+    said = dict(
+        Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies])
+        .annotate(said=Left(_SAID, LONGEST_RAW))
+        .values_list("pk", "said")
+    )
+    blind = set() if reader is None else samples_still_to_label(reader, {ask.sample_id for ask in asks})
+    return [
+        Failure(
+            sample=ask.sample.external_id,
+            unit=ask.unit,
+            repeat=ask.repeat,
+            status=ask.status,
+            detail="" if ask.sample_id in blind else ask.detail,
+            raw=said.get(ask.replies[-1], "") if ask.replies and ask.sample_id not in blind else "",
+            held_back=ask.sample_id in blind,
+        )
+        for ask in asks
+    ]
+
+
+def run_as_dict(run: Run) -> dict[str, Any]:
+    """With its progress, as the API shows it."""
+    return {**run_summary(run), "progress": {**asdict(progress_of(run)), "cost": str(run.cost)}}
+
+
+def run_summary(run: Run) -> dict[str, Any]:
+    """What the run itself knows, for lists."""
+    return {
+        "id": run.pk,
+        "judge": run.version.judge.name,
+        "version": run.version.number,
+        "purpose": run.purpose,
+        "state": run.state,
+        "scope": run.scope,
+        "first_repeat": run.first_repeat,
+        "repeats": run.repeats,
+        "fresh": run.is_fresh,
+        "budget": None if run.budget is None else str(run.budget),
+        "cost": str(run.cost),
+        "stop_code": run.stop_code,
+        "stop_message": run.stop_message,
+        "created_by": None if run.created_by is None else run.created_by.username,
+        "created_at": run.created_at.isoformat(),
+        "started_at": None if run.started_at is None else run.started_at.isoformat(),
+        "finished_at": None if run.finished_at is None else run.finished_at.isoformat(),
+    }

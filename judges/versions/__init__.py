@@ -1,0 +1,1 @@
+"""Judges and their versions: made, kept, dropped, compared, and read from a description."""

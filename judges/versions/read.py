@@ -1,0 +1,191 @@
+"""Versions of judges: what one is made of, and what changed from one to another.
+
+The judges of a project as they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotate.core.blindness import samples_still_to_label
+from annotate.core.errors import Invalid
+from annotate.core.permissions import may
+from annotate.models import Project, User
+from annotate.samples.read import samples_named
+from judges.kinds.base import Config, MadeOfOthers
+from judges.kinds.registry import kind_named, runnable_kinds
+from judges.models import Judge, JudgeVersion, VersionState
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """sign: "+" new, "-" gone, " " in both."""
+
+    sign: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field that two versions have differently. field: as a path ("config.prompt"). older, newer: None where it
+    isn't there. lines: of two texts, line by line; else empty."""
+
+    field: str
+    older: Any
+    newer: Any
+    lines: Sequence[Line] = ()
+
+
+def members_of(kind: str, config: Config) -> Sequence[tuple[str, str]]:
+    """The versions that a judge is made of: (judge's name, version's label)."""
+    if kind not in runnable_kinds():
+        return ()
+    made = kind_named(kind)
+    return made.members(config) if isinstance(made, MadeOfOthers) else ()
+
+
+def kept_on_top_of(version: JudgeVersion) -> list[JudgeVersion]:
+    """The versions in use that are made of this one."""
+    name = (version.judge.name, version.label)
+    kept = JudgeVersion.objects.filter(judge__project=version.judge.project_id, state=VersionState.KEPT)
+    others = kept.exclude(judge=version.judge_id).exclude(judge__kind="imported").select_related("judge")
+    return [other for other in others.order_by("pk") if name in members_of(other.judge.kind, other.config)]
+
+
+def version_diff(older: JudgeVersion, newer: JudgeVersion) -> list[Difference]:
+    """Field by field, in the order of their paths; nothing where they are the same."""
+    before, after = dict(_fields(older)), dict(_fields(newer))
+    found = []
+    for field in sorted(before.keys() | after.keys()):
+        old, new = before.get(field), after.get(field)
+        # 1 is not true, and 1.0 not 1 where it counts: as they are hashed.
+        if repr(old) != repr(new):
+            found.append(Difference(field, old, new, _lines(old, new)))
+    return found
+
+
+def _fields(version: JudgeVersion) -> Iterator[tuple[str, Any]]:
+    if version.endpoint is not None:
+        yield "endpoint", version.endpoint.name
+    yield from _leaves(version.config, "config")
+
+
+def _leaves(node: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, Mapping) and node:
+        for key, child in node.items():
+            yield from _leaves(child, f"{path}.{key}")
+    elif isinstance(node, list) and any(isinstance(child, Mapping | list) for child in node):
+        for index, child in enumerate(node):
+            yield from _leaves(child, f"{path}.{index}")
+    else:
+        yield path, node
+
+
+def _lines(old: Any, new: Any) -> tuple[Line, ...]:
+    if not (isinstance(old, str) and isinstance(new, str)):
+        return ()
+    before, after = old.splitlines(), new.splitlines()
+    lines: list[Line] = []
+    for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if what == "equal":
+            lines += [Line(" ", text) for text in before[a:b]]
+        else:
+            lines += [Line("-", text) for text in before[a:b]]
+            lines += [Line("+", text) for text in after[c:d]]
+    return tuple(lines)
+
+
+def judges_of(project: Project) -> QuerySet[Judge]:
+    """By name, with everything that `judge_as_dict` shows."""
+    return Judge.objects.filter(project=project).prefetch_related("versions").order_by("name")
+
+
+def versions_of(judge: Judge) -> QuerySet[JudgeVersion]:
+    """In the order in which they were made, with everything that `version_as_dict` shows."""
+    return JudgeVersion.objects.filter(judge=judge).select_related(
+        "judge__project", "endpoint", "based_on", "created_by"
+    )
+
+
+def one_version(judge: Judge, number: int) -> JudgeVersion:
+    found = versions_of(judge).filter(number=number).first()
+    if found is None:
+        raise Http404(_("This judge has no such version."))
+    return found
+
+
+def one_judge(project: Project, judge_id: int) -> Judge:
+    found = judges_of(project).filter(pk=judge_id).first()
+    if found is None:
+        raise Http404(_("This project has no such judge."))
+    return found
+
+
+def judge_named(project: Project, name: str) -> Judge:
+    """For command lines. Raises Invalid with a sentence that names what there is."""
+    judge = Judge.objects.filter(project=project, name=name).first()
+    if judge is None:
+        known = ", ".join(Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True)[:20])
+        raise Invalid(
+            "unknown_judge",
+            _("“%(project)s” has no judge “%(name)s”. Judges: %(known)s.")
+            % {"project": project.slug, "name": name, "known": known or _("none yet")},
+        )
+    return judge
+
+
+def judge_as_dict(judge: Judge) -> dict[str, Any]:
+    return {
+        "id": judge.pk,
+        "name": judge.name,
+        "kind": judge.kind,
+        "description": judge.description,
+        "higher_is_better": judge.higher_is_better,
+        "versions": [version.label for version in judge.versions.all()],
+        "current": max(
+            (version.number for version in judge.versions.all() if version.state == VersionState.KEPT), default=None
+        ),
+    }
+
+
+def samples_with_verdicts(version: JudgeVersion) -> set[str]:
+    """The samples, by their own ids, of which the configuration tells what people decided: its examples."""
+    examples = version.config.get("examples") or {}
+    return {example["sample"] for example in examples.get("drawn", [])}
+
+
+def may_know_examples(version: JudgeVersion, *, reader: User, role: str | None) -> bool:
+    """Whether they may know the verdicts that the configuration has as examples: admins may, except of samples that are
+    still theirs to label. True where it has none."""
+    names = samples_with_verdicts(version)
+    if not names:
+        return True
+    if not may(role, "judges.run"):
+        return False
+    keys = samples_named(version.judge.project, names).values_list("pk", flat=True)
+    return not samples_still_to_label(reader, list(keys))
+
+
+def version_as_dict(version: JudgeVersion, *, with_examples: bool) -> dict[str, Any]:
+    """with_examples: else what people decided of them is left out of the configuration (`drawn` is null)."""
+    config = version.config
+    if not with_examples:
+        config = {**config, "examples": {**config["examples"], "drawn": None}}
+    return {
+        "number": version.number,
+        "label": version.label,
+        "state": version.state,
+        "hash": version.content_hash,
+        "endpoint": None if version.endpoint is None else version.endpoint.name,
+        "based_on": None if version.based_on is None else version.based_on.number,
+        "created_by": None if version.created_by is None else version.created_by.username,
+        "created_at": version.created_at.isoformat(),
+        "config": config,
+    }

@@ -1,0 +1,90 @@
+"""A judge from its description: the file of `create_judge`, and whatever else has all of it in one object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.core.errors import Conflict, Invalid
+from annotate.core.texts import check_json
+from annotate.models import Project, User
+from judges.models import Judge, JudgeVersion
+from judges.versions.write import add_version, create_judge
+
+NEEDED = ("name", "kind", "config")
+FIELDS = ("name", "kind", "description", "higher_is_better", "endpoint", "config")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """is_new_judge, is_new_version: what the description brought; neither when all of it was there."""
+
+    version: JudgeVersion
+    is_new_judge: bool
+    is_new_version: bool
+
+
+def judge_from_spec(*, project: Project, spec: Any, actor: User | None = None) -> Made:
+    """Makes the judge that is described, or of the one of this name its next version, in use. All or nothing.
+
+    spec: {"name", "kind", "description"?, "higher_is_better"?, "endpoint"?, "config"}, as `versions.judge_spec` writes
+    it.
+
+    Raises Invalid, with the field in its details, and Conflict where a judge of this name is of another kind or is
+    read the other way.
+    """
+    check_json(spec)
+    _check_fields(spec)
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        judge = Judge.objects.filter(project=project, name=_stripped(spec["name"])).first()
+        if judge is None:
+            judge = create_judge(project=project, actor=actor, **spec)
+            return Made(judge.versions.get(), is_new_judge=True, is_new_version=True)
+        _refuse_other(judge, spec)
+        last = judge.versions.order_by("number").last()
+        version = add_version(
+            judge=judge, config=spec["config"], endpoint=spec.get("endpoint"), based_on=last, actor=actor
+        )
+    is_new = last is None or version.number > last.number
+    return Made(version, is_new_judge=False, is_new_version=is_new)
+
+
+def _check_fields(spec: Any) -> None:
+    if not isinstance(spec, dict):
+        raise Invalid("bad_judge", _("A judge is described by an object: {…}."), field="")
+    for name in spec:
+        if name not in FIELDS:
+            raise Invalid(
+                "bad_judge",
+                _("%(field)s: there is no such field. Fields here: %(known)s.")
+                % {"field": name[:80], "known": ", ".join(FIELDS)},
+                field=name[:80],
+            )
+    for name in NEEDED:
+        if name not in spec:
+            raise Invalid("bad_judge", _("%(field)s: is missing.") % {"field": name}, field=name)
+
+
+def _refuse_other(judge: Judge, spec: dict[str, Any]) -> None:
+    if spec["kind"] != judge.kind:
+        raise Conflict(
+            "other_kind",
+            _("kind: “%(name)s” is there already, and its kind is %(kind)s. Choose another name.")
+            % {"name": judge.name, "kind": judge.kind},
+            field="kind",
+        )
+    if spec.get("higher_is_better", judge.higher_is_better) is not judge.higher_is_better:
+        raise Conflict(
+            "other_direction",
+            _("higher_is_better: “%(name)s” is there already, and read the other way. An admin changes that by itself.")
+            % {"name": judge.name},
+            field="higher_is_better",
+        )
+
+
+def _stripped(name: Any) -> Any:
+    return name.strip() if isinstance(name, str) else ""
