@@ -154,7 +154,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "config" / "templates"],
+        # Each room of the pages has its own.
+        "DIRS": [BASE_DIR / "config" / "templates", *sorted((BASE_DIR / "frontend").glob("*/templates"))],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

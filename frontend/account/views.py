@@ -78,7 +78,7 @@ class ChangePassword(PasswordChangeView):
 def _show(request: HttpRequest, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
     own = get_token_model().objects.filter(user=request.user).order_by("-created")
     shared = {"tokens": own, "email_form": EmailForm(instance=request.user)}
-    return render(request, "frontend/account.html", {**shared, **(context or {})}, status=status)
+    return render(request, "account/account.html", {**shared, **(context or {})}, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -94,7 +94,7 @@ def keys(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and form.save(user):
         messages.success(request, _("Saved."))
         return redirect("keys")
-    return render(request, "frontend/keys.html", {"form": form}, status=status_of(form))
+    return render(request, "account/keys.html", {"form": form}, status=status_of(form))
 
 
 @require_POST

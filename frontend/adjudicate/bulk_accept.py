@@ -60,7 +60,7 @@ def accept(page: ProjectPage) -> HttpResponse:
         "reason": reason,
         **(_shown(page, preview) if preview else {}),
     }
-    return page.render("frontend/accept.html", context, status=status)
+    return page.render("adjudicate/accept.html", context, status=status)
 
 
 def _criterion(page: ProjectPage, given: dict[str, Any]) -> Criterion:

@@ -190,7 +190,7 @@ def _blind(page: ProjectPage, verdict: Verdict) -> HttpResponse | None:
         require_unblind(page.user, verdict.sample)
     except Conflict as refusal:
         context = {"title": _("Label it first"), "message": refusal.message, "url": page.url("label")}
-        return page.render("frontend/dispute_blind.html", context, status=refusal.status)
+        return page.render("adjudicate/dispute_blind.html", context, status=refusal.status)
     return None
 
 
@@ -267,7 +267,7 @@ def _show(
         and verdict.approved_at is None,
         "waits": verdict.state != VerdictState.SETTLED,
     }
-    return page.render("frontend/dispute.html", context, status=status)
+    return page.render("adjudicate/dispute.html", context, status=status)
 
 
 def _changes(verdict: Verdict, people: People, criterion: Criterion) -> list[dict[str, Any]]:

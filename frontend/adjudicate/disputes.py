@@ -146,7 +146,7 @@ def disputes(page: ProjectPage) -> HttpResponse:
         "raters": _raters(page) if sees_names(page) else [],
         **keys_context(page.user, "disputes"),
     }
-    return page.render("frontend/disputes.html", context)
+    return page.render("adjudicate/disputes.html", context)
 
 
 def _approved(page: ProjectPage) -> int:

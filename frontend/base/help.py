@@ -31,7 +31,7 @@ def document(request: HttpRequest, name: str = "statistics") -> HttpResponse:
         )
     if name not in _names():
         raise Http404(_("There is no such page of help."))
-    return render(request, "frontend/help.html", {"document": _read(name)})
+    return render(request, "base/help.html", {"document": _read(name)})
 
 
 @cache

@@ -67,7 +67,7 @@ def known(page: ProjectPage) -> HttpResponse:
         "again": [_row(answer) for answer in again[:PAGE_SIZE]],
         "again_count": again.count(),
     }
-    return page.render("frontend/gold.html", context, status=status)
+    return page.render("batches/gold.html", context, status=status)
 
 
 def _row(answer: GoldAnswer) -> dict[str, Any]:

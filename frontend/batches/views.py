@@ -65,7 +65,7 @@ DONE = Q(tasks__status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])
 @project_view("batches", get="batches.read")
 def batches(page: ProjectPage) -> HttpResponse:
     rows = page.project.batches.annotate(total=Count("tasks"), done=Count("tasks", filter=DONE))
-    return page.render("frontend/batches.html", {"rows": rows, "may_change": page.may("batches.change")})
+    return page.render("batches/batches.html", {"rows": rows, "may_change": page.may("batches.change")})
 
 
 @project_view("batches", get="batches.change", post="batches.change")
@@ -85,7 +85,7 @@ def new(page: ProjectPage) -> HttpResponse:
             return page.redirect("batch", batch.number)
     known = known_answers(page.project).count()
     context = {"form": form, "samples": page.project.samples.count(), "gold": known}
-    return page.render("frontend/batch_new.html", context, status=status)
+    return page.render("batches/batch_new.html", context, status=status)
 
 
 @project_view("batches", post="batches.change")
@@ -105,12 +105,12 @@ def preview(page: ProjectPage) -> HttpResponse:
             )
         except Refusal as refusal:
             problem = refusal.message
-    return page.render("frontend/partials/batch_plan.html", {"plan": plan, "problem": problem})
+    return page.render("batches/partials/batch_plan.html", {"plan": plan, "problem": problem})
 
 
 @project_view("batches", get="batches.read")
 def batch(page: ProjectPage, number: int) -> HttpResponse:
-    return page.render("frontend/batch.html", _detail(page, number))
+    return page.render("batches/batch.html", _detail(page, number))
 
 
 @project_view("batches", get="batches.read")
@@ -120,7 +120,7 @@ def progress(page: ProjectPage, number: int) -> HttpResponse:
     context = _detail(page, number)
     if page.request.GET.get("seen") == context["seen"] and context["batch"].status == BatchStatus.OPEN:
         return HttpResponse(status=204)
-    return page.render("frontend/partials/batch_progress.html", context)
+    return page.render("batches/partials/batch_progress.html", context)
 
 
 def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _detail(page: ProjectPage, number: int) -> dict[str, Any]:
     }
     if not is_draft:
         shown |= board_of(found)
-    body = render_to_string("frontend/partials/batch_board.html", shown)
+    body = render_to_string("batches/partials/batch_board.html", shown)
     seen = hashlib.sha256(body.encode()).hexdigest()[:16]
     percents: dict[str, Any] = {
         f"{name}_percent": round(100 * getattr(found, f"{name}_share")) for name in ("overlap", "gold", "repeat")
@@ -198,7 +198,7 @@ def _asked(page: ProjectPage, batch: Batch, step: str) -> HttpResponse:
     if batch.status not in ENDINGS[step]:
         return page.redirect("batch", batch.number)
     context = {"batch": batch, "step": step, "left": unfinished(batch)}
-    return page.render("frontend/batch_end.html", context)
+    return page.render("batches/batch_end.html", context)
 
 
 @project_view("batches", get="batches.change", post="batches.change")
@@ -206,7 +206,7 @@ def delete(page: ProjectPage, number: int) -> HttpResponse:
     """GET asks, POST deletes."""
     found = one_batch(page.project, number)
     if page.request.method != "POST":
-        return page.render("frontend/batch_delete.html", {"batch": found, "samples": found.batch_samples.count()})
+        return page.render("batches/batch_delete.html", {"batch": found, "samples": found.batch_samples.count()})
     deleted = page.attempt(
         lambda: delete_batch(batch=found, actor=page.user), _("Batch %(n)d is deleted.") % {"n": number}
     )
@@ -234,7 +234,7 @@ def extend(page: ProjectPage, number: int) -> HttpResponse:
             messages.success(page.request, _("Batch %(n)d is extended.") % {"n": number})
             return page.redirect("batch", number)
     outside = page.project.samples.count() - batch.batch_samples.count()
-    return page.render("frontend/batch_extend.html", {"form": form, "batch": batch, "outside": outside}, status=status)
+    return page.render("batches/batch_extend.html", {"form": form, "batch": batch, "outside": outside}, status=status)
 
 
 PAGE_SIZE = 50
@@ -260,7 +260,7 @@ def tasks(page: ProjectPage, number: int) -> HttpResponse:
             said = ngettext("%(n)d task now goes to %(name)s.", "%(n)d tasks now go to %(name)s.", len(moved))
             messages.success(page.request, said % {"name": to.name, "n": len(moved)})
             return _back(page, number)
-    return page.render("frontend/batch_tasks.html", _listed(page, batch, form), status=status)
+    return page.render("batches/batch_tasks.html", _listed(page, batch, form), status=status)
 
 
 def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
@@ -304,7 +304,7 @@ def send_back(page: ProjectPage, number: int, task_id: int) -> HttpResponse:
             said = _("The task is back with %(name)s.")
             messages.success(page.request, said % {"name": task.annotator.name if task.annotator else ""})
             return _back(page, number)
-    return page.render("frontend/task_return.html", {"batch": batch, "task": task, "form": form}, status=status)
+    return page.render("batches/task_return.html", {"batch": batch, "task": task, "form": form}, status=status)
 
 
 def _query(page: ProjectPage) -> str:

@@ -52,7 +52,7 @@ def claims(page: ProjectPage, sample_id: int) -> HttpResponse:
         **_around(page, batch, walk),
         **shortcuts,
     }
-    return page.render("frontend/claims.html", context)
+    return page.render("data/claims.html", context)
 
 
 def _around(page: ProjectPage, batch: Batch | None, walk: Walk | None) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def of_batch(page: ProjectPage, number: int) -> HttpResponse:
         "listed": listed,
         "proposers": proposers(page.project) if may_propose else [],
     }
-    return page.render("frontend/batch_claims.html", context)
+    return page.render("data/batch_claims.html", context)
 
 
 def _number(text: str | None) -> int | None:

@@ -53,7 +53,7 @@ def imports(page: ProjectPage) -> HttpResponse:
             return page.redirect("import-job", made.pk)
     jobs = page.project.imports.select_related("created_by").defer("errors", "mapping")
     rows = Paginator(jobs, PAGE_SIZE).get_page(page.request.GET.get("page"))
-    return page.render("frontend/imports.html", {"form": form, "rows": rows, "query": ""}, status=status)
+    return page.render("data/imports.html", {"form": form, "rows": rows, "query": ""}, status=status)
 
 
 @project_view("import", get="import.read", post="import.run")
@@ -66,7 +66,7 @@ def job(page: ProjectPage, job_id: UUID) -> HttpResponse:
     if page.request.method == "POST":
         page.attempt(lambda: start(found), _("The import is started."))
         return page.redirect("import-job", found.pk)
-    return page.render("frontend/import_job.html", _state(found))
+    return page.render("data/import_job.html", _state(found))
 
 
 @project_view("import", get="import.read")
@@ -74,7 +74,7 @@ def progress(page: ProjectPage, job_id: UUID) -> HttpResponse:
     """The part that a browser asks for again; once the import has ended, the whole page is asked for."""
     notice_interrupted(page.project)
     found = _job(page, job_id)
-    reply = page.render("frontend/partials/import_progress.html", _state(found))
+    reply = page.render("data/partials/import_progress.html", _state(found))
     if found.status not in UNDER_WAY:
         reply["HX-Refresh"] = "true"
     return reply
@@ -91,7 +91,7 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
         shown = preview(found)
     except Refusal as refusal:
         context = {"job": found, "message": refusal.message}
-        return page.render("frontend/import_gone.html", context, status=refusal.status)
+        return page.render("data/import_gone.html", context, status=refusal.status)
     form = MappingForm(shown, page.data)
     status = status_of(form)
     if form.is_valid():
@@ -109,7 +109,7 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
         "mendable": bool(shown.columns) and all(error["code"] in _MAPPING_PROBLEMS for error in shown.errors),
         "rows": [[row.get(column, "") for column in shown.columns] for row in cut],
     }
-    return page.render("frontend/import_preview.html", context, status=status)
+    return page.render("data/import_preview.html", context, status=status)
 
 
 def _state(found: ImportJob) -> dict[str, Any]:
@@ -187,4 +187,4 @@ def _show(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse
         "form": ReleaseForm(initial={"file_format": "jsonl"}),
         "settle_form": SettleForm(page.project),
     }
-    return page.render("frontend/exports.html", {**context, **forms}, status=status)
+    return page.render("data/exports.html", {**context, **forms}, status=status)

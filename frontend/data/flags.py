@@ -23,7 +23,7 @@ def flags(page: ProjectPage) -> HttpResponse:
         "query": "state=resolved&" if resolved else "",
         "may_resolve": page.may("flags.resolve"),
     }
-    return page.render("frontend/flags.html", context)
+    return page.render("data/flags.html", context)
 
 
 @project_view("flags", post="flags.resolve")

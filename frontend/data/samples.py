@@ -31,7 +31,7 @@ def samples(page: ProjectPage) -> HttpResponse:
     pages = Paginator(samples_read.rows(page.project, words), PAGE_SIZE)
     query = urlencode({"q": words}) + "&" if words else ""
     context = {"form": form, "words": words, "query": query, "rows": pages.get_page(page.request.GET.get("page"))}
-    return page.render("frontend/samples.html", {**context, "may_import": page.may("import.run")})
+    return page.render("data/samples.html", {**context, "may_import": page.may("import.run")})
 
 
 @project_view("samples", get="samples.read")
@@ -55,7 +55,7 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
         "history": [] if blind else _history(page, found),
         "may_edit_claims": page.may("claims.change"),
     }
-    return page.render("frontend/sample.html", context)
+    return page.render("data/sample.html", context)
 
 
 def _history(page: ProjectPage, sample: Sample) -> list[dict[str, Any]]:

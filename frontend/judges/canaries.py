@@ -186,7 +186,7 @@ def checks(page: ProjectPage, judge_id: int) -> HttpResponse:
         "checks": [check_row(run) for run in rows],
         "query": "",
     }
-    return page.render("frontend/canaries.html", context, status=status)
+    return page.render("judges/canaries.html", context, status=status)
 
 
 def check_row(run: Run) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def check(page: ProjectPage, judge_id: int, run_id: int) -> HttpResponse:
         "can_cancel": page.may("judges.run") and run.state not in (RunState.DONE, RunState.CANCELLED),
         **({} if run.state == RunState.RUNNING else _result(page, run)),
     }
-    return page.render("frontend/canary_check.html", context)
+    return page.render("judges/canary_check.html", context)
 
 
 def _result(page: ProjectPage, run: Run) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def choose(page: ProjectPage) -> HttpResponse:
         "file_form": form,
         "has_endpoints": Endpoint.objects.filter(project=page.project).exists(),
     }
-    return page.render("frontend/judge_new.html", context, status=status)
+    return page.render("judges/judge_new.html", context, status=status)
 
 
 @project_view("judges", get="judges.change", post="judges.change")
@@ -119,7 +119,7 @@ def new(page: ProjectPage, start: str) -> HttpResponse:
         else:
             return _made(page, made)
     context = {"start": begun, "form": form, "config": config, "kind": JudgeKind(begun.kind).label}
-    return page.render("frontend/judge_form.html", context, status=status)
+    return page.render("judges/judge_form.html", context, status=status)
 
 
 def _free(page: ProjectPage, name: str) -> str:
@@ -160,7 +160,7 @@ def edit(page: ProjectPage, judge_id: int) -> HttpResponse:
             _say_saved(page, version, is_new=version.number > last)
             return page.redirect("judge", judge.pk)
     context = {"judge": judge, "standing": standing, "form": form, "config": config, "kind": judge.get_kind_display()}
-    return page.render("frontend/judge_form.html", context, status=status)
+    return page.render("judges/judge_form.html", context, status=status)
 
 
 def _standing(page: ProjectPage, judge: Judge) -> JudgeVersion:

@@ -163,7 +163,7 @@ LONGEST_MODEL = 200
 @project_view("judges", get="endpoints.read")
 def endpoints(page: ProjectPage) -> HttpResponse:
     context = {"rows": list(endpoints_of(page.project)), "may_change": page.may("endpoints.change")}
-    return page.render("frontend/endpoints.html", context)
+    return page.render("judges/endpoints.html", context)
 
 
 @sensitive_post_parameters("key")
@@ -179,7 +179,7 @@ def new(page: ProjectPage) -> HttpResponse:
         else:
             messages.success(page.request, _("The endpoint is saved. Try it, to see whether it answers."))
             return page.redirect("endpoint", made.name)
-    return page.render("frontend/endpoint_new.html", {"form": form}, status=status)
+    return page.render("judges/endpoint_new.html", {"form": form}, status=status)
 
 
 @sensitive_post_parameters("key")
@@ -220,12 +220,12 @@ def delete(page: ProjectPage, name: str) -> HttpResponse:
             _("The endpoint “%(name)s” is deleted.") % {"name": name},
         )
         return page.redirect("endpoints") if gone else page.redirect("endpoint", name)
-    return page.render("frontend/endpoint_delete.html", {"endpoint": found})
+    return page.render("judges/endpoint_delete.html", {"endpoint": found})
 
 
 def _page(page: ProjectPage, found: Endpoint, more: dict[str, Any], status: int) -> HttpResponse:
     context = {"endpoint": found, "form": ChangeEndpointForm(found), **more}
-    return page.render("frontend/endpoint.html", context, status=status)
+    return page.render("judges/endpoint.html", context, status=status)
 
 
 def _refused(form: EndpointForm, refusal: Refusal) -> int:

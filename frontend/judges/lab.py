@@ -107,7 +107,7 @@ def lab(page: ProjectPage, judge_id: int) -> HttpResponse:
         "rows": rows,
         "query": "",
     }
-    return page.render("frontend/lab.html", context, status=status)
+    return page.render("judges/lab.html", context, status=status)
 
 
 @project_view("judges", post="judges.run")
@@ -134,7 +134,7 @@ def estimate(page: ProjectPage, judge_id: int) -> HttpResponse:
                 "time": duration(seconds),
                 "cost": money(cost, found.new.currency),
             }
-    return page.render("frontend/partials/lab_estimate.html", context)
+    return page.render("judges/partials/lab_estimate.html", context)
 
 
 @project_view("judges", get="judges.run")
@@ -159,7 +159,7 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
     }
     if not under_way:
         context |= _result(page, found)
-    return page.render("frontend/lab_trial.html", context)
+    return page.render("judges/lab_trial.html", context)
 
 
 def _seen_differences(page: ProjectPage, found: Trial) -> list[Difference]:
@@ -176,7 +176,7 @@ def progress(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
     ended = not is_under_way(found)
     if not ended and page.request.GET.get("seen") == state["seen"]:
         return HttpResponse(status=204)
-    reply = page.render("frontend/partials/lab_progress.html", {"judge": found.version.judge, "trial": found, **state})
+    reply = page.render("judges/partials/lab_progress.html", {"judge": found.version.judge, "trial": found, **state})
     if ended:
         reply["HX-Refresh"] = "true"
     return reply
@@ -268,7 +268,7 @@ def _state(page: ProjectPage, found: Trial) -> dict[str, Any]:
     if found.base_run is not None:
         runs.append(_run(found.base_run, title_of(found.base)))
     shown = {"project": page.project, "runs": runs}
-    body = render_to_string("frontend/partials/lab_runs.html", shown)
+    body = render_to_string("judges/partials/lab_runs.html", shown)
     return {**shown, "body": body, "seen": hashlib.sha256(body.encode()).hexdigest()[:16]}
 
 

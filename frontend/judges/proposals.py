@@ -89,7 +89,7 @@ def propose(page: ProjectPage, judge_id: int) -> HttpResponse:
             return page.redirect("proposals", run.pk)
     runs = [run_row(run) for run in proposal_runs(judge)[:RUNS_SHOWN]]
     context = {"judge": judge, "version": version, "form": form, "asks_model": True, "runs": runs}
-    return page.render("frontend/propose.html", context, status=status)
+    return page.render("judges/propose.html", context, status=status)
 
 
 @project_view("judges", post="judges.run")
@@ -131,7 +131,7 @@ def proposed(page: ProjectPage, run_id: int) -> HttpResponse:
         ],
         "query": "",
     }
-    return page.render("frontend/proposals.html", context)
+    return page.render("judges/proposals.html", context)
 
 
 def _take(page: ProjectPage, run: Run) -> HttpResponse:

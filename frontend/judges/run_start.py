@@ -83,7 +83,7 @@ def estimate_page(
         "cost": money(found.cost, found.currency) if found else "",
         "over_budget": bool(found and budget is not None and found.cost is not None and found.cost > budget),
     }
-    return page.render("frontend/partials/run_estimate.html", context)
+    return page.render("judges/partials/run_estimate.html", context)
 
 
 ALL, BATCH, PIPELINE = "all", "batch", "pipeline"
@@ -189,7 +189,7 @@ def start(page: ProjectPage, judge_id: int) -> HttpResponse:
         else:
             return page.redirect("run", run.pk)
     context = {"judge": judge, "version": version, "form": form, "asks_model": asks_model(version)}
-    return page.render("frontend/run_new.html", context, status=status)
+    return page.render("judges/run_new.html", context, status=status)
 
 
 @project_view("judges", post="judges.run")

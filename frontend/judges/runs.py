@@ -126,7 +126,7 @@ def runs(page: ProjectPage) -> HttpResponse:
         found, query = found.filter(version__judge=int(judge)), f"judge={judge}&"
     rows = Paginator(found, PAGE_SIZE).get_page(page.request.GET.get("page"))
     shown = [run_row(run) for run in rows]
-    return page.render("frontend/runs.html", {"rows": rows, "runs": shown, "query": query})
+    return page.render("judges/runs.html", {"rows": rows, "runs": shown, "query": query})
 
 
 def run_row(run: Run) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def run(page: ProjectPage, run_id: int) -> HttpResponse:
         "failures": failure_groups(page, found, progress, with_replies=may_run),
         "reports": reports_after(page, found) if has_ended and scores and progress.by_status.get("ok") else [],
     }
-    return page.render("frontend/run.html", context)
+    return page.render("judges/run.html", context)
 
 
 @project_view("judges", get="judges.read")
@@ -174,7 +174,7 @@ def progress(page: ProjectPage, run_id: int) -> HttpResponse:
         return HttpResponse(status=204)
     # What a screen reader hears, which the part that is replaced does not carry: only when it changed.
     context["say"] = asked.get("said") != context["said_mark"]
-    reply = page.render("frontend/partials/run_progress.html", context)
+    reply = page.render("judges/partials/run_progress.html", context)
     if asked.get("state") != found.state:
         reply["HX-Refresh"] = "true"
     return reply
@@ -197,7 +197,7 @@ def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, An
         "cost": money(progress.cost, progress.currency),
         "budget": money(found.budget, progress.currency),
     }
-    body = render_to_string("frontend/partials/run_board.html", shown)
+    body = render_to_string("judges/partials/run_board.html", shown)
     return {**shown, "said": said, "said_mark": _mark(said), "body": body, "seen": _mark(body)}
 
 
@@ -218,7 +218,7 @@ def step(page: ProjectPage, run_id: int, step: str) -> HttpResponse:
             return page.redirect("run", found.pk)
         progress = progress_of(found)
         left = about(progress.waiting + (progress.to_come or 0))
-        return page.render("frontend/run_cancel.html", {"run": found, "progress": progress, "about": left})
+        return page.render("judges/run_cancel.html", {"run": found, "progress": progress, "about": left})
     if step not in ("pause", "resume", "cancel"):
         raise Http404
     if page.request.method != "POST":

@@ -41,7 +41,7 @@ def judges(page: ProjectPage) -> HttpResponse:
         "may_import": page.may("import.run"),
         "sees_endpoints": page.may("endpoints.read"),
     }
-    return page.render("frontend/judges.html", context)
+    return page.render("judges/judges.html", context)
 
 
 def _list_row(page: ProjectPage, row: JudgeRow) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "can_run": can_be_run(found, current) and page.may("judges.run"),
         "may_change": page.may("judges.change"),
     }
-    return page.render("frontend/judge.html", context)
+    return page.render("judges/judge.html", context)
 
 
 def _version_shown(
@@ -144,7 +144,7 @@ def diff(page: ProjectPage, judge_id: int) -> HttpResponse:
         "rows": difference_rows(older, newer, seen),
         "hidden": len(differences) - len(seen),
     }
-    return page.render("frontend/judge_diff.html", context)
+    return page.render("judges/judge_diff.html", context)
 
 
 @project_view("judges", post="judges.change")

@@ -70,7 +70,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
         "key_rows": key_rows("workspace", preferences.keys_on("workspace")),
         "reasons": _reasons(),
     }
-    return page.render("frontend/workspace.html", context)
+    return page.render("label/workspace.html", context)
 
 
 def _own(page: ProjectPage, task_id: int) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def done(page: ProjectPage) -> HttpResponse:
     listed = [{"task": task, "may_change": may_change(task)} for task in rows]
     query = urlencode({"q": words}) + "&" if words else ""
     context = {"form": form, "words": words, "query": query, "rows": rows, "listed": listed}
-    return page.render("frontend/own_work.html", context)
+    return page.render("label/own_work.html", context)
 
 
 @project_view("label", post="work.label")
@@ -166,7 +166,7 @@ def lessons(page: ProjectPage) -> HttpResponse:
         "query": query[1:] + "&" if query else "",
         "teaches": page.project.teach,
     }
-    return page.render("frontend/lessons.html", context)
+    return page.render("label/lessons.html", context)
 
 
 def _shown(lesson: Lesson) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def audit(page: ProjectPage) -> HttpResponse:
         "next": following and urlencode({**asked, "cursor": following}),
         "is_first": "cursor" not in page.request.GET,
     }
-    return page.render("frontend/audit.html", context, status=status)
+    return page.render("projects/audit.html", context, status=status)
 
 
 @project_view("audit", get="audit.read")

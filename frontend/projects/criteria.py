@@ -91,7 +91,7 @@ def _step(
         "next_version": new.version if isinstance(new, Criterion) else old.version + 1,
         "redo": [person for person in found.people if person.can_redo],
     }
-    return page.render("frontend/criterion_impact.html", context, status=status)
+    return page.render("projects/criterion_impact.html", context, status=status)
 
 
 def _act(page: ProjectPage, old: Criterion, new: Criterion | Mapping[str, Any], form: ChangeForm) -> Relabelled:
@@ -190,7 +190,7 @@ def criteria(page: ProjectPage) -> HttpResponse:
         }
         for criterion in current_criteria(page.project)
     ]
-    return page.render("frontend/criteria.html", {"rows": rows, "may_change": page.may("criteria.change")})
+    return page.render("projects/criteria.html", {"rows": rows, "may_change": page.may("criteria.change")})
 
 
 @project_view("criteria", get="criteria.read")
@@ -207,7 +207,7 @@ def criterion(page: ProjectPage, key: str) -> HttpResponse:
         for version, use, lines in zip(versions, uses, changes_between(versions), strict=True)
     ]
     context = {"current": versions[0], "rows": rows, "may_change": page.may("criteria.change")}
-    return page.render("frontend/criterion.html", context)
+    return page.render("projects/criterion.html", context)
 
 
 @project_view("criteria", get="criteria.change", post="criteria.change")
@@ -232,7 +232,7 @@ def add(page: ProjectPage) -> HttpResponse:
             names = ", ".join(criterion.name for criterion in added)
             messages.success(page.request, _("The project asks: %(names)s.") % {"names": names})
             return page.redirect("criteria")
-    return page.render("frontend/criteria_add.html", {"builtin": builtin, "file_form": file_form}, status=status)
+    return page.render("projects/criteria_add.html", {"builtin": builtin, "file_form": file_form}, status=status)
 
 
 @project_view("criteria", get="criteria.change", post="criteria.change")
@@ -273,7 +273,7 @@ def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
         "standing": standing,
         "labels": standing.labels.count() if standing else 0,
     }
-    return page.render("frontend/criterion_form.html", context, status=status)
+    return page.render("projects/criterion_form.html", context, status=status)
 
 
 def _saved(criterion: Criterion) -> str:

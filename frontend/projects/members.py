@@ -103,7 +103,7 @@ def deactivate(page: ProjectPage, username: str) -> HttpResponse:
             messages.success(page.request, said % {"name": user.name, "n": moved})
             return _back(page, user)
     context = {"person": user, "form": form, "rows": open_work(page.project, user)}
-    return page.render("frontend/member_deactivate.html", context, status=status)
+    return page.render("projects/member_deactivate.html", context, status=status)
 
 
 @project_view("members", post="members.change")
@@ -156,7 +156,7 @@ def _list(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse
         "invite_form": InviteForm(prefix="invite"),
     }
     context = {"rows": rows, "invites": list(open_invites(page.project)), **blank, **forms}
-    return page.render("frontend/members.html", context, status=status)
+    return page.render("projects/members.html", context, status=status)
 
 
 def _back(page: ProjectPage, changed: User) -> HttpResponse:
@@ -190,7 +190,7 @@ def open_invite(request: HttpRequest, token: str) -> HttpResponse:
             return _join(request, found, token)
         return _sign_up(request, found, token)
     except Http404:
-        return render(request, "frontend/invite_gone.html", status=404)
+        return render(request, "projects/invite_gone.html", status=404)
 
 
 def _join(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
@@ -205,7 +205,7 @@ def _join(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
         except Refusal as refusal:
             refused = refusal.message
     context = {"invite": found, "refused": refused}
-    return render(request, "frontend/invite.html", context, status=409 if refused else 200)
+    return render(request, "projects/invite.html", context, status=409 if refused else 200)
 
 
 def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
@@ -225,7 +225,7 @@ def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
             login(request, user)
             return _welcome(request, member)
     context = {"invite": found, "form": form, "path": request.path}
-    return render(request, "frontend/invite.html", context, status=422 if form.is_bound else 200)
+    return render(request, "projects/invite.html", context, status=422 if form.is_bound else 200)
 
 
 def _welcome(request: HttpRequest, member: Membership) -> HttpResponse:

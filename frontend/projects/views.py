@@ -195,7 +195,7 @@ def overview(page: ProjectPage) -> HttpResponse:
     counts = counts_of([project])[project.pk]
     has_labels = bool(with_labels([project]))
     return page.render(
-        "frontend/project.html",
+        "projects/project.html",
         {
             "counts": counts,
             "own": own_batches(page.user, [project]).get(project.pk, []),
@@ -234,7 +234,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("“%(name)s” is ready. Next: import samples.") % {"name": project.name})
             return redirect("project", slug=project.slug)
-    return render(request, "frontend/project_new.html", {"form": form, "file_form": file_form}, status=status)
+    return render(request, "projects/project_new.html", {"form": form, "file_form": file_form}, status=status)
 
 
 @project_view("settings", get="project.change", post="project.change")
@@ -252,10 +252,10 @@ def settings(page: ProjectPage) -> HttpResponse:
             messages.success(page.request, _("Saved."))
             return page.redirect("settings")
     preview = render_markdown(project.guidelines)
-    return page.render("frontend/settings.html", {"form": form, "preview": preview}, status=status)
+    return page.render("projects/settings.html", {"form": form, "preview": preview}, status=status)
 
 
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "frontend/home.html", {"cards": cards(request.user)})  # type: ignore[arg-type]
+    return render(request, "projects/home.html", {"cards": cards(request.user)})  # type: ignore[arg-type]

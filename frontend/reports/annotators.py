@@ -64,7 +64,7 @@ _SHORT_SECONDS = 10
 
 
 def annotators_context(report: AlignmentReport) -> dict[str, Any]:
-    """The `annotators` of `judges/annotators_fragment.html`: everybody in one list, all together as its last entry."""
+    """The `annotators` of `reports/annotators_fragment.html`: everybody in one list, all together as its last entry."""
     result = report.result
     found = result["annotators"]
     together = {**found["together"], "name": ""}

@@ -20,7 +20,7 @@ from frontend.reports.page import report_context
 from judges.models import AlignmentReport
 from judges.reports.read import one_report
 
-_STATIC = settings.BASE_DIR / "judges" / "static" / "judges"
+_CSS = settings.BASE_DIR / "frontend" / "static" / "css"
 
 
 def report_html(report: AlignmentReport) -> str:
@@ -28,13 +28,13 @@ def report_html(report: AlignmentReport) -> str:
     with translation.override("en"):
         judges = [judge_context(report, place) for place in range(len(report.result["judges"]))]
         context = {**report_context(report), "judges": judges, "annotators": annotators_context(report), "css": _css()}
-        return render_to_string("judges/report_file.html", context)
+        return render_to_string("reports/report_file.html", context)
 
 
 @cache
 def _css() -> str:
     """The page's own rules and those of the report, which the web page links."""
-    return "\n".join((_STATIC / name).read_text(encoding="utf-8") for name in ("report_file.css", "report.css"))
+    return "\n".join((_CSS / name).read_text(encoding="utf-8") for name in ("report_file.css", "report.css"))
 
 
 class ReportFileView(ProjectAPIView):

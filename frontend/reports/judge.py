@@ -53,7 +53,7 @@ _METHODS = {"platt": gettext_noop("Platt’s curve"), "isotonic": gettext_noop("
 
 
 def judge_summary(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
-    """One of the `judges` of `judges/report_fragment.html`; `place` is its own among the report's judges, from 0."""
+    """One of the `judges` of `reports/report_fragment.html`; `place` is its own among the report's judges, from 0."""
     row = report.result["judges"][place]
     at = row["at_threshold"]
     return {
@@ -73,7 +73,7 @@ def judge_summary(report: AlignmentReport, place: int, links: Links | None = Non
 
 
 def judge_context(report: AlignmentReport, place: int, links: Links | None = None) -> dict[str, Any]:
-    """The `judge` of `judges/judge_fragment.html`."""
+    """The `judge` of `reports/judge_fragment.html`."""
     row, plots = report.result["judges"][place], report.plots
     at = row["at_threshold"]
     return {

@@ -333,7 +333,7 @@ def look(page: ProjectPage, key: str) -> HttpResponse:
             "cost": cost_of(next_look(criterion, judge)),
             "back": judge_url(page, key, judge, dimension),
         }
-        return page.render("frontend/report_look.html", context)
+        return page.render("reports/report_look.html", context)
     try:
         expected = whole_number(given.get("number"), "number", low=1)
         taken = look_at_test(

@@ -108,7 +108,7 @@ def outcomes(page: ProjectPage, key: str) -> HttpResponse:
             "switcher": switcher(page, key, PART, report, place),
         }
 
-    return report_part(page, key, "report-triage", "frontend/report_outcomes.html", context, status=status)
+    return report_part(page, key, "report-triage", "reports/report_outcomes.html", context, status=status)
 
 
 class _Draw:

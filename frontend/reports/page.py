@@ -106,7 +106,7 @@ STATISTICS = (
 
 
 def report_context(report: AlignmentReport, links: Links | None = None) -> dict[str, Any]:
-    """The context of `judges/report_fragment.html`."""
+    """The context of `reports/report_fragment.html`."""
     result = report.result
     return {
         **frame_context(report),

@@ -90,7 +90,7 @@ def _key(row: Mapping[str, Any]) -> str:
     return json.dumps([row["judge"], row["dimension"]])
 
 
-TEMPLATE = "frontend/report_planner.html"
+TEMPLATE = "reports/report_planner.html"
 BATCH_FIELDS = ("seed", "plan", "name", "annotators", "overlap", "due_date")
 
 

@@ -23,7 +23,7 @@ _COLUMNS = 4
 
 
 def planning_context(report: AlignmentReport, half_width: float | None = None) -> dict[str, Any]:
-    """The context of `judges/planning_fragment.html`; with `half_width` how many samples each figure wants for it."""
+    """The context of `reports/planning_fragment.html`; with `half_width` how many samples each figure wants for it."""
     planning = report.result["planning"]
     places = _places(len(planning["more"]))
     rows = [_row(row, places, half_width) for row in planning["rows"]]
@@ -45,7 +45,7 @@ def planning_context(report: AlignmentReport, half_width: float | None = None) -
 
 
 def drawn_context(report: AlignmentReport) -> dict[str, Any] | None:
-    """The `drawn` of `judges/drawn_fragment.html`; None when nothing was drawn, or nothing of it is labelled."""
+    """The `drawn` of `reports/drawn_fragment.html`; None when nothing was drawn, or nothing of it is labelled."""
     drawn = report.result["drawn"]
     if drawn is None:
         return None

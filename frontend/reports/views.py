@@ -74,7 +74,7 @@ def reports(page: ProjectPage) -> HttpResponse:
         for criterion in current_criteria(page.project)
         for found in (latest.get(criterion.pk),)
     ]
-    return page.render("frontend/reports.html", {"rows": rows, "help_url": reverse("statistics-help")})
+    return page.render("reports/reports.html", {"rows": rows, "help_url": reverse("statistics-help")})
 
 
 def _bring_up_to_date(page: ProjectPage) -> None:
@@ -112,7 +112,7 @@ def report(page: ProjectPage, key: str) -> HttpResponse:
         page,
         key,
         "report",
-        "frontend/report.html",
+        "reports/report.html",
         lambda report: report_context(report, links(page, key)),
         criterion=_earlier(page, key),
     )
@@ -135,7 +135,7 @@ def status(page: ProjectPage, key: str) -> HttpResponse:
     criterion = one_criterion(page.project, key)
     state = report_state(criterion)
     context = {"criterion": criterion, "state": state, "report": state.report}
-    reply = page.render("frontend/partials/report_status.html", context)
+    reply = page.render("reports/partials/report_status.html", context)
     if not state.is_pending:
         reply["HX-Refresh"] = "true"
     return reply
@@ -167,7 +167,7 @@ def annotators(page: ProjectPage, key: str) -> HttpResponse:
         page,
         key,
         "report-annotators",
-        "frontend/report_annotators.html",
+        "reports/report_annotators.html",
         lambda report: {
             **frame_context(report),
             "annotators": annotators_context(report),
@@ -188,7 +188,7 @@ def compare(page: ProjectPage, key: str) -> HttpResponse:
             raise Http404(_("This report has no such judge.")) from error
         return {**frame_context(report), "compared": shown}
 
-    return report_part(page, key, "report-compare", "frontend/report_compare.html", context)
+    return report_part(page, key, "report-compare", "reports/report_compare.html", context)
 
 
 @project_view("reports", get="reports.read")
@@ -204,7 +204,7 @@ def judge(page: ProjectPage, key: str) -> HttpResponse:
         looks = looks_section(page, report.criterion, row["judge"], row["dimension"])
         return {**common, "judge": judge_context(report, place, to), "looks": looks}
 
-    return report_part(page, key, "report-judge", "frontend/report_judge.html", context)
+    return report_part(page, key, "report-judge", "reports/report_judge.html", context)
 
 
 @project_view("reports", get="reports.read", post="batches.change")
@@ -240,7 +240,7 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
             "form": form if page.may("batches.change") else None,
         }
 
-    return report_part(page, key, "report-triage", "frontend/report_triage.html", context, status=status)
+    return report_part(page, key, "report-triage", "reports/report_triage.html", context, status=status)
 
 
 def _outcomes_url(page: ProjectPage, key: str, judge: dict[str, Any]) -> str:

@@ -43,7 +43,7 @@ _REFUSALS = {
     "ValidationError": 0,
 }
 # A report as a file is kept and passed on, so it is in English, as the figures in it are (frontend.reports.file).
-_ENGLISH = {"judges/templates/judges/report_file.html"}
+_ENGLISH = {"frontend/reports/templates/reports/report_file.html"}
 # What is said to programs and on the command line, as the API's pages and the commands' help are, in English.
 _PROGRAMS = ("annotate/api/", "annotate/projects/lookup.py", "annotate/core/spans.py", "annotate/core/texts.py",
              "judges/api/",

@@ -63,7 +63,7 @@ def rendered(evidence: Evidence) -> tuple[dict[str, Any], dict[str, str], str]:
     plots = report_plots(result)
     row = result["judges"][0]
     judge = {"title": "judge", **beside_context(row, plots, 0)}
-    return row, plots, render_to_string("judges/judge_beside.html", {"judge": judge, "help_url": "/help/"})
+    return row, plots, render_to_string("reports/judge_beside.html", {"judge": judge, "help_url": "/help/"})
 
 
 class Words(HTMLParser):

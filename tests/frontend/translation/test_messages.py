@@ -129,7 +129,7 @@ def test_sees_words_that_are_not_translated(template: str) -> None:
 @pytest.mark.parametrize(
     "template",
     [
-        '{% extends "frontend/page.html" %}{% block page_class %}page wide{% endblock %}',
+        '{% extends "base/page.html" %}{% block page_class %}page wide{% endblock %}',
         '<p class="lede small">{% translate "Some words" %} {{ n }} · 3 – <code>some.code</code> <kbd>Esc</kbd></p>',
         '<p aria-label="{% translate "Some words" %}">{% blocktranslate %}Some words{% endblocktranslate %}</p>',
         '{% include "a.html" with text=_("Some words") name="some-name" %}{{ value|default:"–" }}',
