@@ -9,7 +9,7 @@ from annotate.models import User
 
 AsUser = Callable[[User], Client]
 ROOT = Path(__file__).resolve().parent.parent.parent
-EXPLAINED = re.compile(r'judges/explained\.html" with anchor="([^"]+)"')
+EXPLAINED = re.compile(r'reports/explained\.html" with anchor="([^"]+)"')
 LINKED = re.compile(r'url "statistics-help" %}#([\w-]+)')
 
 

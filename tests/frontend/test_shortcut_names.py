@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-TEMPLATES = Path(__file__).parents[2] / "frontend" / "templates"
+ROOT = Path(__file__).parents[2]
 NAMED = {"a", "button", "summary", "label"}
 
 
@@ -37,7 +37,7 @@ class _Keys(HTMLParser):
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in sorted(TEMPLATES.rglob("*.html")) if re.search("<kbd|key_hint", path.read_text("utf-8"))],
+    [path for path in sorted(ROOT.glob("frontend/*/templates/**/*.html")) if re.search("<kbd|key_hint", path.read_text("utf-8"))],
     ids=lambda path: path.name,
 )
 def test_keys_are_no_part_of_names(path: Path) -> None:

@@ -110,7 +110,7 @@ def test_every_anchor_is_a_section_of_the_statistics() -> None:
     headings = findall(r"(?m)^##+ (.+)$", (root / "docs" / "statistics.md").read_text(encoding="utf-8"))
     slugs = {sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
     used = set()
-    for template in (root / "judges" / "templates" / "judges").glob("judge_*.html"):
+    for template in (root / "frontend" / "reports" / "templates" / "reports").glob("judge_*.html"):
         used |= set(findall(r'anchor="([^"]+)"', template.read_text(encoding="utf-8")))
     assert {"slices", "peoples-errors"} <= used <= slugs
 
