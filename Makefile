@@ -27,11 +27,11 @@ test: install-dev
 
 test-models: override WITH += models
 test-models: install-dev
-	@exec $(BIN)/python -m pytest tests/models $(PYTEST_ARGS)
+	@exec $(BIN)/python -m pytest tests/judges/kinds/local_models $(PYTEST_ARGS)
 
 test-ragas: override WITH += ragas
 test-ragas: install-dev
-	@exec $(BIN)/python -m pytest tests/ragas $(PYTEST_ARGS)
+	@exec $(BIN)/python -m pytest tests/judges/kinds/ragas $(PYTEST_ARGS)
 
 lint: install-dev
 	@$(BIN)/ruff check .

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from alignment import Ratings, Scale
+from tests.conftest import ROOT
 
-SHARED = Path(os.environ.get("TOUCHSTONE_SHARED", Path(__file__).parents[2].parent / "shared")) / "data"
+SHARED = Path(os.environ.get("TOUCHSTONE_SHARED", ROOT.parent / "shared")) / "data"
 
 
 class Dataset:

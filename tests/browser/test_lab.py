@@ -11,7 +11,7 @@ from annotate.models import User
 from annotate.projects.write import set_member
 from judges.models import JudgeVersion, VersionState
 from tests.browser.conftest import _hashed
-from tests.judges.test_trials import make_world
+from tests.judges.lab.test_trials import make_world
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

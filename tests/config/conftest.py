@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from config import embedded
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

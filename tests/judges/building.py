@@ -13,8 +13,9 @@ from annotate.models import Criterion, Label, Project, Rater, Sample
 from annotate.projects.write import create_project
 from judges.models import Judge, JudgeVersion, Run, Score
 from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE
+from tests.conftest import ROOT
 
-SHARED = Path(os.environ.get("TOUCHSTONE_SHARED") or Path(__file__).resolve().parents[3] / "shared")
+SHARED = Path(os.environ.get("TOUCHSTONE_SHARED") or ROOT.parent / "shared")
 
 
 def shared_data(name: str) -> Path:

@@ -2,15 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import ROOT
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
-MODULES = Path(__file__).parents[3] / "frontend" / "static" / "js"
+MODULES = ROOT / "frontend" / "static" / "js"
 HOME = "http://modules.test/"
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.conftest import ROOT
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-ROOT = Path(__file__).parents[3]
 SPANS = json.loads((ROOT / "tests" / "fixtures" / "spans.json").read_text())["places"]
 
 

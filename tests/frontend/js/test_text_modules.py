@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.conftest import ROOT
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = ROOT / "tests" / "fixtures"
 SPANS = json.loads((FIXTURES / "spans.json").read_text())
 CITATIONS = json.loads((FIXTURES / "citations.json").read_text())
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from frontend.translation import catalogue
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PO = """msgid ""
 msgstr ""
 "Language: zh_Hans\\n"

@@ -1,4 +1,4 @@
-"""Embedding judges at an endpoint, and what they refuse of a model folder; tests/models has the models themselves."""
+"""Embedding judges at an endpoint, and what they refuse of a model folder; local_models/ has the models themselves."""
 
 import copy
 import math
@@ -15,7 +15,7 @@ from judges.kinds.base import Item, Outcome, Refused
 from judges.kinds.embedding import KIND, AskingScorer
 from judges.models import ScoreStatus
 from tests.judges.building import make_project
-from tests.judges.endpoint_building import endpoint_at
+from tests.judges.endpoints.building import endpoint_at
 from tests.judges.kinds.making import sample
 from tests.openai_server import OpenAIServer
 

@@ -1,4 +1,4 @@
-"""Which folders a model may come from, without the libraries that load one; tests/models has those."""
+"""Which folders a model may come from, without the libraries that load one; local_models/ has those."""
 
 from __future__ import annotations
 

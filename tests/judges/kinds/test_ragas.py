@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from judges.kinds.ragas.metrics import METRICS
 from judges.kinds.registry import kind_named
 from judges.models import JudgeVersion
 from judges.versions.write import create_judge
+from tests.conftest import ROOT
 from tests.judges.building import make_project
 from tests.judges.kinds.making import sample
 
@@ -113,7 +113,7 @@ def test_what_is_refused(field: str, config: Any) -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_the_example_of_the_documentation() -> None:
-    written = (Path(__file__).parents[3] / "docs" / "judges.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "judges.md").read_text(encoding="utf-8")
     specs = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", written, re.DOTALL)]
     (spec,) = [spec for spec in specs if spec.get("kind") == "ragas"]
     assert KIND.complete(spec["config"], Project())["metric"] == "faithfulness"

@@ -11,7 +11,7 @@ from judges.endpoints.calls import Answered, CallFailed
 from judges.endpoints.client import open_client
 from judges.kinds.llm.claims import extract_claims
 from judges.models import ScoreStatus
-from tests.judges.endpoint_building import endpoint_at
+from tests.judges.endpoints.building import endpoint_at
 from tests.judges.kinds.llm.making import Scripted, prompt_of, told
 from tests.openai_server import OpenAIServer
 

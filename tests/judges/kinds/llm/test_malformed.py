@@ -11,7 +11,7 @@ import pytest
 from judges.endpoints.calls import Model
 from judges.endpoints.client import open_client
 from judges.models import ScoreStatus
-from tests.judges.endpoint_building import endpoint_at
+from tests.judges.endpoints.building import endpoint_at
 from tests.judges.kinds.llm.making import numbers, of_claims, options, said, told, values
 from tests.openai_server import OpenAIServer, Reply, chat
 

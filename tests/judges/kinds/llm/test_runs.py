@@ -13,7 +13,7 @@ from judges.runs.read import progress_of
 from judges.runs.write import estimate_run, start_run
 from judges.versions.write import add_version, create_judge
 from tests.annotate.factories import World, make_samples, make_world
-from tests.judges.running.building import endpoint_at, worked
+from tests.judges.runs.building import endpoint_at, worked
 from tests.openai_server import OpenAIServer, Request
 
 FINE = {"reason": "so", "value": "yes"}

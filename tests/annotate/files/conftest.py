@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotate.models import Criterion, Membership, Project, User
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    project = Project.objects.create(slug="p", name="P")
+    for position, (key, unit, scale, levels) in enumerate(
+        [
+            ("support", "claim", "nominal", ["supported", "contradicted", "not in context"]),
+            ("relevance", "context", "ordinal", [0, 1, 2, 3]),
+            ("relevancy", "answer", "ordinal", [1, 2, 3, 4, 5]),
+            ("length", "answer", "interval", []),
+        ]
+    ):
+        Criterion.objects.create(
+            project=project,
+            key=key,
+            name=key,
+            unit=unit,
+            scale=scale,
+            prompt=key,
+            position=position,
+            options=[{"value": level, "label": str(level)} for level in levels],
+        )
+    return project
+
+
+@pytest.fixture
+def admin(project: Project) -> User:
+    user = User.objects.create_user("ada", password="x")
+    Membership.objects.create(project=project, user=user, role="admin")
+    return user
+
+
+@pytest.fixture
+def api(admin: User) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(admin)
+    return client
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a file of bytes, of text, or of rows as JSONL."""
+
+    def write(name: str, content: bytes | str | list[dict[str, Any]]) -> Path:
+        path = tmp_path / name
+        if isinstance(content, list):
+            content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in content)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def shared_data(name: str) -> Path:
+    """A published data set. It lies beside the repository; TOUCHSTONE_SHARED names another place."""
+    folder = Path(os.environ.get("TOUCHSTONE_SHARED") or ROOT.parent / "shared") / "data" / name
+    if not folder.is_dir():
+        pytest.fail(f"The data set {name} is not at {folder}; set TOUCHSTONE_SHARED to the folder that holds data/.")
+    return folder

@@ -1,0 +1,304 @@
+"""The reviewer's queue: its order, its parts, what stands beside a unit, and how much it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotate.core.errors import Conflict
+from annotate.labels.consensus import settle_imported
+from annotate.labels.counting import of_batch
+from annotate.models import Batch, Rater, Task, Verdict
+from annotate.models.batch import TaskStatus
+from annotate.tasks.labelling import skip_task
+from annotate.verdicts.adjudication import decide
+from annotate.verdicts.read import Queue
+from tests.annotate.factories import World, finish, make_sample, make_samples, make_world
+from tests.annotate.labels.test_consensus import imported
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return make_world()
+
+
+def queue(world: World, **more: Any) -> Queue:
+    return Queue(world.project, world.rita, **more)
+
+
+def names(rows: Queue | list[Verdict]) -> list[str]:
+    return [f"{row.sample.external_id}/{row.unit}" for row in rows]
+
+
+def settled(world: World, verdict: Verdict, value: Any = 4) -> Verdict:
+    return decide(
+        reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=value, reason="So.",
+        expected_revision=verdict.revision,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def disputed(world: World) -> World:
+    """s1: one unit, 2 to 2 of 4. s2: two units, even. s3: two units, one of them 2-1-1. s4 is settled."""
+    grade, support = world.criteria("grade", "support")
+    samples = make_samples(world.project, 4)
+    imported(world, samples[0], "answer", grade, 1, 1, 2, 2)
+    imported(world, samples[1], "claim:1", support, "yes", "no")
+    imported(world, samples[1], "claim:0", support, "yes", "no")
+    imported(world, samples[2], "answer", grade, 1, 2, 3, 3)
+    imported(world, samples[2], "claim:0", support, "yes", "no")
+    imported(world, samples[3], "answer", grade, 5, 5)
+    for criterion in (grade, support):
+        settle_imported(project=world.project, criterion=criterion, needed=2)
+    return world
+
+
+def test_the_samples_with_the_most_to_decide_come_first_and_stay_together(disputed: World) -> None:
+    assert names(queue(disputed)) == ["s2/claim:0", "s2/claim:1", "s3/claim:0", "s3/answer", "s1/answer"]
+    # Votes that split more evenly come first among samples with as much to decide.
+    Verdict.objects.filter(sample__external_id="s3").update(agreement=0.25)
+    assert names(queue(disputed))[0] == "s3/claim:0"
+
+
+def test_by_sample(disputed: World) -> None:
+    found = names(queue(disputed, order="sample"))
+    assert found == ["s1/answer", "s2/claim:0", "s2/claim:1", "s3/claim:0", "s3/answer"]
+
+
+def test_a_sample_keeps_its_place_while_it_is_decided(disputed: World) -> None:
+    first = queue(disputed)[0]
+    settled(disputed, first, "yes")
+    assert names(queue(disputed)) == ["s2/claim:1", "s3/claim:0", "s3/answer", "s1/answer"]
+
+
+def test_units_beyond_nine_stand_in_their_order(world: World) -> None:
+    support = world.criteria("support")[0]
+    claims = [{"text": f"Claim {n}.", "start": None, "end": None} for n in range(12)]
+    sample = make_sample(world.project, claims=claims)
+    for n in range(12):
+        imported(world, sample, f"claim:{n}", support, "yes", "no")
+    settle_imported(project=world.project, criterion=support, needed=2)
+    assert [row.unit for row in queue(world)] == [f"claim:{n}" for n in range(12)]
+
+
+def test_what_was_reopened_comes_first(disputed: World) -> None:
+    verdict = Verdict.objects.get(sample__external_id="s1")
+    settled(disputed, verdict)
+    rater = Rater.objects.create(project=disputed.project, name="late")
+    verdict.sample.labels.create(rater=rater, unit="answer", criterion=verdict.criterion, value=1)
+    settle_imported(project=disputed.project, criterion=verdict.criterion, needed=2)
+    assert names(queue(disputed))[0] == "s1/answer"
+    assert names(queue(disputed, state="reopened")) == ["s1/answer"]
+    assert "s1/answer" not in names(queue(disputed, state="disputed"))
+
+
+def test_parts(world: World) -> None:
+    make_samples(world.project, 2)
+    one = world.batch(annotators=[world.ann, world.ben])
+    for task in one.tasks.all():
+        finish(task, support="yes", grade=1 if task.annotator == world.ann else 5)
+    assert queue(world).count() == 2
+    assert queue(world, criterion="grade").count() == 2
+    assert queue(world, criterion="support").count() == queue(world, criterion="no-such").count() == 0
+    assert queue(world, batch=one.number).count() == 2
+    assert queue(world, batch=one.number + 1).count() == 0
+    assert [(group.key, group.n) for group in queue(world).groups()] == [("grade", 2)]
+    assert Queue(world.other, world.dora).count() == 0
+
+
+def test_short_of_labels(world: World) -> None:
+    make_sample(world.project)
+    batch = world.batch(annotators=[world.ann, world.ben])
+    finish(batch.tasks.get(annotator=world.ann))
+    skip_task(actor=world.ben, task_id=batch.tasks.get(annotator=world.ben).pk, reason="Unclear.")
+    assert names(queue(world, state="short")) == ["s1/claim:0", "s1/claim:1", "s1/answer"]
+    assert queue(world).count() == 3
+    assert queue(world, state="disputed").count() == 0
+
+
+def test_a_unit_is_on_the_list_of_every_batch_that_asks_about_it(world: World) -> None:
+    sample, other = make_samples(world.project, 2)
+    first = world.batch(annotators=[world.ann, world.ben], selection={"method": "list", "samples": ["s1"]})
+    for task in first.tasks.all():
+        finish(task, grade=1 if task.annotator == world.ann else 5)
+    second = world.batch(annotators=[world.chen], overlap=1, criteria=("grade",))
+    for task in second.tasks.all():
+        finish(task, grade=3)
+    elsewhere = world.batch(annotators=[world.ben], overlap=1, criteria=("support",))
+    # Carried over from the first batch to a version of the criterion that it never asked.
+    support = world.criteria("support")[0]
+    Verdict.objects.create(sample=other, unit="claim:0", criterion=support, batch=first, state="disputed")
+    expected = {
+        first: ["s1/answer", "s2/claim:0"],
+        second: ["s1/answer"],
+        elsewhere: ["s2/claim:0"],
+    }
+    assert Verdict.objects.get(sample=sample, unit="answer").batch == second
+    for batch, listed in expected.items():
+        assert names(queue(world, batch=batch.number, order="sample")) == listed
+        disputed = of_batch(Verdict.objects.filter(state="disputed"), batch).order_by("sample_id")
+        assert names(list(disputed)) == listed
+
+
+def test_short_is_measured_by_the_batch_that_last_brought_votes(world: World) -> None:
+    """What one batch lacked another brings; and what was enough for one is short of what the next asks."""
+    make_samples(world.project, 2)
+    skips = {("s1", world.ben.pk), ("s1", world.chen.pk)}
+    work_through(world.batch(criteria=("grade",), overlap=3, selection=only("s1")), skips, {world.ann.pk: 1})
+    assert names(queue(world, state="short")) == ["s1/answer"]
+    work_through(world.batch(criteria=("grade",), overlap=1, annotators=[world.ben]), set(), {world.ben.pk: 5})
+    assert names(queue(world, state="disputed")) == ["s1/answer"]
+    assert names(queue(world, state="short")) == []
+    # The second sample was settled by one; now three are asked, and two of them can't say.
+    people = [world.ann, world.chen, world.alice]
+    skips = {("s2", world.chen.pk), ("s2", world.alice.pk)}
+    work_through(
+        world.batch(criteria=("grade",), overlap=3, annotators=people, selection=only("s2")), skips, {world.ann.pk: 1}
+    )
+    assert names(queue(world, state="short")) == ["s2/answer"]
+
+
+def only(name: str) -> dict[str, Any]:
+    return {"method": "list", "samples": [name]}
+
+
+def work_through(batch: Batch, skips: set[tuple[str, int]], grades: dict[int, int]) -> None:
+    for task in batch.tasks.select_related("sample", "annotator"):
+        if (task.sample.external_id, task.annotator_id) in skips:
+            skip_task(actor=task.annotator, task_id=task.pk, reason="Unclear.")
+        else:
+            finish(task, grade=grades[task.annotator_id])
+
+
+@pytest.fixture
+def returned(world: World) -> Task:
+    make_samples(world.project, 2)
+    batch = world.batch(annotators=[world.ann, world.ben])
+    for task in batch.tasks.all():
+        finish(task, support="yes", grade=1 if task.annotator == world.ann else 5)
+    task: Task = batch.tasks.get(annotator=world.ann, sample__external_id="s1")
+    Task.objects.filter(pk=task.pk).update(
+        status=TaskStatus.RETURNED, return_message="Look again.", returned_by=world.rita
+    )
+    return task
+
+
+def test_what_was_sent_back_waits_elsewhere(world: World, returned: Task) -> None:
+    assert names(queue(world)) == ["s2/answer"]
+    assert names(queue(world, state="returned")) == ["s1/answer"]
+    Task.objects.filter(pk=returned.pk).update(status=TaskStatus.IN_PROGRESS)
+    assert names(queue(world)) == ["s2/answer"], "until it is submitted again"
+    Task.objects.filter(pk=returned.pk).update(status=TaskStatus.SUBMITTED, return_message="")
+    assert queue(world).count() == 2
+
+
+def test_who_has_the_sample_to_label_does_not_see_what_others_said(disputed: World) -> None:
+    batch = disputed.batch(annotators=[disputed.rita], overlap=1, criteria=("grade",))
+    Batch.objects.filter(pk=batch.pk).update(status="closed")
+    assert queue(disputed).count() == 5
+    Batch.objects.filter(pk=batch.pk).update(status="open")
+    assert queue(disputed).count() == 0
+    assert Queue(disputed.project, disputed.alice).count() == 5
+    with pytest.raises(Conflict) as refused:
+        settled(disputed, Verdict.objects.filter(state="disputed")[0])
+    assert refused.value.code == "still_to_label"
+
+
+def test_the_way_through_goes_round(disputed: World) -> None:
+    ids = [row.pk for row in queue(disputed)]
+    for at, pk in enumerate(ids):
+        place = queue(disputed).place(pk)
+        assert (place.others, place.previous, place.next) == (4, ids[at - 1], ids[(at + 1) % 5])
+    settled_one = Verdict.objects.get(state="settled")
+    place = queue(disputed).place(settled_one.pk)
+    assert (place.others, place.previous, place.next) == (5, None, ids[0])
+    only = queue(disputed, criterion="grade", order="sample")
+    assert [row.sample.external_id for row in only] == ["s1", "s3"]
+    assert only.place(ids[0]).next == only[0].pk
+
+
+def test_the_only_one_has_nobody_beside_it(world: World) -> None:
+    grade = world.criteria("grade")[0]
+    imported(world, make_sample(world.project), "answer", grade, 1, 2)
+    settle_imported(project=world.project, criterion=grade, needed=2)
+    place = queue(world).place(Verdict.objects.get().pk)
+    assert (place.others, place.previous, place.next) == (0, None, None)
+
+
+# A queue of 50,000
+
+
+def many(world: World, count: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotate_sample (project_id, external_id, question, answer, contexts, claims, claims_source,"
+            " key_facts, entities, retrieved_doc_ids, relevant_doc_ids, pipeline_version, metadata, content_hash)"
+            " SELECT %s, 'm' || n, 'Q?', 'A.', '[]', '[]', 'file', '[]', '[]', '{}', '{}', '', '{}', ''"
+            "   FROM generate_series(1, %s) AS n",
+            [world.project.pk, count],
+        )
+        # At once: the checks of foreign keys were planned when the table was small, and would read all of it each time.
+        cursor.execute("VACUUM ANALYZE annotate_sample")
+        cursor.execute(
+            "INSERT INTO annotate_verdict"
+            " (sample_id, unit, criterion_id, state, value, method, votes, agreement, reason, revision, updated_at)"
+            " SELECT id, 'answer', %s, CASE WHEN id %% 2 = 0 THEN 'disputed' ELSE 'settled' END,"
+            "        CASE WHEN id %% 2 = 1 THEN '1'::jsonb END, CASE WHEN id %% 2 = 1 THEN 'majority' ELSE '' END,"
+            """        '[{"rater": "ann", "value": 1, "revision": 1, "label": 1}]',"""
+            "        0.5 + (id %% 3) / 10.0, '', 1, now()"
+            "   FROM annotate_sample",
+            [world.criteria("grade")[0].pk],
+        )
+        # A quarter of them in a batch.
+        batch = Batch.objects.create(project=world.project, number=1, name="A", overlap=2, seed=1, status="closed")
+        batch.batch_criteria.create(criterion=world.criteria("grade")[0], position=0)
+        cursor.execute(
+            "INSERT INTO annotate_batchsample (batch_id, sample_id, position, overlap, tag)"
+            " SELECT %s, id, id, 2, '' FROM annotate_sample WHERE id %% 8 < 2",
+            [batch.pk],
+        )
+        cursor.execute("VACUUM ANALYZE annotate_batchsample")
+        cursor.execute("VACUUM ANALYZE annotate_verdict")
+
+
+def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan, *(node for child in plan.get("Plans", []) for node in nodes(child))]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_long_queue_is_read_from_its_index() -> None:
+    """The rows themselves are touched for what is shown only: not even once per unit that waits."""
+    world = make_world()
+    many(world, 20_000)
+    waiting, of_a_batch = queue(world), queue(world, batch=1)
+    last = Verdict.objects.filter(state="disputed").latest("pk").pk
+    reads = {
+        "page": (lambda: waiting[5000:5050]),
+        "place": (lambda: waiting.place(last)),
+        "count": waiting.count,
+        "groups": waiting.groups,
+        "page of a batch": (lambda: of_a_batch[1000:1050]),
+        "count of a batch": of_a_batch.count,
+    }
+    assert of_a_batch.count() == 2500
+    for what, read in reads.items():
+        with CaptureQueriesContext(connection) as asked:
+            read()
+        sql = next(query["sql"] for query in asked if "WITH ever AS" in query["sql"])
+        with connection.cursor() as cursor:
+            cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql)
+            plan = cursor.fetchone()[0][0]["Plan"]
+        # What never ran is how units of earlier versions would be looked up; there are none here.
+        ran = [node for node in nodes(plan) if node["Actual Loops"]]
+        scans = [node for node in ran if node.get("Relation Name") == "annotate_verdict"]
+        found = [(node["Node Type"], node.get("Index Name")) for node in scans]
+        assert found == [("Index Only Scan", "verdict_for_people")], what
+        assert scans[0]["Actual Rows"] * scans[0]["Actual Loops"] == 10_000, what
+        # Not none: some other session may keep a page from being marked as seen by all.
+        assert scans[0]["Heap Fetches"] < 500, what
+        assert not [node for node in nodes(plan) if node.get("Relation Name") == "annotate_sample"], what
+        looped = [node for node in nodes(plan) if node.get("Relation Name") and node["Actual Loops"] > 100]
+        assert not looped, f"{what}: nothing is looked up once per unit"

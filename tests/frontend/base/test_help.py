@@ -1,0 +1,73 @@
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from annotate.models import User
+from tests.conftest import ROOT
+
+AsUser = Callable[[User], Client]
+EXPLAINED = re.compile(r'reports/explained\.html" with anchor="([^"]+)"')
+LINKED = re.compile(r'url "statistics-help" %}#([\w-]+)')
+
+
+def _anchors(text: str) -> set[str]:
+    return set(re.findall(r'<h\d id="([^"]+)"', text))
+
+
+def test_every_document_is_there_and_its_links_lead_somewhere(rita: User, as_user: AsUser) -> None:
+    client = as_user(rita)
+    pages = {"/help/" + path.relative_to(ROOT / "docs").with_suffix("").as_posix() + "/" for path in _documents()}
+    assert "/help/decisions/0003-the-test-half-is-locked/" in pages
+    texts = {page: client.get(page).content.decode() for page in pages}
+    pages |= {f"/help/examples/{path.name}/" for path in (ROOT / "docs" / "examples").iterdir()}
+    for page, text in texts.items():
+        body = text[text.index("help-text") :]
+        for target in re.findall(r'href="([^"]+)"', body):
+            path, _, anchor = target.partition("#")
+            assert path in ("", *pages) or path.startswith("http"), f"{page} links to {target}"
+            if anchor and not path.startswith("http"):
+                assert anchor in _anchors(texts[path or page]), f"{page} links to {target}"
+
+
+def test_a_figure_is_explained_where_its_link_says(rita: User, as_user: AsUser) -> None:
+    """Every “More” of every template leads to a heading of docs/statistics.md."""
+    there = _anchors(as_user(rita).get("/help/statistics/").content.decode())
+    templates = list(ROOT.glob("frontend/*/templates/**/*.html"))
+    wanted = {
+        (path.name, anchor)
+        for path in templates
+        for pattern in (EXPLAINED, LINKED)
+        for anchor in pattern.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len(wanted) > 30
+    assert [(name, anchor) for name, anchor in sorted(wanted) if anchor not in there] == []
+
+
+def test_the_contents_lead_to_the_sections(rita: User, as_user: AsUser) -> None:
+    text = as_user(rita).get("/help/statistics/").content.decode()
+    assert "<h1>What the figures mean</h1>" in text
+    assert '<a href="#the-kappa-paradox">The kappa paradox</a>' in text
+    assert set(re.findall(r'<li><a href="#([^"]+)"', text)) <= _anchors(text)
+
+
+def test_an_example_comes_as_a_file(rita: User, as_user: AsUser) -> None:
+    reply = as_user(rita).get("/help/examples/ci_gate.py/")
+    assert reply.content == (ROOT / "docs" / "examples" / "ci_gate.py").read_bytes()
+    assert reply["Content-Disposition"] == 'attachment; filename="ci_gate.py"'
+    assert (reply["Content-Type"], reply["X-Content-Type-Options"]) == ("text/plain; charset=utf-8", "nosniff")
+
+
+@pytest.mark.parametrize("name", ["nothing", "../README", "statistics.md", "decisions"])
+def test_nothing_else_is_shown(name: str, rita: User, as_user: AsUser) -> None:
+    assert as_user(rita).get(f"/help/{name}/").status_code == 404
+
+
+def test_one_has_to_be_logged_in() -> None:
+    assert Client().get("/help/statistics/")["Location"].startswith("/login/")
+
+
+def _documents() -> list[Path]:
+    return list((ROOT / "docs").rglob("*.md"))

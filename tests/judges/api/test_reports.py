@@ -1,0 +1,161 @@
+"""Agreement, alignment and reports by API."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+from kombu.exceptions import OperationalError
+
+from annotate.models import User
+from annotate.verdicts.evidence_read import agreement
+from config import celery_app
+from judges import celery_tasks as tasks
+from judges.reports.evidence import align
+from judges.reports.write import freeze_report
+from tests.annotate.api.conftest import client_of
+from tests.annotate.factories import World, make_world
+from tests.judges.building import GRADES, add_judge, add_labels, add_samples, scores_like
+
+pytestmark = pytest.mark.django_db
+
+ROOT = "/api/projects/desk/"
+Committing = Callable[..., AbstractContextManager[object]]
+
+
+@pytest.fixture(scope="module")
+def _world(module_transaction: None) -> World:
+    world = make_world()
+    samples = add_samples(world.project, [f"s{place:02}" for place in range(24)])
+    (grade,) = world.criteria("grade")
+    rows = [(n, "answer", rater, GRADES[place % 8]) for place, n in enumerate(samples) for rater in ("x", "y")]
+    add_labels(grade, samples, rows)
+    add_judge(world.project, "good", samples, scores_like(samples), dimension="grade")
+    add_judge(world.project, "other", samples, scores_like(samples, wrong_every=3), dimension="grade")
+    return world
+
+
+@pytest.fixture
+def world(_world: World, db: None) -> World:
+    return copy.deepcopy(_world)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int | None]]:
+    found: list[tuple[int, int | None]] = []
+    monkeypatch.setattr(celery_app, "send_task", lambda name, args, **_: found.append(args))
+    return found
+
+
+def get(user: User, path: str) -> Any:
+    reply = client_of(user).get(ROOT + path)
+    assert reply.status_code == 200, reply.content
+    return reply.json()
+
+
+def test_figures_are_those_of_the_commands(world: World) -> None:
+    (grade,) = world.criteria("grade")
+    assert get(world.rita, "criteria/grade/agreement/") == json.loads(json.dumps(agreement(grade)))
+    assert get(world.rita, "criteria/grade/alignment/") == json.loads(json.dumps(align(grade)))
+    (row,) = get(world.rita, "criteria/grade/alignment/?judge=other")["judges"]
+    assert row["judge"] == "other"
+
+
+def test_asking_for_a_report(
+    world: World, asked: list[tuple[int, int | None]], django_capture_on_commit_callbacks: Committing
+) -> None:
+    (grade,) = world.criteria("grade")
+    state = {"number": None, "is_out_of_date": False, "is_pending": False}
+    assert get(world.rita, "criteria/grade/report/") == state
+    client = client_of(world.rita)
+    with django_capture_on_commit_callbacks(execute=True):
+        replies = [client.post(ROOT + "reports/", {"criterion": "grade"}, format="json") for _ in range(2)]
+    assert [(reply.status_code, reply.json()) for reply in replies] == [
+        (202, {"requested": True}),
+        (202, {"requested": False}),
+    ]
+    assert asked == [(grade.pk, world.rita.pk)]
+    assert get(world.rita, "criteria/grade/report/") == {**state, "is_pending": True}
+    tasks.freeze_report(*asked[0])
+    assert get(world.rita, "criteria/grade/report/") == {**state, "number": 1}
+    (listed,) = get(world.rita, "reports/")["results"]
+    assert (listed["number"], listed["criterion"]) == (1, "grade")
+
+
+def test_a_broker_that_is_away_is_said(
+    world: World, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Committing
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("no")
+
+    monkeypatch.setattr(celery_app, "send_task", away)
+    from judges.reports.requests import Unavailable, request_report
+
+    (grade,) = world.criteria("grade")
+    with pytest.raises(Unavailable), django_capture_on_commit_callbacks(execute=True):
+        request_report(criterion=grade)
+    assert not get(world.rita, "criteria/grade/report/")["is_pending"]
+
+
+def test_reports(world: World) -> None:
+    grade, support = world.criteria("grade", "support")
+    first = freeze_report(criterion=grade)
+    freeze_report(criterion=support)
+    listed = get(world.alice, "reports/")
+    assert (listed["count"], [row["number"] for row in listed["results"]]) == (2, [2, 1])
+    (row,) = get(world.alice, "reports/?criterion=grade")["results"]
+    assert set(row) == {"number", "criterion", "criterion_version", "fingerprint", "created_at"}
+    whole = get(world.alice, "reports/1/")
+    assert whole == {**row, "parameters": whole["parameters"], "result": whole["result"]}
+    assert whole["result"] == json.loads(json.dumps(first.result))
+    reply = client_of(world.alice).get(ROOT + "reports/1/download.html")
+    assert reply.headers["Content-Type"].startswith("text/html")
+    assert reply.headers["Content-Disposition"] == 'attachment; filename="desk-grade-report-1.html"'
+    assert reply.content.decode().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("criteria/nothing/agreement/", 404, ""),
+        ("criteria/nothing/alignment/", 404, ""),
+        ("criteria/grade/alignment/?judge=nobody", 422, "no judge “nobody”"),
+        ("criteria/grade/alignment/?jugde=good", 400, "jugde"),
+        ("reports/9/", 404, "no report 9"),
+        ("reports/9/download.html", 404, "no report 9"),
+    ],
+)
+def test_what_is_not_there(path: str, status: int, said: str, world: World) -> None:
+    reply = client_of(world.rita).get(ROOT + path)
+    assert reply.status_code == status
+    assert said in reply.content.decode()
+
+
+def test_a_report_of_no_criterion(world: World, asked: list[tuple[int, int | None]]) -> None:
+    for body in ({"criterion": "nothing"}, {}, {"criterion": "grade", "more": 1}):
+        reply = client_of(world.rita).post(ROOT + "reports/", body, format="json")
+        assert reply.status_code == 422, reply.content
+    assert asked == []
+
+
+def test_only_admins_and_reviewers(world: World, asked: list[tuple[int, int | None]]) -> None:
+    freeze_report(criterion=world.criteria("grade")[0])
+    paths = [
+        "criteria/grade/agreement/",
+        "criteria/grade/alignment/",
+        "criteria/grade/report/",
+        "reports/",
+        "reports/1/",
+        "reports/1/download.html",
+    ]
+    for user, status in ((world.ann, 403), (world.charlie, 404), (world.dora, 404), (None, 401)):
+        client = client_of(user)
+        assert {client.get(ROOT + path).status_code for path in paths} == {status}
+        assert client.post(ROOT + "reports/", {"criterion": "grade"}, format="json").status_code == status
+    for user in (world.alice, world.rita):
+        assert {client_of(user).get(ROOT + path).status_code for path in paths} == {200}
+    assert asked == []

@@ -1,0 +1,147 @@
+"""A report can be worked out again, here from what it keeps and anywhere from its download."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from dataclasses import asdict, replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from alignment.report import Before, Evidence, differences, evidence_as_dict, evidence_from_dict
+from annotate.models import Label
+from judges.models import AlignmentReport
+from judges.reports.evidence import full_evidence
+from judges.reports.reproduction import bundle, reproduce
+from judges.reports.write import freeze_report
+from tests.conftest import ROOT
+from tests.judges.building import add_judge, graded_project, scores_like
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def _report(module_transaction: None) -> AlignmentReport:
+    project, samples = graded_project()
+    add_judge(project, "good", samples, scores_like(samples), dimension="grade")
+    scores = enumerate(scores_like(samples))
+    broken = [(name, unit, None if place % 5 == 0 else score) for place, (name, unit, score) in scores]
+    add_judge(project, "broken", samples, broken, dimension="grade", higher_is_better=False)
+    add_judge(project, "in words", samples, [(name, "answer", "4") for name in samples], dimension="grade")
+    return freeze_report(criterion=project.criteria.get(key="grade"))
+
+
+@pytest.fixture
+def report(_report: AlignmentReport, db: None) -> AlignmentReport:
+    return copy.deepcopy(_report)
+
+
+def test_evidence_comes_back_from_json_as_it_was(report: AlignmentReport) -> None:
+    evidence = _with_everything(full_evidence(report.criterion))
+    back = evidence_from_dict(json.loads(json.dumps(evidence_as_dict(evidence))))
+    for name in ("criterion", "seed", "verdicts", "is_dev", "before", "metadata", "sizes", "measures"):
+        assert getattr(back, name) == getattr(evidence, name)
+    for name in ("units", "raters", "values", "days", "seconds"):
+        assert list(getattr(back, name)) == list(getattr(evidence, name))
+    for name in ("judges", "earlier", "whole"):
+        assert [asdict(one) for one in getattr(back, name)] == [asdict(one) for one in getattr(evidence, name)]
+    assert (len(back.judges), len(back.earlier)) == (3, 1)
+    with pytest.raises(ValueError, match="reads format 2"):
+        evidence_from_dict({"format": 1})
+
+
+def _with_everything(evidence: Evidence) -> Evidence:
+    """What few projects have: dates, gaps, earlier labels, earlier versions, answers to the same question again."""
+    unit = evidence.units[0]
+    return replace(
+        evidence,
+        days=["2026-11-21", *[None] * (len(evidence.units) - 1)],
+        seconds=[4.5, *[None] * (len(evidence.units) - 1)],
+        before=[Before(unit, "ann", 1)],
+        earlier=[replace(evidence.judges[0], version="0", again={unit: [0.5, 1.0]})],
+        metadata={unit[0]: {"topic": "tax", "length": 3, "long": False}},
+        sizes={unit[0]: 3},
+        whole=[replace(evidence.judges[0], dimension="faithfulness")],
+        measures={"faithfulness": "faithfulness"},
+    )
+
+
+def test_every_figure_is_the_same_whatever_happened_since(report: AlignmentReport) -> None:
+    Label.objects.filter(criterion=report.criterion).update(value=1)
+    assert reproduce(report) == []
+    out = StringIO()
+    call_command("reproduce", "desk", "1", stdout=out)
+    assert out.getvalue() == "Report 1 on “grade”: every figure is the same.\n"
+
+
+def test_a_figure_that_was_changed_is_found(report: AlignmentReport) -> None:
+    report.refresh_from_db()
+    report.result["judges"][1]["at_threshold"]["kappa"]["value"] += 1e-6
+    report.save()
+    err = StringIO()
+    with pytest.raises(CommandError, match="Report 1 comes out differently in 1 place"):
+        call_command("reproduce", "desk", "1", stderr=err)
+    assert err.getvalue().startswith("judges[1].at_threshold.kappa.value: ")
+    with pytest.raises(CommandError, match="no report 9"):
+        call_command("reproduce", "desk", "9")
+
+
+def test_the_download_recomputes_itself_without_django_or_database(report: AlignmentReport, tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(bundle(report))) as archive:
+        archive.extractall(tmp_path)
+    ratings = list(csv.DictReader((tmp_path / "ratings.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(ratings) == 64
+    assert ratings[0] == {"sample_id": "s00", "unit": "answer", "rater": "ann", "value": "1"}
+    assert _recompute(tmp_path) == (0, "Report 1 on “grade”: every figure is the same.\n", "")
+
+    evidence = json.loads((tmp_path / "evidence.json").read_text())
+    evidence["ratings"]["value"][0] = 5
+    (tmp_path / "evidence.json").write_text(json.dumps(evidence))
+    code, out, err = _recompute(tmp_path)
+    assert (code, out) == (1, "")
+    assert "comes out differently" in err
+
+
+def _recompute(folder: Path) -> tuple[int, str, str]:
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [sys.executable, "recompute.py"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_differences() -> None:
+    same = {"a": [1, 2.0, None], "b": {"c": "x"}}
+    assert list(differences(same, {"a": [1, 2.0 + 1e-12, None], "b": {"c": "x"}})) == []
+    assert list(differences(same, {"a": [1, 2.1, 0], "b": {}})) == [
+        "a[1]: 2.0 and 2.1",
+        "a[2]: None and 0",
+        "b.c: 'x' and None",
+    ]
+    assert list(differences(True, 1)) == [": True and 1"]
+
+
+def test_what_does_not_fit_together() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        evidence_from_dict(
+            {
+                **evidence_as_dict(_nothing()),
+                "verdicts": {"sample": ["a"], "unit": [], "value": []},
+            }
+        )
+
+
+def _nothing() -> Evidence:
+    from alignment.report import Criterion
+
+    asked = Criterion("grade", 1, "Grade", "answer", "ordinal", "How good?", (), ())
+    return Evidence(asked, 1, [], [], [], {})

@@ -1,6 +1,0 @@
-"""Included by a worker: it has the plain kind."""
-
-from judges.kinds import registry
-from tests.judges.running import plain_kind
-
-registry._PLACES[plain_kind.NAME] = plain_kind.__name__

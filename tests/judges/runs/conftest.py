@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judges.kinds import registry
+from tests.annotate.factories import World, make_world
+from tests.conftest import Worker, _environment, forget_messages
+from tests.judges.runs import plain_kind
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plain kind, in this process."""
+    monkeypatch.setitem(registry._PLACES, plain_kind.NAME, plain_kind.__name__)
+
+
+@pytest.fixture
+def world(transactional_db: None, plain: None) -> World:
+    return make_world()
+
+
+COMMAND = ["config.worker", "--include", "tests.judges.runs.plain_in_worker"]
+
+
+@pytest.fixture
+def plain_worker(transactional_db: None, tmp_path: Path) -> Iterator[Worker]:
+    """A Celery worker that has the plain kind. It isn't started: a test does that when its runs are there."""
+    forget_messages()  # of tests that had nobody to read them
+    process = Worker(COMMAND, _environment(), tmp_path / "log")
+    yield process
+    process.kill()
+    forget_messages()
