@@ -1,35 +1,40 @@
 #!/usr/bin/env python
-"""Touchstone's command line. Without DATABASE_URL or REDIS_URL it runs the embedded services while it needs them."""
+"""Touchstone's command line. Without DATABASE_URL or REDIS_URL it runs the embedded services while it needs them, and
+makes the tables in the embedded database."""
 
 import os
 import sys
 
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import CommandError, execute_from_command_line
 
 from config import embedded
 
 # These never touch the database, so they should not wait for it either.
 WITHOUT_SERVICES = {"collectstatic", "compilemessages", "findstatic", "help", "makemessages", "messages", "version"}
+# These work with whatever tables are there.
+WITHOUT_TABLES = {
+    "check", "dbshell", "diffsettings", "inspectdb", "makemigrations", "migrate", "optimizemigration", "showmigrations",
+    "spectacular", "sqlflush", "sqlmigrate", "sqlsequencereset", "squashmigrations",
+}  # fmt: skip
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from django.core.management import execute_from_command_line
-
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
     if command in WITHOUT_SERVICES or {"--help", "-h", "--version"} & set(sys.argv[1:]):
         execute_from_command_line(sys.argv)
         return
-    try:
-        services = embedded.ensure_services()
-    except embedded.EmbeddedError as error:
-        sys.exit(f"manage.py: {error}")
-    with services:
+    with embedded.ensure_services():
+        if command not in WITHOUT_TABLES:
+            from config.tables import ensure_tables
+
+            ensure_tables()
         execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":
     try:
         main()
-    except ImproperlyConfigured as error:
+    except (CommandError, ImproperlyConfigured, embedded.EmbeddedError) as error:
         sys.exit(f"manage.py: {error}")

@@ -126,8 +126,8 @@ def ensure_services(data: Path | None = None) -> Services:
         _prepare_folders(data)
         for name in names:
             # Blocked only while a keeper is stopping the service; then a new one is started.
-            locks[name] = _lock_within(data / "run" / f"{name}.users", fcntl.LOCK_SH, STOP_SECONDS)
-        with _lock_within(data / "run" / "start.lock", fcntl.LOCK_EX, START_SECONDS):
+            locks[name] = lock_within(data / "run" / f"{name}.users", fcntl.LOCK_SH, STOP_SECONDS)
+        with lock_within(data / "run" / "start.lock", fcntl.LOCK_EX, START_SECONDS):
             for name in names:
                 if _keeper_gone(data, name):
                     _choose_socket_dir(data)
@@ -156,7 +156,7 @@ def _try_lock(path: Path, kind: int) -> IO[str] | None:
     return file
 
 
-def _lock_within(path: Path, kind: int, seconds: float) -> IO[str]:
+def lock_within(path: Path, kind: int, seconds: float) -> IO[str]:
     deadline = time.monotonic() + seconds
     while (file := _try_lock(path, kind)) is None:
         if time.monotonic() > deadline:
@@ -583,7 +583,7 @@ def keep(name: str, data: Path) -> None:
         signal.signal(ignored, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     run = data / "run"
-    _held.append(_lock_within(run / f"{name}.keeper", fcntl.LOCK_EX, STOP_SECONDS))
+    _held.append(lock_within(run / f"{name}.keeper", fcntl.LOCK_EX, STOP_SECONDS))
     user = _service_user(data)
     server: Server = Postgres(data, user) if name == "postgres" else Redis(data, user)
     server.prepare()

@@ -3,12 +3,14 @@
 import hashlib
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import django
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
+from config.tables import migrate
 from frontend.translation.catalogue import compile_catalogues
 
 
@@ -42,7 +44,10 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     compile_catalogues()  # before anything reads them: a process reads each language once
     django.setup()
-    call_command("migrate", interactive=False, verbosity=0)
+    try:
+        migrate()
+    except CommandError as error:
+        sys.exit(f"Touchstone: {error}")
     collect_static()
     call_command("load_demo")
 

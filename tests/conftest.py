@@ -142,7 +142,7 @@ def _start_migrating() -> None:
     """Migrates the application's own database, which no test uses, while the workers are still collecting."""
     global _migration
     command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    with embedded._lock_within(_MIGRATING, embedded.fcntl.LOCK_EX, READY_SECONDS) as lock:
+    with embedded.lock_within(_MIGRATING, embedded.fcntl.LOCK_EX, READY_SECONDS) as lock:
         # It inherits the lock, which is free when it has ended. Should it fail, so will the workers, and they say why:
         # each still migrates its copy as far as that is behind.
         _migration = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, pass_fds=[lock.fileno()])
@@ -175,7 +175,7 @@ def _prepare_database() -> None:
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
     """An xdist worker's database begins as a copy of the migrated one, or each would take the same seconds again."""
     if _XDIST_WORKER:
-        embedded._lock_within(_MIGRATING, embedded.fcntl.LOCK_SH, MIGRATED_SECONDS).close()
+        embedded.lock_within(_MIGRATING, embedded.fcntl.LOCK_SH, MIGRATED_SECONDS).close()
         database = settings.DATABASES["default"]
         database["TEST"]["TEMPLATE"] = database["NAME"]
 
@@ -438,7 +438,7 @@ def live_app(_web_process: LiveApp, _collected_static: None, transactional_db: N
 @pytest.fixture(scope="session")
 def _collected_static() -> None:
     """The hashed static files, made once for all xdist workers."""
-    with embedded._lock_within(_DATA / "static.lock", embedded.fcntl.LOCK_EX, READY_SECONDS):
+    with embedded.lock_within(_DATA / "static.lock", embedded.fcntl.LOCK_EX, READY_SECONDS):
         command = [
             sys.executable,
             "-c",
