@@ -23,7 +23,7 @@ def hold_services(**_: Any) -> None:
     from config import broker
     from config.embedded import ensure_services
 
-    ensure_services()
+    app.services = ensure_services()  # for the life of the process: what nobody holds on to is given up
     broker.use()
 
 

@@ -154,6 +154,15 @@ def test_a_start_after_everything_was_killed_finds_its_data(
         assert connection.execute("SELECT number FROM kept").fetchone() == (42,)
 
 
+def test_a_worker_on_its_own_uses_the_services(run: Run, started_before: None) -> None:
+    done = run(
+        "-c",
+        "from config import celery, embedded; celery.hold_services();"
+        " print(embedded._used_by_others(embedded.data_dir(), 'redis'))",
+    )
+    assert done.stdout == "True\n", done.stderr
+
+
 def test_servers_stop_when_their_keeper_is_killed(
     own_services: None, bare: dict[str, str], started_before: None, data: Path
 ) -> None:
