@@ -1,6 +1,6 @@
 #!/usr/bin/env python
-"""Touchstone's command line. Without DATABASE_URL or REDIS_URL it runs the embedded services while it needs them, and
-makes the tables in the embedded database."""
+"""Touchstone's command line. Without DATABASE_URL or REDIS_URL it runs the embedded services, for a minute longer
+than it needs them, and makes the tables in the embedded database."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import sys
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, execute_from_command_line
 
-from config import embedded
+from config import embedded, env
 
 # These never touch the database, so they should not wait for it either.
 WITHOUT_SERVICES = {"collectstatic", "compilemessages", "findstatic", "help", "makemessages", "messages", "version"}
@@ -25,7 +25,8 @@ def main() -> None:
     if command in WITHOUT_SERVICES or {"--help", "-h", "--version"} & set(sys.argv[1:]):
         execute_from_command_line(sys.argv)
         return
-    with embedded.ensure_services():
+    linger = env.number("EMBEDDED_LINGER_SECONDS", 60, low=0, high=86_400)
+    with embedded.ensure_services(linger=linger):
         if command not in WITHOUT_TABLES:
             from config.tables import ensure_tables
 

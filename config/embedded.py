@@ -8,6 +8,9 @@ which the kernel drops when a process dies, however it dies; there is no counter
 - `NAME.users`    held shared by every process that uses the service; the keeper stops when it gets it exclusively;
 - `NAME.keeper`   held exclusively by the keeper for as long as it lives.
 
+`NAME.linger` says for how many seconds the keeper waits for another user before it stops. The process that starts a
+keeper writes it: a command asks for a minute, since another command often follows; `make run` writes 0 when it ends.
+
 This file imports nothing of Django and nothing of this package, because the keeper runs it as a script and stays small.
 """
 
@@ -81,15 +84,20 @@ def wanted_services() -> list[str]:
 class Services:
     """This process's claim on the running services. `close()`, or the end of the process, gives it up."""
 
-    def __init__(self, data: Path, locks: dict[str, IO[str]], keepers: dict[str, subprocess.Popen[str]]) -> None:
+    def __init__(
+        self, data: Path, locks: dict[str, IO[str]], keepers: dict[str, subprocess.Popen[str]], linger: float = 0
+    ) -> None:
         self._data = data
         self._locks = locks
         self._keepers = keepers
+        self._linger = linger
 
     def close(self) -> None:
-        """Give up the claim, and wait for what nobody else uses to have stopped."""
+        """Give up the claim, and wait for what nobody else uses to have stopped, unless it is to linger."""
         for lock in self._locks.values():
             lock.close()
+        if self._linger:
+            self._locks.clear()
         deadline = time.monotonic() + STOP_SECONDS
         while self._locks and time.monotonic() < deadline:
             for name in list(self._locks):
@@ -99,6 +107,9 @@ class Services:
                         self._keepers.pop(name).wait(STOP_SECONDS)
                 elif _used_by_others(self._data, name):
                     del self._locks[name]
+                else:
+                    # Now, not before: until we let go, a command may have come and asked for its own minute.
+                    _write_linger(self._data, name, 0)
             if self._locks:
                 time.sleep(0.02)
         for keeper in self._keepers.values():
@@ -114,8 +125,11 @@ class Services:
         self.close()
 
 
-def ensure_services(data: Path | None = None) -> Services:
-    """Make sure that the embedded services we need are up, and claim them until the returned object is closed."""
+def ensure_services(data: Path | None = None, *, linger: float = 0) -> Services:
+    """Make sure that the embedded services we need are up, and claim them until the returned object is closed.
+
+    linger: for how many seconds those that we start stay when their last user has gone.
+    """
     data = data or data_dir()
     names = wanted_services()
     if not names:
@@ -131,6 +145,7 @@ def ensure_services(data: Path | None = None) -> Services:
             for name in names:
                 if _keeper_gone(data, name):
                     _choose_socket_dir(data)
+                    _write_linger(data, name, linger)
                     keepers[name] = _start_keeper(data, name)
     except BaseException as error:
         Services(data, locks, keepers).close()
@@ -139,7 +154,11 @@ def ensure_services(data: Path | None = None) -> Services:
                 f"{error.filename} belongs to another user. Run as that user, or set DATA_DIR to a folder of your own."
             ) from None
         raise
-    return Services(data, locks, keepers)
+    return Services(data, locks, keepers, linger)
+
+
+def _write_linger(data: Path, name: str, seconds: float) -> None:
+    (data / "run" / f"{name}.linger").write_text(f"{seconds}")
 
 
 def _try_lock(path: Path, kind: int) -> IO[str] | None:
@@ -589,7 +608,7 @@ def keep(name: str, data: Path) -> None:
     server.prepare()
     with _running(server, name, data, user) as process:
         _say("ready")
-        _wait_for_the_last_user(run / f"{name}.users", process)
+        _wait_until_unused(run, name, process)
 
 
 @contextmanager
@@ -622,13 +641,38 @@ def _running(server: Server, name: str, data: Path, user: int | None) -> Iterato
             process.wait()
 
 
-def _wait_for_the_last_user(users: Path, process: subprocess.Popen[bytes]) -> None:
-    """Until nobody uses the service and, as we hold the lock, nobody can before we are gone; or until it ended."""
-    while process.poll() is None:
-        if (lock := _try_lock(users, fcntl.LOCK_EX)) is not None:
-            _held.append(lock)
-            return
+def _wait_until_unused(run: Path, name: str, process: subprocess.Popen[bytes]) -> None:
+    """Until nobody has used the service for as long as it lingers and, as we hold the lock, nobody can before we are
+    gone; or until it ended, or its folder was deleted."""
+    path = run / f"{name}.users"
+    users = path.open("a")
+    _held.append(users)
+    last_used = time.monotonic()
+    while process.poll() is None and _is_still(users, path):
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            last_used = time.monotonic()
+        else:
+            if time.monotonic() - last_used >= _linger(run / f"{name}.linger"):
+                return
+            fcntl.flock(users, fcntl.LOCK_UN)
         time.sleep(0.1)
+
+
+def _is_still(file: IO[str], path: Path) -> bool:
+    """False when another file is there by now, whose lock is not ours to take, or none."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _linger(path: Path) -> float:
+    try:
+        return float(path.read_text() or 0)  # empty: it is just being written
+    except FileNotFoundError:
+        return 0
 
 
 def _leave(signum: int, frame: object) -> None:

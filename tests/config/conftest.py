@@ -26,9 +26,9 @@ def data() -> Iterator[Path]:
 
 @pytest.fixture
 def bare(data: Path) -> dict[str, str]:
-    """The environment of somebody who has set nothing but where the data goes."""
+    """The environment of an installation where only the place of its data is set, and no server outlives its users."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
-    return {**kept, "DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}
+    return {**kept, "DATA_DIR": str(data), "EMBEDDED_LINGER_SECONDS": "0", "PYTHONUNBUFFERED": "1"}
 
 
 @pytest.fixture

@@ -19,7 +19,10 @@ from config import embedded
 from tests.config.conftest import ROOT, Run
 
 # Holds the services until its input ends or it is killed.
-HOLD = "from config import embedded; s = embedded.ensure_services(); print('up', flush=True); input(); s.close()"
+HOLD = (
+    "import sys; from config import embedded; s = embedded.ensure_services(linger=float(sys.argv[1]));"
+    " print('up', flush=True); input(); s.close()"
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +43,14 @@ def started_before(data: Path, first_start: Path) -> None:
     subprocess.run(["cp", "-a", first_start / "postgres", data], check=True)  # with its owner
 
 
-def hold(bare: dict[str, str]) -> "subprocess.Popen[str]":
+def hold(bare: dict[str, str], linger: float = 0) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-c", HOLD], cwd=ROOT, env=bare, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLD, str(linger)],
+        cwd=ROOT,
+        env=bare,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
 
 
@@ -152,6 +160,68 @@ def test_a_start_after_everything_was_killed_finds_its_data(
     (data / "postgres" / "postmaster.pid").write_text("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
     with embedded.ensure_services(data), psycopg.connect(embedded.database_url(data)) as connection:
         assert connection.execute("SELECT number FROM kept").fetchone() == (42,)
+
+
+def test_services_that_linger_are_there_for_the_next_and_end_with_who_stops_them(
+    own_services: None, started_before: None, data: Path
+) -> None:
+    embedded.ensure_services(data, linger=3600).close()
+    first = {keeper.pid for keeper in keepers_on(data)}
+    with embedded.ensure_services(data, linger=3600):
+        assert select_one(data) == 1
+    assert {keeper.pid for keeper in keepers_on(data)} == first
+    with embedded.ensure_services(data):  # as `make run` does, whose end is the end of all
+        assert {keeper.pid for keeper in keepers_on(data)} == first
+    assert_all_gone(data, seconds=1)
+
+
+def test_services_that_lingered_long_enough_stop(own_services: None, started_before: None, data: Path) -> None:
+    embedded.ensure_services(data, linger=0.3).close()
+    assert_all_gone(data)
+    assert not (data / "postgres" / "postmaster.pid").exists(), "it was not stopped cleanly"
+    with embedded.ensure_services(data):
+        assert select_one(data) == 1
+
+
+def test_commands_at_once_leave_one_server_to_the_next(
+    own_services: None, bare: dict[str, str], started_before: None, data: Path
+) -> None:
+    commands = [
+        subprocess.Popen(
+            [sys.executable, "manage.py", "check"], cwd=ROOT, env={**bare, "EMBEDDED_LINGER_SECONDS": "3600"},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    assert [command.wait(120) for command in commands] == [0, 0, 0]
+    assert len(keepers_on(data)) == 2
+    with embedded.ensure_services(data):
+        assert select_one(data) == 1
+    assert_all_gone(data, seconds=1)
+
+
+def test_whatever_is_killed_while_services_linger_the_next_finds_its_data(
+    own_services: None, bare: dict[str, str], started_before: None, data: Path
+) -> None:
+    if sys.platform != "linux":
+        pytest.skip("needs PR_SET_PDEATHSIG")
+    with hold(bare, linger=3600) as holder:
+        wait_up(holder)
+        with psycopg.connect(embedded.database_url(data)) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 42 AS number")
+        holder.kill()
+    assert len(keepers_on(data)) == 2
+    kill(keepers_on(data))
+    assert_all_gone(data)
+    with embedded.ensure_services(data), psycopg.connect(embedded.database_url(data)) as connection:
+        assert connection.execute("SELECT number FROM kept").fetchone() == (42,)
+    assert_all_gone(data, seconds=1)
+
+
+def test_services_that_linger_end_with_their_folder(own_services: None, started_before: None, data: Path) -> None:
+    embedded.ensure_services(data, linger=3600).close()
+    (data / "run").rename(data / "deleted")
+    assert_all_gone(data)
 
 
 def test_a_worker_on_its_own_uses_the_services(run: Run, started_before: None) -> None:

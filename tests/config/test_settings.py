@@ -124,7 +124,11 @@ def test_every_variable_is_documented_and_every_documented_one_exists(root) -> N
     pattern = re.compile(
         r"""env\.(?:text|required|flag|number|choice|names|fernet_keys|url|folder|optional_folder)\(\s*["']([A-Z_]+)["']"""
     )
-    used = {name for path in (root / "config").glob("*.py") for name in pattern.findall(path.read_text())}
+    used = {
+        name
+        for path in [root / "manage.py", *(root / "config").glob("*.py")]
+        for name in pattern.findall(path.read_text())
+    }
     # Those that only `make`, the image's build and the browser tests know.
     used |= {"PYTHON", "WITH", "CHROMIUM"}
     documented = set(re.findall(r"^\| `([A-Z_]+)` \|", (root / "docs" / "settings.md").read_text(), re.MULTILINE))
