@@ -30,7 +30,7 @@ def work_on_runs(self: Any, kind: str, pk: int) -> None:
     """At an endpoint, or at a run of a judge that asks nobody."""
     from random import Random
 
-    from judges.runs.queue import Place
+    from judges.runs.places import Place
     from judges.runs.work import work
 
     # Whoever had this message before is dead, as a rule; the database may need a moment to see that, and to let the

@@ -12,7 +12,7 @@ from annotate.demo import DEMO_FOLDER
 from annotate.models import Project
 from judges.endpoints.write import create_endpoint
 from judges.models import Run, RunState
-from judges.runs.queue import place_of
+from judges.runs.places import place_of
 from judges.runs.work import work
 from judges.runs.write import start_run
 from judges.versions.specs import judge_from_spec

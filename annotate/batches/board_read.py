@@ -16,8 +16,8 @@ from django.db import connection
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from annotate.labels.counting import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.labels.gold_read import gold_accuracy
+from annotate.labels.read import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.models import Batch, Flag, Task, User
 from annotate.models.batch import BatchStatus, Purpose, TaskStatus
 

@@ -26,7 +26,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
 from annotate.core.scales import Value
-from annotate.labels.counting import ANSWERED, GIVEN, LATEST_FIRST, counting_labels
+from annotate.labels.read import ANSWERED, GIVEN, LATEST_FIRST, counting_labels
 from annotate.models import Batch, Criterion, GoldAnswer, Label, Project, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.verdict import VerdictState

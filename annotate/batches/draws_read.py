@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Collate
 
 from annotate.core.units import LISTED_KINDS, UnitCount
-from annotate.labels.counting import counting_labels
+from annotate.labels.read import counting_labels
 from annotate.models import Batch, BatchSample, Criterion, Sample, Task
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus
 

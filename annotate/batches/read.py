@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.models import Avg, Count, Q, QuerySet
 
 from annotate.core.units import count_sql
-from annotate.labels.counting import is_carried, of_batch
+from annotate.labels.read import is_carried, of_batch
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.models.verdict import RULED_METHODS, VerdictState

@@ -17,7 +17,7 @@ from django.db.models.lookups import IsNull
 
 from annotate.core.errors import Invalid
 from annotate.core.units import unit_sort_key, unit_text
-from annotate.labels.counting import answering_labels, latest_of_unit, of_batch
+from annotate.labels.read import answering_labels, latest_of_unit, of_batch
 from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Verdict
 from annotate.models.project import UnitKind
 from annotate.models.verdict import VerdictMethod, VerdictState

@@ -24,12 +24,12 @@ from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
 from annotate.core.trail import note
-from annotate.labels.counting import COUNTING, LATEST_FIRST, UNDECIDED
+from annotate.labels.read import COUNTING, LATEST_FIRST, UNDECIDED
 from annotate.models import Criterion, Project, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, ConsensusRule
 from annotate.models.verdict import DECIDED_METHODS
 
-# `said`: the labels that count (annotate.labels.counting), one per person: the latest, when a person met the unit in
+# `said`: the labels that count (annotate.labels.read), one per person: the latest, when a person met the unit in
 # two batches; and beside them who couldn't tell, whose NULL no count counts. `share`: how many of the votes say the
 # most frequent value, as a quotient: 11 of 20 is the same number as the 0.55 that somebody wrote.
 # A verdict that a person answers for keeps its value when votes change, and is reopened for another look; its

@@ -17,7 +17,7 @@ from typing import Any
 from django.db import connection
 
 from annotate.core.units import count_sql, indices_sql
-from annotate.labels.counting import ANSWERED
+from annotate.labels.read import ANSWERED
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
 
 _OPEN = [status.value for status in OPEN_TASK_STATUSES]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import still_to_label, why_held_back
 from annotate.core.errors import Conflict
 from annotate.core.units import unit_sort_key, unit_text
-from annotate.labels.counting import counting_labels, latest_per_rater, undecided_labels
+from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import BatchCriterion, Label, Project, Sample, User, Verdict, VerdictEvent
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, TaskStatus
 from annotate.models.verdict import VerdictState

@@ -13,7 +13,7 @@ from typing import Any, overload
 
 from django.db import connection
 
-from annotate.labels.counting import IS_LATEST
+from annotate.labels.read import IS_LATEST
 from annotate.models import Label, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
 from annotate.models.verdict import VerdictMethod, VerdictState

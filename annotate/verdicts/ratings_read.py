@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Collate, TruncDate
 
 from annotate.core.scales import Value
-from annotate.labels.counting import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater, seconds_per_choice
+from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater, seconds_per_choice
 from annotate.models import Criterion, Label, Verdict
 from annotate.models.batch import Purpose, TaskStatus
 from annotate.models.verdict import VerdictState
@@ -32,7 +32,7 @@ class RatingColumns:
     """One row per rating, in the order of sample, unit, rater.
 
     days: when it was given, "2026-11-21" in UTC, None for labels made elsewhere. seconds: since the rater's choice
-    before it in the same task; None for the first one and after a pause (annotate.labels.counting).
+    before it in the same task; None for the first one and after a pause (annotate.labels.read).
     """
 
     units: list[UnitKey]

@@ -20,7 +20,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import STILL_TO_LABEL
-from annotate.labels.counting import IS_LATEST, OF_BATCH
+from annotate.labels.read import IS_LATEST, OF_BATCH
 from annotate.models import Criterion, Label, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.verdict import DECIDED_METHODS, RULED_METHODS, VerdictMethod, VerdictState

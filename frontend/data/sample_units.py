@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.spans import Citation, citations_in
 from annotate.core.units import KIND_ORDER, UnitCount, reading_order, unit_anchor, unit_sort_key, units_of
-from annotate.labels.counting import counting_labels
+from annotate.labels.read import counting_labels
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.projects.read import samples_matching
 from judges.core.versions_read import OF_KEPT

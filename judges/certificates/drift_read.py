@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.scales import Value
 from annotate.core.text_tables import figure
-from annotate.labels.counting import counting_labels, latest_per_rater
+from annotate.labels.read import counting_labels, latest_per_rater
 from annotate.models import Label, Verdict
 from annotate.models.verdict import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey

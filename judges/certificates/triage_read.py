@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection
 
 from annotate.core.units import LISTED_KINDS, indices_sql
-from annotate.labels.counting import COUNTING
+from annotate.labels.read import COUNTING
 from annotate.models import Criterion
 from annotate.models.verdict import VerdictState
 from judges.models import Look

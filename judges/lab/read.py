@@ -17,7 +17,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.scales import Value
-from annotate.labels.counting import counting_labels, latest_per_rater, undecided_labels
+from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import Criterion, Label, Sample, Verdict
 from annotate.models.verdict import VerdictState
 from annotate.projects.read import current_criteria

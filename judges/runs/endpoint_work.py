@@ -17,7 +17,7 @@ from judges.runs.crew import Crew
 from judges.runs.laying import lay_chunk, load
 from judges.runs.local_work import died_with_it
 from judges.runs.open_run import OpenRun, open_run, stop_run
-from judges.runs.queue import Place
+from judges.runs.places import Place
 
 # How often it looks whether runs were started, paused or cancelled.
 _LOOK_SECONDS = 0.5

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import samples_still_to_label
 from annotate.models import Project, User
 from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
-from judges.runs.queue import is_held, place_of
+from judges.runs.places import is_held, place_of
 
 # Of a rate that was counted longer ago than this nobody knows whether it still holds.
 _RATE_HOLDS = timedelta(seconds=30)

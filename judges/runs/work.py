@@ -19,7 +19,8 @@ from judges.models import Run
 from judges.runs.endpoint_work import EndpointWork
 from judges.runs.local_work import TogetherWork, lay_lost
 from judges.runs.open_run import open_run, stop_run
-from judges.runs.queue import Place, finish, free, held, in_hand, is_held, places_with_work, sweep_cancelled
+from judges.runs.places import Place, held, is_held
+from judges.runs.queue import finish, free, in_hand, places_with_work, sweep_cancelled
 
 _log = logging.getLogger(__name__)
 

@@ -18,8 +18,9 @@ from annotate.models import Sample, User
 from judges.kinds.registry import kind_named
 from judges.models import WITHOUT_SCORES, Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState, VersionState
 from judges.runs.laying import CHUNK, check_scope, lay_all, samples_in
+from judges.runs.places import place_of
 from judges.runs.purposes import purpose_of
-from judges.runs.queue import finish, place_of
+from judges.runs.queue import finish
 from judges.runs.work import wake
 
 MOST_REPEATS = 100

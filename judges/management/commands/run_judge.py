@@ -15,7 +15,7 @@ from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import project_named
 from judges.core.versions_read import current_version
 from judges.models import Run, RunState
-from judges.runs.queue import place_of
+from judges.runs.places import place_of
 from judges.runs.read import RunProgress, progress_of
 from judges.runs.work import work
 from judges.runs.write import start_run

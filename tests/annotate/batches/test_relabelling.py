@@ -17,7 +17,7 @@ from annotate.batches.relabelling import change_criterion, relabel
 from annotate.batches.steps import close_batch
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.labels.consensus import settle_imported
-from annotate.labels.counting import counting_labels
+from annotate.labels.read import counting_labels
 from annotate.models import AuditEntry, Batch, Criterion, Label, LabelEvent, Membership, Rater, Task, Verdict
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.projects.write import remove_member

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from annotate.core.errors import Conflict, Invalid, Stale
-from annotate.labels.counting import seconds_per_choice
+from annotate.labels.read import seconds_per_choice
 from annotate.models import Label, LabelEvent, Task, Verdict
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.tasks.labelling import submit_task

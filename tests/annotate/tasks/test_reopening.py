@@ -11,7 +11,7 @@ from django.http import Http404
 
 from annotate.batches.steps import close_batch
 from annotate.core.errors import Conflict, Stale
-from annotate.labels.counting import counting_labels
+from annotate.labels.read import counting_labels
 from annotate.models import Batch, LabelEvent, Task, Verdict
 from annotate.models.batch import Purpose
 from annotate.tasks.labelling import Finished, skip_task, submit_task

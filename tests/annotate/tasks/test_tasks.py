@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotate.batches.steps import close_batch, extend_batch, pause_batch
 from annotate.core.errors import Conflict, Invalid
-from annotate.labels.counting import counting_labels
+from annotate.labels.read import counting_labels
 from annotate.models import AuditEntry, Batch, Membership, Task, User, Verdict
 from annotate.projects.write import set_member
 from annotate.tasks.labelling import skip_task, submit_task

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.core.errors import Conflict
 from annotate.labels.consensus import settle_imported
-from annotate.labels.counting import of_batch
+from annotate.labels.read import of_batch
 from annotate.models import Batch, Rater, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.tasks.labelling import skip_task

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from annotate.labels.counting import seconds_per_choice
+from annotate.labels.read import seconds_per_choice
 from annotate.models import Label, LabelEvent, Rater, Task, User
 from annotate.samples.read import metadata_of
 from annotate.tasks.labelling import submit_task

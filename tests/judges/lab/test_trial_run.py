@@ -10,7 +10,7 @@ from judges.lab.read import is_under_way, one_trial, trial_figures
 from judges.lab.write import MOST_SAMPLES
 from judges.models import Run, RunState, Score
 from judges.reports.evidence import settled_on_dev
-from judges.runs.queue import place_of
+from judges.runs.places import place_of
 from judges.runs.work import work
 from tests.judges.lab.test_trials import CONFIG, make_world, start
 

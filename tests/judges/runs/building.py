@@ -12,7 +12,7 @@ from typing import Any
 from django.db import connection
 
 from judges.models import Endpoint, JudgeVersion, Run
-from judges.runs.queue import place_of
+from judges.runs.places import place_of
 from judges.runs.work import work
 from judges.versions.write import create_judge
 from tests.annotate.factories import World

@@ -20,7 +20,7 @@ from judges.runs import write as runs_service
 from judges.runs import writer as writing
 from judges.runs.endpoint_work import EndpointWork
 from judges.runs.kept_replies import Memory
-from judges.runs.queue import held, place_of
+from judges.runs.places import held, place_of
 from judges.runs.read import progress_of
 from judges.runs.write import resume_run, start_run
 from tests.annotate.factories import World, make_samples

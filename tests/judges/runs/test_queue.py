@@ -16,7 +16,8 @@ from judges.runs import work as waking
 from judges.runs import work as working
 from judges.runs.asking import Came, End, Todo
 from judges.runs.open_run import open_run
-from judges.runs.queue import DEADLY, SUSPECT, Place, Taken, free, held, is_held, place_of, take
+from judges.runs.places import Place, held, is_held, place_of
+from judges.runs.queue import DEADLY, SUSPECT, Taken, free, take
 from judges.runs.read import progress_of
 from judges.runs.storing import Paid, store_outcomes, store_replies
 from judges.runs.work import work

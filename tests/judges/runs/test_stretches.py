@@ -18,7 +18,8 @@ from judges.runs import write as runs_service
 from judges.runs.asking import Came, End, Todo
 from judges.runs.local_work import Stretches, lay_lost
 from judges.runs.open_run import open_run
-from judges.runs.queue import DEADLY, place_of
+from judges.runs.places import place_of
+from judges.runs.queue import DEADLY
 from judges.runs.read import progress_of
 from judges.runs.storing import store_outcomes
 from judges.runs.work import work

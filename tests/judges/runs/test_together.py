@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from judges.models import Score
-from judges.runs.queue import place_of
+from judges.runs.places import place_of
 from judges.runs.read import progress_of
 from judges.runs.work import work
 from judges.runs.write import start_run

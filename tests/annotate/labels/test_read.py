@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotate.labels.counting import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater
+from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater
 from annotate.models import Criterion, Label, Rater, Sample, Task, User
 from annotate.models.batch import Purpose, TaskStatus
 from annotate.verdicts.ratings_read import rating_columns, votes_of
