@@ -15,7 +15,7 @@ from annotate.batches.write import create_batch
 from annotate.labels.consensus import settle_samples
 from annotate.models import Batch, Label, LabelEvent, Membership, Project, Rater, Task, User
 from annotate.models.batch import TaskStatus
-from annotate.models.people import Role
+from annotate.models.project import Role
 from annotate.projects.write import create_project, set_member
 
 DEMO_SLUG = "demo"

@@ -61,7 +61,7 @@ def main() -> None:
         from django.db import connection
 
         from annotate.models import User
-        from annotate.models.people import Role
+        from annotate.models.project import Role
         from annotate.projects.write import create_project, set_member
 
         options = [{"value": value} for value in range(1, 6)]

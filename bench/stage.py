@@ -159,7 +159,7 @@ def make_project(
     from annotate.batches.steps import open_batch
     from annotate.batches.write import create_batch
     from annotate.models import Project, User
-    from annotate.models.people import Role
+    from annotate.models.project import Role
     from annotate.projects.write import create_project, set_member
 
     project: Project = create_project(slug=slug, spec={"name": slug, "criteria": list(criteria)})

@@ -13,9 +13,10 @@ from frontend.base.help import document
 from frontend.batches import views as batches
 from frontend.batches.gold import known, remove
 from frontend.batches.views import extend, send_back, tasks
-from frontend.data import claims, flags, samples
+from frontend.data import claims, samples
 from frontend.data import files as exports
 from frontend.data import files as imports
+from frontend.data import samples as flags
 from frontend.judges import endpoints, lab, proposals, run_start, runs
 from frontend.judges import views as judges
 from frontend.judges.canaries import check, checks, estimate

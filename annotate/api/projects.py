@@ -20,7 +20,7 @@ from annotate.core.texts import is_storable
 from annotate.members.invites import DEFAULT_DAYS, create_invite, revoke_invite
 from annotate.members.write import change_tags, deactivate_member, reactivate_member
 from annotate.models import User
-from annotate.models.people import Role
+from annotate.models.project import Role
 from annotate.projects.criteria import add_criteria
 from annotate.projects.read import (
     criterion_as_dict,

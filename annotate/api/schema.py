@@ -18,7 +18,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from rest_framework import serializers as s
 
 from annotate.core.permissions import ROLES_FOR
-from annotate.models.people import Role as RoleName
+from annotate.models.project import Role as RoleName
 
 Shape = Any
 

@@ -29,7 +29,7 @@ from annotate.core.scales import Value
 from annotate.labels.read import ANSWERED, GIVEN, LATEST_FIRST, counting_labels
 from annotate.models import Batch, Criterion, GoldAnswer, Label, Project, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
-from annotate.models.verdict import VerdictState
+from annotate.models.label import VerdictState
 
 MAX_REASON = 2000
 # How a choice names the labels that say that nobody can tell.

@@ -18,7 +18,7 @@ from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.core.units import has_unit, parse_unit
 from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
-from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.models.label import VerdictMethod, VerdictState
 from annotate.projects.read import current_criteria
 from annotate.samples.read import samples_named
 

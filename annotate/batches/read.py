@@ -17,7 +17,7 @@ from annotate.core.units import count_sql
 from annotate.labels.read import is_carried, of_batch
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
-from annotate.models.verdict import RULED_METHODS, VerdictState
+from annotate.models.label import RULED_METHODS, VerdictState
 from annotate.tasks.read import free_samples
 
 

@@ -7,8 +7,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.models.people import Membership, Role, User
-from annotate.models.project import Project
+from annotate.models.project import Membership, Project, Role, User
 
 _ALL = frozenset(Role.values)
 _STAFF = frozenset({Role.ADMIN.value, Role.REVIEWER.value})

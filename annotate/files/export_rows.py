@@ -19,8 +19,8 @@ from annotate.core.errors import Invalid
 from annotate.core.units import unit_sort_key, unit_text
 from annotate.labels.read import answering_labels, latest_of_unit, of_batch
 from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Verdict
+from annotate.models.label import VerdictMethod, VerdictState
 from annotate.models.project import UnitKind
-from annotate.models.verdict import VerdictMethod, VerdictState
 
 # NAMED: by the name that files of labels know them by. NUMBERED: nobody who reads the file learns who they are.
 NUMBERED, NAMED = "numbered", "named"

@@ -18,8 +18,8 @@ from annotate.core.units import parse_unit, unit_text, units_of
 from annotate.files.cells import guard
 from annotate.files.export_rows import COLUMNS, Annotators, ExportedSample, verdict_rows
 from annotate.models import Sample, Verdict
+from annotate.models.label import VerdictState
 from annotate.models.project import UnitKind
-from annotate.models.verdict import VerdictState
 
 Writer = Callable[[Iterable[ExportedSample], IO[bytes], Annotators], int]
 

@@ -24,7 +24,7 @@ from annotate.core.trail import note
 from annotate.files.export_rows import Annotators, ExportedSample, Filters, annotators_of, exported_samples, snapshot
 from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
 from annotate.models import Project, Release, User
-from annotate.models.verdict import VerdictState
+from annotate.models.label import VerdictState
 
 _FOLDER = "releases"
 

@@ -27,7 +27,7 @@ from annotate.core.trail import note
 from annotate.labels.read import COUNTING, LATEST_FIRST, UNDECIDED
 from annotate.models import Criterion, Project, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, ConsensusRule
-from annotate.models.verdict import DECIDED_METHODS
+from annotate.models.label import DECIDED_METHODS
 
 # `said`: the labels that count (annotate.labels.read), one per person: the latest, when a person met the unit in
 # two batches; and beside them who couldn't tell, whose NULL no count counts. `share`: how many of the votes say the

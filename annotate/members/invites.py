@@ -19,7 +19,7 @@ from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.members.write import check_tags
 from annotate.models import Invite, Membership, Project, User
-from annotate.models.people import Role
+from annotate.models.project import Role
 from annotate.projects.write import set_member
 
 DEFAULT_DAYS, MAX_DAYS = 14, 90

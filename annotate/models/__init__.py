@@ -1,11 +1,9 @@
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, Task
-from annotate.models.label import Label, LabelEvent
-from annotate.models.people import Invite, Membership, Rater, User
-from annotate.models.project import Criterion, Project
+from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
+from annotate.models.project import Criterion, Invite, Membership, Project, Rater, User
 from annotate.models.sample import ClaimEdit, Sample
 from annotate.models.trail import AuditEntry, Flag
 from annotate.models.transfer import ImportJob, Release
-from annotate.models.verdict import GoldAnswer, LessonRead, Verdict, VerdictEvent
 
 __all__ = [
     "AuditEntry",

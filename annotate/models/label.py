@@ -1,4 +1,4 @@
-"""What a rater said about a unit, and the log of every time it was said."""
+"""What a rater said about a unit; its validated value, or the dispute about it; and the logs of both."""
 
 import uuid
 
@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models.sample import UNIT_PATTERN
 
@@ -91,3 +92,170 @@ class LabelEvent(models.Model):
 
     def __str__(self) -> str:
         return f"label {self.label_id} r{self.revision}"
+
+
+class VerdictState(models.TextChoices):
+    SETTLED = "settled", _("Settled")
+    # Labels are in and no rule settles them: a reviewer decides.
+    DISPUTED = "disputed", _("Disputed")
+    # Adjudicated, then a label it rests on changed: the value stands until a reviewer looks again.
+    REOPENED = "reopened", _("Reopened")
+
+
+class VerdictMethod(models.TextChoices):
+    UNANIMOUS = "unanimous", _("Unanimous")
+    MAJORITY = "majority", _("Majority")
+    ADJUDICATED = "adjudicated", _("Adjudicated")
+    # By a reviewer, many at once: the largest share of votes reached the agreement that they stated.
+    ACCEPTED = "accepted", _("Accepted in bulk")
+    DAWID_SKENE = "dawid_skene", _("Dawid–Skene")
+
+
+# What a person answers for. Votes that change reopen it; a rule never overwrites it.
+DECIDED_METHODS = (VerdictMethod.ADJUDICATED, VerdictMethod.ACCEPTED, VerdictMethod.DAWID_SKENE)
+# What the votes settled by themselves. A reviewer may look at it and approve it.
+RULED_METHODS = (VerdictMethod.UNANIMOUS, VerdictMethod.MAJORITY)
+
+
+class Verdict(models.Model):
+    """votes: [{"rater": str, "value": …, "revision": int, "label": label id}] that the state was worked out from.
+
+    agreement: share of the votes on the value that most of them gave; None without votes.
+    confidence: share of the votes that gave `value`, or its posterior probability (Dawid–Skene); None while disputed.
+    decided_votes, decided_at: the votes as they were when a person decided, and when; None when a rule did.
+    approved_by, approved_at: who looked at what a rule settled and found it right; gone when the votes change.
+    """
+
+    # Found by the index that keeps verdicts unique.
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="verdicts", db_index=False)
+    unit = models.CharField(max_length=20)
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="verdicts")
+    # The batch that last brought votes, and whose rule and overlap they were held against; None: none did. Which
+    # verdicts are a batch's is another question (selectors.of_batch).
+    batch = models.ForeignKey("annotate.Batch", on_delete=models.PROTECT, related_name="verdicts", null=True)
+    state = models.CharField(max_length=10, choices=VerdictState)
+    value = models.JSONField(null=True, blank=True)
+    method = models.CharField(max_length=12, choices=VerdictMethod, blank=True)
+    votes = models.JSONField(default=list)
+    agreement = models.FloatField(null=True, blank=True)
+    confidence = models.FloatField(null=True, blank=True)
+    reason = models.TextField(blank=True)
+    decided_votes = models.JSONField(null=True, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    approved_at = models.DateTimeField(null=True, blank=True)
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
+    )
+    revision = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["sample", "unit", "criterion"], name="verdict_once_per_unit"),
+            models.CheckConstraint(
+                condition=Q(approved_by__isnull=True, approved_at__isnull=True)
+                | Q(
+                    approved_by__isnull=False,
+                    approved_at__isnull=False,
+                    state=VerdictState.SETTLED,
+                    method__in=[VerdictMethod.UNANIMOUS, VerdictMethod.MAJORITY],
+                ),
+                name="verdict_approved_as_ruled",
+            ),
+            models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="verdict_unit_is_address"),
+            models.CheckConstraint(condition=Q(state__in=VerdictState.values), name="verdict_state_known"),
+            models.CheckConstraint(
+                condition=Q(state=VerdictState.DISPUTED, value__isnull=True, method="")
+                | (~Q(state=VerdictState.DISPUTED) & Q(value__isnull=False) & ~Q(method="")),
+                name="verdict_has_value_unless_disputed",
+            ),
+            models.CheckConstraint(
+                condition=~Q(method__in=[VerdictMethod.ADJUDICATED, VerdictMethod.ACCEPTED])
+                | Q(decided_by__isnull=False),
+                name="verdict_adjudicated_by_someone",
+            ),
+        ]
+        indexes = [
+            # Reader: the reviewer's queue (selectors.adjudication), which orders by all that ever needed a person and
+            # touches no row that it doesn't show.
+            models.Index(
+                fields=["criterion", "sample"],
+                include=["unit", "state", "agreement", "batch", "id"],
+                condition=~Q(state=VerdictState.SETTLED.value)
+                | Q(method__in=[method.value for method in DECIDED_METHODS]),
+                name="verdict_for_people",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} of {self.sample_id}: {self.state}"
+
+
+class VerdictEvent(models.Model):
+    """One state that a verdict had. Append-only, written by the database itself whenever a verdict changes."""
+
+    verdict = models.ForeignKey(Verdict, on_delete=models.PROTECT, related_name="events", db_index=False)
+    revision = models.PositiveIntegerField()
+    state = models.CharField(max_length=10)
+    value = models.JSONField(null=True, blank=True)
+    method = models.CharField(max_length=12, blank=True)
+    votes = models.JSONField(default=list)
+    confidence = models.FloatField(null=True, blank=True)
+    reason = models.TextField(blank=True)
+    # None: by rule. With a method that is a rule's: the reviewer who approved it.
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["verdict", "revision"], name="verdict_event_by_verdict"),
+            # Reader: the trail, newest first (selectors.audit).
+            models.Index(fields=["-created_at", "-id"], name="verdict_event_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"verdict {self.verdict_id} r{self.revision}"
+
+
+class LessonRead(models.Model):
+    """Somebody has seen what a reviewer decided otherwise than they had said."""
+
+    verdict = models.ForeignKey(Verdict, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    # Of the verdict, as it was seen: a new decision is a new lesson.
+    revision = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "verdict"], name="lesson_read_once")]
+
+    def __str__(self) -> str:
+        return f"verdict {self.verdict_id} r{self.revision} by {self.user_id}"
+
+
+class GoldAnswer(models.Model):
+    """The known answer to a criterion about a unit, which gold tasks are measured by."""
+
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="gold_answers")
+    unit = models.CharField(max_length=20)
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="gold_answers")
+    value = models.JSONField()
+    # Shown to the annotator with the answer, where the batch gives feedback.
+    reason = models.TextField(blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["sample", "unit", "criterion"], name="gold_answer_once_per_unit"),
+            models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="gold_answer_unit_is_address"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} of {self.sample_id}: {self.value}"

@@ -14,7 +14,7 @@ from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.models import Membership, Project, Rater, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
-from annotate.models.people import Role
+from annotate.models.project import Role
 from annotate.projects.criteria import add_criteria
 
 # What reviewers and annotators get to see (models.Project).

@@ -22,7 +22,7 @@ from annotate.core.texts import MAX_COMMENT, is_storable
 from annotate.core.trail import note
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
-from annotate.models.verdict import LessonRead
+from annotate.models.label import LessonRead
 from annotate.projects.read import active_members
 from annotate.tasks.labelling import Finished, own_row, require_open_batch
 from annotate.tasks.mail import task_returned

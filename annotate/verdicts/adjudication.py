@@ -25,7 +25,7 @@ from annotate.core.scales import Value, normalise
 from annotate.core.texts import MAX_COMMENT, is_storable
 from annotate.core.trail import note
 from annotate.models import Criterion, LessonRead, Project, Task, User, Verdict
-from annotate.models.verdict import RULED_METHODS, VerdictMethod, VerdictState
+from annotate.models.label import RULED_METHODS, VerdictMethod, VerdictState
 from annotate.tasks.write import return_task
 from annotate.verdicts.disputes_read import people_of, require_unblind, side_by_side
 from annotate.verdicts.lessons_read import own_revisions

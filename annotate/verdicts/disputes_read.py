@@ -15,7 +15,7 @@ from annotate.core.units import unit_sort_key, unit_text
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import BatchCriterion, Label, Project, Sample, User, Verdict, VerdictEvent
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, TaskStatus
-from annotate.models.verdict import VerdictState
+from annotate.models.label import VerdictState
 from annotate.verdicts.read import verdict_as_dict
 
 

@@ -16,7 +16,7 @@ from django.db import connection
 from annotate.labels.read import IS_LATEST
 from annotate.models import Label, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
-from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.models.label import VerdictMethod, VerdictState
 
 _LESSONS = f"""
       FROM annotate_rater r

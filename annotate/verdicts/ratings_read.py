@@ -17,7 +17,7 @@ from annotate.core.scales import Value
 from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater, seconds_per_choice
 from annotate.models import Criterion, Label, Verdict
 from annotate.models.batch import Purpose, TaskStatus
-from annotate.models.verdict import VerdictState
+from annotate.models.label import VerdictState
 
 # A unit as every table of figures names it: the sample's own id, and the address within it.
 UnitKey = tuple[str, str]

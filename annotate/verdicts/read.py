@@ -23,7 +23,7 @@ from annotate.core.blindness import STILL_TO_LABEL
 from annotate.labels.read import IS_LATEST, OF_BATCH
 from annotate.models import Criterion, Label, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
-from annotate.models.verdict import DECIDED_METHODS, RULED_METHODS, VerdictMethod, VerdictState
+from annotate.models.label import DECIDED_METHODS, RULED_METHODS, VerdictMethod, VerdictState
 
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
 # "sample": in the order of their import.

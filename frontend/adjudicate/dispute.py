@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Conflict, Refusal, Stale
 from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import Criterion, Verdict
-from annotate.models.verdict import RULED_METHODS, VerdictState
+from annotate.models.label import RULED_METHODS, VerdictState
 from annotate.verdicts.adjudication import approve, decide, send_back
 from annotate.verdicts.disputes_read import (
     People,

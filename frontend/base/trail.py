@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from annotate.core.units import KIND_ORDER, parse_unit
-from annotate.models.people import Role
+from annotate.models.label import VerdictMethod
+from annotate.models.project import Role
 from annotate.models.transfer import ImportKind
-from annotate.models.verdict import VerdictMethod
 from annotate.projects.trail_read import CLAIMS, LABELS, VERDICTS, Happening
 
 # Of what was noted: the sentence; subject and details are its parts. What is not here is shown as it was written.

@@ -1,4 +1,4 @@
-"""The project's samples: a list to search, and one sample with what was said about it."""
+"""Samples: a list to search, one sample with what was said about it, and what people report about them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from annotate.core.units import unit_sort_key
 from annotate.models import Sample
 from annotate.projects.read import one_sample
 from annotate.projects.trail_read import LABELS, Happening, unit_history
+from annotate.samples.flags import resolve_flag
+from annotate.samples.read import flags_of
 from frontend.base.forms import SampleSearch
 from frontend.base.pages import ProjectPage, project_view
 from frontend.base.trail import sentence, unit_words, who
@@ -74,3 +76,26 @@ def _history(page: ProjectPage, sample: Sample) -> list[dict[str, Any]]:
         }
         for unit in sorted(history, key=unit_sort_key)
     ]
+
+
+@project_view("flags", get="flags.read")
+def flags(page: ProjectPage) -> HttpResponse:
+    resolved = page.request.GET.get("state") == "resolved"
+    rows = Paginator(flags_of(page.project, resolved=resolved), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    context = {
+        "rows": rows,
+        "resolved": resolved,
+        "query": "state=resolved&" if resolved else "",
+        "may_resolve": page.may("flags.resolve"),
+    }
+    return page.render("data/flags.html", context)
+
+
+@project_view("flags", post="flags.resolve")
+def resolve(page: ProjectPage, flag_id: int) -> HttpResponse:
+    words = page.request.POST.get("resolution", "")
+    page.attempt(
+        lambda: resolve_flag(actor=page.user, project=page.project, flag_id=flag_id, resolution=words),
+        _("The flag is resolved."),
+    )
+    return page.redirect("flags")

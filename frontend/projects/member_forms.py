@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.members.invites import DEFAULT_DAYS, MAX_DAYS, MAX_USES
 from annotate.models import Project, User
-from annotate.models.people import Role
+from annotate.models.project import Role
 from frontend.base.forms import offer_members
 
 ROLE_HELP = _(

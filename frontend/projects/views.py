@@ -25,7 +25,7 @@ from annotate.batches.read import Counts, OwnBatch, counts_of, own_batches
 from annotate.core.errors import Refusal
 from annotate.core.permissions import may
 from annotate.models import Label, Membership, Project, User
-from annotate.models.people import Role
+from annotate.models.project import Role
 from annotate.projects.read import current_criteria, projects_of
 from annotate.projects.write import change_project, create_project
 from annotate.verdicts.lessons_read import new_lessons

@@ -19,7 +19,7 @@ from annotate.core.scales import Value
 from annotate.core.text_tables import figure
 from annotate.labels.read import counting_labels, latest_per_rater
 from annotate.models import Label, Verdict
-from annotate.models.verdict import DECIDED_METHODS, VerdictState
+from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import among, load_scores
 from judges.models import Certificate

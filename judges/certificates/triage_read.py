@@ -11,7 +11,7 @@ from django.db import connection
 from annotate.core.units import LISTED_KINDS, indices_sql
 from annotate.labels.read import COUNTING
 from annotate.models import Criterion
-from annotate.models.verdict import VerdictState
+from annotate.models.label import VerdictState
 from judges.models import Look
 
 # Distances closer than this, relatively, are one; as alignment.judging.triage.ROUNDING, which takes a second to load. A

@@ -16,7 +16,7 @@ from django.db.models.functions import Collate
 from annotate.core.errors import Invalid
 from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Verdict
-from annotate.models.verdict import DECIDED_METHODS, VerdictState
+from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.versions_read import OF_KEPT
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from annotate.core.scales import Value
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import Criterion, Label, Sample, Verdict
-from annotate.models.verdict import VerdictState
+from annotate.models.label import VerdictState
 from annotate.projects.read import current_criteria
 from annotate.samples.read import samples_named
 from annotate.verdicts.ratings_read import UnitKey

@@ -2,12 +2,20 @@
 
 from judges.models.endpoint import Endpoint, KeySource
 from judges.models.judge import Judge, JudgeKind, JudgeVersion, VersionState
-from judges.models.look import Certificate, Look, SplitMember
-from judges.models.report import AlignmentReport
-from judges.models.run import WITHOUT_SCORES, Ask, AskState, Reply, Run, RunPurpose, RunState
-from judges.models.score import LARGEST_SCORE, Score
-from judges.models.status import ScoreStatus
-from judges.models.trial import Trial
+from judges.models.report import AlignmentReport, Certificate, Look, SplitMember
+from judges.models.run import (
+    LARGEST_SCORE,
+    WITHOUT_SCORES,
+    Ask,
+    AskState,
+    Reply,
+    Run,
+    RunPurpose,
+    RunState,
+    Score,
+    ScoreStatus,
+    Trial,
+)
 
 __all__ = [
     "LARGEST_SCORE",

@@ -1,14 +1,22 @@
-"""Runs of judges, what they still have to ask, and the replies that came."""
+"""Runs of judges: what they still have to ask, the replies that came, the scores these were, and trials."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.sample import UNIT_PATTERN
 from judges.models.judge import JudgeVersion
-from judges.models.status import ScoreStatus
+
+
+class ScoreStatus(models.TextChoices):
+    OK = "ok", _("OK")
+    REFUSED = "refused", _("Refused")
+    PARSE_ERROR = "parse_error", _("Reply not understood")
+    TRUNCATED = "truncated", _("Cut off")
+    TIMEOUT = "timeout", _("Timed out")
+    ERROR = "error", _("Failed")
 
 
 class RunPurpose(models.TextChoices):
@@ -189,3 +197,81 @@ class Reply(models.Model):
 
     def __str__(self) -> str:
         return f"reply {self.pk}"
+
+
+# Of a score, either way: squares and products of larger ones have no floating-point number.
+LARGEST_SCORE = 1e100
+
+
+class Score(models.Model):
+    """The value a judge version gave a unit. `dimension` is a criterion's key, or the judge's own name for what it
+    measures (`overall`), which can be held against any criterion on the same kind of unit.
+
+    A score that is not `ok` has neither number nor label: it is missing, never a value.
+    """
+
+    # By the index of `score_once_per_unit_and_repeat`, which begins with it.
+    version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="scores", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="scores")
+    sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="scores")
+    unit = models.CharField(max_length=20)
+    dimension = models.CharField(max_length=120)
+    repeat = models.PositiveSmallIntegerField(default=0)
+    status = models.CharField(max_length=12, choices=ScoreStatus, default=ScoreStatus.OK)
+    number = models.FloatField(null=True, blank=True)
+    # For judges that answer with one of the criterion's options instead of a number.
+    label = models.TextField(null=True, blank=True)
+    rationale = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["version", "dimension", "sample", "unit", "repeat"], name="score_once_per_unit_and_repeat"
+            ),
+            models.CheckConstraint(condition=Q(unit__regex=UNIT_PATTERN), name="score_unit_is_address"),
+            models.CheckConstraint(condition=Q(status__in=ScoreStatus.values), name="score_status_known"),
+            models.CheckConstraint(
+                condition=(
+                    Q(status=ScoreStatus.OK, number__isnull=False, label__isnull=True)
+                    | Q(status=ScoreStatus.OK, number__isnull=True, label__isnull=False)
+                    | (~Q(status=ScoreStatus.OK) & Q(number__isnull=True, label__isnull=True))
+                ),
+                name="score_has_one_value_if_ok",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} of {self.sample_id}: {self.number if self.label is None else self.label}"
+
+
+class Trial(models.Model):
+    """One trial: what was changed, what it was held against, and on which samples. Never changed; whether the version
+    is kept or dropped is the version's own state.
+
+    base: the version in use when the trial began. dimension: what both call what the criterion asks. samples: their own
+    ids, drawn from dev by `seed`; wanted: how many were asked for. base_run: None when the base had scored all of them
+    before.
+    """
+
+    version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="trials")
+    base = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="trials_against")
+    criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="trials")
+    dimension = models.CharField(max_length=120)
+    seed = models.PositiveIntegerField()
+    wanted = models.PositiveIntegerField()
+    samples = ArrayField(models.TextField())
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="trials")
+    base_run = models.ForeignKey(Run, on_delete=models.PROTECT, null=True, blank=True, related_name="trials_as_base")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(condition=~Q(version=F("base")), name="trial_of_two_versions"),
+        ]
+
+    def __str__(self) -> str:
+        return f"trial {self.pk} of {self.version_id} against {self.base_id}"

@@ -13,7 +13,7 @@ from django.db import transaction
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.models import User
-from annotate.models.people import Role
+from annotate.models.project import Role
 from annotate.projects.lookup import project_named
 from annotate.projects.write import set_member
 

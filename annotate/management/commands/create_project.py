@@ -13,7 +13,7 @@ from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_document
 from annotate.management.base import OneLineCommand
 from annotate.models import User
-from annotate.models.people import Role
+from annotate.models.project import Role
 from annotate.projects.write import create_project
 
 

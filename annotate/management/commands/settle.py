@@ -12,7 +12,7 @@ from annotate.core.errors import Refusal
 from annotate.labels.consensus import settle_imported
 from annotate.management.base import OneLineCommand
 from annotate.models import Verdict
-from annotate.models.verdict import VerdictState
+from annotate.models.label import VerdictState
 from annotate.projects.lookup import criterion_named, project_named
 
 

@@ -9,9 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from frontend.translation.catalogue import LOCALE, compile_catalogues, po_files
-from frontend.translation.checking import problems
 from frontend.translation.unmarked import unmarked
-from frontend.translation.update import missing_as_json, update_po
+from frontend.translation.update import missing_as_json, problems, update_po
 
 
 class Command(BaseCommand):

@@ -16,8 +16,8 @@ from annotate.core.errors import Invalid
 from annotate.core.scales import normalise
 from annotate.core.units import has_unit, parse_unit
 from annotate.models import Criterion, Sample, Verdict
+from annotate.models.label import VerdictState
 from annotate.models.sample import UNIT_PATTERN
-from annotate.models.verdict import VerdictState
 from judges.kinds.base import Config
 from judges.kinds.fields import Fields
 from judges.kinds.llm.prompt import example_name, texts_in, value_of

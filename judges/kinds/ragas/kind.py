@@ -12,9 +12,8 @@ from annotate.models import Project, Sample
 from judges.endpoints.calls import StopRun
 from judges.kinds.base import Config, OneByOne, Refused, Size
 from judges.kinds.fields import Fields
-from judges.kinds.ragas.estimates import size_of
 from judges.kinds.ragas.installed import how_to_install, installed_version
-from judges.kinds.ragas.metrics import METRICS, dimension_of, has_all
+from judges.kinds.ragas.metrics import METRICS, dimension_of, has_all, size_of
 from judges.models import JudgeKind, JudgeVersion
 
 LONGEST_REPLY = 32_768

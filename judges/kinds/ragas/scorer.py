@@ -11,7 +11,7 @@ from judges.kinds.base import Config, Item, Outcome, Scored
 from judges.kinds.ragas.adapters import Asking, AskingModel, Embedding, Undone
 from judges.kinds.ragas.library import metric_for
 from judges.kinds.ragas.metrics import dimension_of, has_all, texts_of
-from judges.kinds.ragas.words import in_words
+from judges.kinds.ragas.rules import in_words
 from judges.models import ScoreStatus
 
 # The library adds up to 1e-8 to what it divides by, so that the same share of more things is a little larger: behind

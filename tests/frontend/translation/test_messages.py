@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from frontend.translation import catalogue, checking
+from frontend.translation import catalogue
 from frontend.translation.extraction import Message, messages_of_python, messages_of_template
 from frontend.translation.unmarked import unmarked, unmarked_in_python, unmarked_in_template
-from frontend.translation.update import missing_as_json, update_po
+from frontend.translation.update import missing_as_json, problems, update_po
 
 HEADER = '# A note to keep.\nmsgid ""\nmsgstr ""\n"Language: zh_Hans\\n"\n"Plural-Forms: nplurals=1; plural=0;\\n"\n'
 
@@ -45,7 +45,7 @@ def code(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
 @pytest.mark.parametrize("path", catalogue.po_files(), ids=lambda path: path.parent.parent.name)
 def test_everything_is_translated(path: Path) -> None:
     """`python manage.py messages` puts new messages into the file; `--missing` and `--fill` translate them."""
-    found = checking.problems(path)
+    found = problems(path)
     assert not found, "\n".join(found)
 
 
@@ -156,7 +156,7 @@ def test_new_messages_come_in_and_translations_stay(locale: Path) -> None:
     for row, text in zip(rows, ["你好，%(name)s", "%(n)d 个单元", "开放"], strict=True):
         row["text"] = text
     assert update_po(locale, rows).added == 0
-    assert checking.problems(locale) == missing_as_json(locale) == []
+    assert problems(locale) == missing_as_json(locale) == []
     before = locale.read_bytes()
     update_po(locale)
     assert locale.read_bytes() == before
@@ -204,7 +204,7 @@ def test_says_what_a_translation_puts_in_wrongly(locale: Path, text: str, proble
     update_po(locale)
     rows = [{**row, "text": text if row["id"].startswith("Hello") else row["id"]} for row in missing_as_json(locale)]
     update_po(locale, rows)
-    found = checking.problems(locale)
+    found = problems(locale)
     assert [problem in line for line in found if "Hello" in line] == [True]
     # Of a plural the singular's number is as good as the plural's.
     assert not [line for line in found if "unit" in line]
@@ -216,7 +216,7 @@ def test_a_fuzzy_translation_is_none(locale: Path) -> None:
     update_po(locale, [{**row, "text": row["id"]} for row in missing_as_json(locale)])
     text = locale.read_text(encoding="utf-8")
     locale.write_text(text.replace("#: frontend/a.html\n", "#: frontend/a.html\n#, fuzzy\n", 1), encoding="utf-8")
-    assert [line.endswith("is not translated") for line in checking.problems(locale)] == [True]
+    assert [line.endswith("is not translated") for line in problems(locale)] == [True]
     assert len(missing_as_json(locale)) == 1
 
 

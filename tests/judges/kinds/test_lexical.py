@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from annotate.models import Project
 from judges.kinds.base import Item, Refused
 from judges.kinds.lexical import KIND, LexicalScorer
-from judges.kinds.lexical.ranking import bm25, tf_idf
+from judges.kinds.lexical.measures import bm25, tf_idf
 from judges.kinds.lexical.texts import words
 from judges.kinds.registry import kind_named
 from judges.models import ScoreStatus

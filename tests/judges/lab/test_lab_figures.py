@@ -14,7 +14,7 @@ from alignment import paired_at_thresholds, paired_labels
 from alignment.report import Judged, compare, generator, reference_of
 from alignment.report.compared import compared_figures
 from annotate.models import Label, Sample, Verdict
-from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.models.label import VerdictMethod, VerdictState
 from frontend.judges.trial_page import trial_context
 from judges.lab.read import Found, dev_names, on_dev, trial_figures, tried_on
 from judges.lab.units_read import differing, with_words

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotate.models import Criterion, Project, Sample, Verdict
-from annotate.models.verdict import VerdictMethod, VerdictState
+from annotate.models.label import VerdictMethod, VerdictState
 from judges.core.split import sides_of
 from judges.kinds.base import Refused
 from judges.kinds.llm import KIND, example_samples
