@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
+import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from typing import Any
 
-import httpx2
-import openai
 from django.utils.translation import gettext as _
 
 from judges.endpoints.addresses import AddressRefused, read_url
@@ -17,26 +15,21 @@ from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedReque
 from judges.endpoints.door import Door, door_of
 from judges.endpoints.keys import key_of_endpoint
 from judges.endpoints.reading import Body, read_chat, read_embeddings, read_models
-from judges.endpoints.transport import SECONDS, BadRequest, EndpointTransport
-from judges.models import ScoreStatus
+from judges.endpoints.transport import BadRequest, EndpointTransport
 from judges.models.endpoint import Endpoint
 
 PER = Decimal(1_000_000)
 _SMALLEST = Decimal("0.000000001")
-
-# They log addresses, and at the finest level what a server sent.
-for _name in ("openai", "httpx2", "httpcore2"):
-    logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 class Client:
     """A Model (judges.endpoints.calls): raises TryLater, CallFailed and StopRun, and is safe to use from several
     threads. Use `open_client`."""
 
-    def __init__(self, endpoint: Endpoint, library: openai.OpenAI) -> None:
+    def __init__(self, endpoint: Endpoint, transport: EndpointTransport) -> None:
         self.base_url = endpoint.base_url
         self._endpoint = endpoint
-        self._library = library
+        self._transport = transport
 
     def __repr__(self) -> str:
         return f"<Client of {self._endpoint.name}>"
@@ -66,7 +59,7 @@ class Client:
 
     def models(self) -> tuple[str, ...] | None:
         """The names of the endpoint's models; None when what came is no list of them."""
-        reply, _seconds = self._send(lambda: self._library.get("/models", cast_to=httpx2.Response))
+        reply, _seconds = self._transport.send("GET", "/models")
         return read_models(reply)
 
     def _ask(
@@ -78,9 +71,9 @@ class Client:
         *,
         options: set[str],
     ) -> Answered:
+        content = json.dumps(sent, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         try:
-            # Its typed calls would look through every message and schema anew, for most of a request's time.
-            reply, latency = self._send(lambda: self._library.post(path, body=sent, cast_to=httpx2.Response))
+            reply, latency = self._transport.send("POST", path, content)
         except BadRequest as failure:
             raise CallFailed(failure.status, f"{failure.detail} {_not_known(options)}") from None
         body = read(reply)
@@ -96,15 +89,6 @@ class Client:
             latency=latency,
             raw=body.raw,
         )
-
-    def _send(self, send: Callable[[], httpx2.Response]) -> tuple[bytes, float]:
-        """The body, and how many seconds it took."""
-        try:
-            response = send()
-        except openai.OpenAIError:
-            # Whatever the library finds wrong by itself; its words may quote what was sent or what came.
-            raise CallFailed(ScoreStatus.ERROR, _("The request could not be sent.")) from None
-        return response.content, response.extensions[SECONDS]
 
 
 def _not_known(options: set[str]) -> str:
@@ -129,18 +113,8 @@ def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float 
         door=door or door_of(endpoint),
         seconds=endpoint.timeout_seconds if at_most is None else min(at_most, endpoint.timeout_seconds),
     )
-    with httpx2.Client(transport=transport, trust_env=False, follow_redirects=False, timeout=None) as http:
-        # The key is the transport's to add. All that the library would else read from the environment is given.
-        library = openai.OpenAI(
-            api_key="none",
-            organization="",
-            project="",
-            webhook_secret="",
-            base_url=target.url,
-            max_retries=0,
-            http_client=http,
-        )
-        yield Client(endpoint, library)
+    with closing(transport):
+        yield Client(endpoint, transport)
 
 
 def cost_of(

@@ -1,12 +1,13 @@
 """One HTTP request to an endpoint, and what to make of what comes: a body to read, or an exception in our own words.
 
-It lies below the `openai` client, which therefore never sees a key, a redirect, or a body that isn't a success: what a
-server sends can't get into the words of that library's exceptions.
+Nothing lies between this and HTTP itself (httpcore2): no environment is read, no redirect followed, nothing tried
+twice, and what a server sends gets into no exception's words.
 """
 
 from __future__ import annotations
 
 import email.utils
+import logging
 import time
 import zlib
 from collections import deque
@@ -15,7 +16,6 @@ from contextlib import closing, contextmanager
 from http import HTTPStatus
 
 import httpcore2
-import httpx2
 from django.utils.translation import gettext as _
 
 from judges.endpoints.addresses import AddressRefused, Target
@@ -32,20 +32,20 @@ _LARGEST_UNREAD = 16 * 1024
 SHORTEST_HIDDEN = 8
 LONGEST_WAIT = 600.0
 KEEP_IDLE_SECONDS = 30.0
-SECONDS = "seconds"
+
+# It logs addresses, and at the finest level what a server sent.
+logging.getLogger("httpcore2").setLevel(logging.WARNING)
 
 
 class BadRequest(CallFailed):
     """The server understood that it was asked, and not what."""
 
 
-class EndpointTransport(httpx2.BaseTransport):
-    """Sends to `target` alone, whatever address it is handed. Safe to use from several threads.
+class EndpointTransport:
+    """Sends to `target` alone. Safe to use from several threads.
 
-    A request waits at the door for its turn; from then on it may take so many seconds, and its response says under
-    SECONDS, among its extensions, how many it took. Building and reading one need no place inside.
-
-    Raises TryLater, CallFailed and StopRun, which pass through the `openai` client as they are.
+    A request waits at the door for its turn; from then on it may take so many seconds. Building and reading one need no
+    place inside.
     """
 
     def __init__(self, target: Target, key: Secret | None, *, door: Door, seconds: float) -> None:
@@ -57,11 +57,15 @@ class EndpointTransport(httpx2.BaseTransport):
         # One connection each. A pool of all of them looks at every one, behind a lock, before and after each request.
         self._free: deque[httpcore2.ConnectionPool] = deque()
 
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+    def send(self, method: str, path: str, content: bytes = b"") -> tuple[bytes, float]:
+        """The body of a success, and how many seconds it took. path: below that of the base URL. content: JSON.
+
+        Raises TryLater, CallFailed and StopRun.
+        """
         try:
             with self._door.passed(), self._deadline.within(self._seconds):
                 began = time.perf_counter()
-                status, headers, body = self._exchange(request)
+                status, headers, body = self._exchange(method, path, content)
                 seconds = time.perf_counter() - began
         except AddressRefused as refusal:
             if refusal.code == "unknown_host":
@@ -77,24 +81,19 @@ class EndpointTransport(httpx2.BaseTransport):
             raise TryLater(ScoreStatus.ERROR, _("The connection to the endpoint broke, or it spoke no HTTP.")) from None
         if not 200 <= status < 300:
             raise _trouble(status, headers)
-        return httpx2.Response(
-            status,
-            headers={"Content-Type": "application/json"},
-            content=self._without_key(body),
-            extensions={SECONDS: seconds},
-        )
+        return self._without_key(body), seconds
 
-    def _exchange(self, request: httpx2.Request) -> tuple[int, dict[str, str], bytes]:
+    def _exchange(self, method: str, path: str, content: bytes) -> tuple[int, dict[str, str], bytes]:
         sent = httpcore2.Request(
-            request.method,
+            method,
             httpcore2.URL(
                 scheme=self._target.scheme.encode(),
                 host=self._target.host.encode(),
                 port=self._target.port,
-                target=request.url.raw_path,
+                target=(self._target.path + path).encode(),
             ),
-            headers=self._headers(request),
-            content=request.content,
+            headers=self._headers(content),
+            content=content,
         )
         with self._connection() as connection, closing(connection.handle_request(sent)) as response:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
@@ -120,17 +119,17 @@ class EndpointTransport(httpx2.BaseTransport):
         finally:
             self._free.append(connection)
 
-    def _headers(self, request: httpx2.Request) -> list[tuple[bytes, bytes]]:
-        """No others: the library would add what it finds in the environment and what it knows of this machine."""
+    def _headers(self, content: bytes) -> list[tuple[bytes, bytes]]:
+        """No others, whatever stands in the environment or is known of this machine."""
         headers = [
             (b"Host", self._target.shown_host.encode()),
             (b"User-Agent", b"Touchstone"),
             (b"Accept", b"application/json"),
             (b"Accept-Encoding", b"identity"),
         ]
-        if request.content:
+        if content:
             headers.append((b"Content-Type", b"application/json"))
-            headers.append((b"Content-Length", str(len(request.content)).encode()))
+            headers.append((b"Content-Length", str(len(content)).encode()))
         if self._key is not None:
             headers.append((b"Authorization", b"Bearer " + self._key.reveal().encode()))
         return headers

@@ -9,8 +9,8 @@ from tests.conftest import ROOT
 
 # Each takes a good part of a second, and every web process and every command would pay for it.
 SLOW = {
-    "alignment", "httpx", "httpx2", "matplotlib", "numpy", "openai", "pandas", "pyarrow", "rapidfuzz", "scipy",
-    "sklearn", "torch", "transformers",
+    "alignment", "httpcore2", "httpx", "httpx2", "matplotlib", "numpy", "openai", "pandas", "pyarrow", "rapidfuzz",
+    "scipy", "sklearn", "torch", "transformers",
 }  # fmt: skip
 
 LOAD = """

@@ -44,7 +44,7 @@ def ask(server: OpenAIServer, reply: Reply | None = None, **fields: Any) -> Answ
 
 
 def test_what_is_sent(openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    # All that the library would read from the environment.
+    # All that libraries for HTTP, or for this protocol, read from the environment.
     for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_BASE_URL", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9/of-the-installation")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: of-the-installation")
@@ -309,5 +309,5 @@ def test_nothing_of_a_key_in_its_client(openai_server: OpenAIServer, monkeypatch
     endpoint = endpoint_at(openai_server, key_source=KeySource.ENVIRONMENT, key_variable="JUDGE_KEY_A")
     with open_client(endpoint) as client:
         assert client.chat(ASK).text
-        assert "sk-planted" not in repr(client) + repr(vars(client)) + repr(vars(client._library))
+        assert "sk-planted" not in repr(client) + repr(vars(client)) + repr(vars(client._transport))
     assert isinstance(client, Client)
