@@ -1,7 +1,7 @@
 """How well raters, people and judges alike, agree: ratings in, estimates out.
 
-Pure functions on arrays (numpy, scipy); no Django, no pandas. Every statistic returns an ``Estimate``. Definitions and
-sources stand in the functions; randomness arrives as ``rng``.
+Pure functions on arrays (numpy, scipy); no Django. Every statistic returns an ``Estimate``. Definitions and sources
+stand in the functions; randomness arrives as ``rng``. ``Ratings.from_frame`` and ``alignment.frames`` are for pandas.
 """
 
 from alignment.agreement.alpha import krippendorff_alpha

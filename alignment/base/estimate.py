@@ -5,7 +5,10 @@ Why a statistic is undefined, in the words readers see. More than one statistic 
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from alignment.frames import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,16 @@ class Estimate:
             "method": self.method,
             "reason": self.reason,
         }
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas table of one row, its columns the fields; what is undefined is NaN.
+
+        >>> Estimate.undefined("no units").to_frame()[["value", "reason"]].to_dict("records")
+        [{'value': nan, 'reason': 'no units'}]
+        """
+        from alignment.frames import estimates_frame
+
+        return estimates_frame({0: self}, [None])
 
 
 NO_LEVELS = "the scale has no levels"

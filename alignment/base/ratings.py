@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -120,6 +120,69 @@ class Ratings:
             raters=names,
             unit_ids=unit_ids,
         )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        cluster: str | Sequence[str],
+        scale: Scale,
+        levels: Iterable[Hashable] | None,
+        unit: str | Sequence[str] = "unit",
+        rater: str = "rater",
+        value: str = "value",
+    ) -> "Ratings":
+        """Build from a pandas table with one row per rating; rows without a value are left out.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            In long form; ``frame.melt`` makes it of a table with a column per rater.
+        cluster, unit : str or sequence of str
+            The columns that say what was drawn independently (usually the sample), and what got the value. Several are
+            taken together.
+        rater, value : str
+            The columns with who said it, and what.
+        scale, levels
+            As in ``from_columns``.
+
+        Raises
+        ------
+        ValueError
+            A column that is not there; a unit, rater or cluster that is missing; and as ``from_columns``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame(
+        ...     {"sample": ["s1", "s1", "s2"], "unit": ["claim:0"] * 3, "rater": ["ann", "bob", "ann"],
+        ...      "value": ["yes", None, "no"]}
+        ... )
+        >>> ratings = Ratings.from_frame(
+        ...     frame, unit=["sample", "unit"], cluster="sample", scale="binary", levels=["no", "yes"]
+        ... )
+        >>> ratings.unit_ids, len(ratings)
+        ((('s1', 'claim:0'), ('s2', 'claim:0')), 2)
+        """
+        wanted = {"unit": unit, "rater": rater, "cluster": cluster, "value": value}
+        columns = {what: [names] if isinstance(names, str) else list(names) for what, names in wanted.items()}
+        for what, names in columns.items():
+            strangers = [name for name in names if name not in frame.columns]
+            if strangers or not names:
+                raise ValueError(f"no column {strangers} for {what}; there are {list(frame.columns)}")
+        given = frame[frame[value].notna()]
+        for what, names in columns.items():
+            missing = int(given[names].isna().any(axis=1).sum())
+            if missing:
+                raise ValueError(f"ratings without a {what}: {missing}")
+
+        def keys(what: str) -> list[Hashable]:
+            lists = [given[name].tolist() for name in columns[what]]
+            return lists[0] if len(lists) == 1 else list(zip(*lists, strict=True))
+
+        raters = [str(name) for name in keys("rater")]
+        return cls.from_columns(keys("unit"), raters, keys("value"), keys("cluster"), scale=scale, levels=levels)
 
     def __len__(self) -> int:
         return int(self.unit.size)

@@ -1,6 +1,7 @@
 """A judge that scores, held against binary human verdicts: at one threshold, and over all of them."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,9 @@ from alignment.base.binary import FN, FP, TN, TP
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate
 from alignment.base.interval import Kind, Plan, proportion
 from alignment.base.totals import Statistic, Totals, estimate
+
+if TYPE_CHECKING:
+    from alignment.frames import DataFrame
 
 #: Kappas closer than this are equal: rounding must not choose the threshold.
 EQUAL = 1e-12
@@ -82,6 +86,16 @@ class Sweep:
     def mcc(self) -> Floats:
         """Matthews' correlation at each threshold."""
         return self._figure(binary.mcc)
+
+    def to_frame(self) -> "DataFrame":
+        """Every threshold as a row of a pandas table, with the four counts and the seven figures.
+
+        >>> sweep([0.1, 0.4, 0.8, 0.9], [0, 1, 1, 1]).to_frame()["kappa"].round(2).to_dict()
+        {0.1: 0.0, 0.4: 1.0, 0.8: 0.5, 0.9: 0.2}
+        """
+        from alignment.frames import sweep_frame
+
+        return sweep_frame(self)
 
     def _figure(self, statistic: Statistic) -> Floats:
         return _at_every_threshold(statistic, self.tn, self.fp, self.fn, self.tp)

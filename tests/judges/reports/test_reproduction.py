@@ -7,16 +7,19 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
 from dataclasses import asdict, replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from alignment import krippendorff_alpha
 from alignment.report import Before, Evidence, differences, evidence_as_dict, evidence_from_dict
 from annotate.models import Label
 from judges.models import AlignmentReport
@@ -117,6 +120,25 @@ def _recompute(folder: Path) -> tuple[int, str, str]:
         [sys.executable, "recompute.py"], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout, done.stderr
+
+
+def test_the_notebook_runs_in_a_download(
+    report: AlignmentReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(io.BytesIO(bundle(report))) as archive:
+        archive.extractall(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    found: dict[str, Any] = {}
+    for place, cell in enumerate(cells):
+        exec(compile(cell, f"docs/notebook.md, cell {place + 1}", "exec"), found)
+    figures = json.loads((tmp_path / "report.json").read_text())["figures"]
+    kappas = {judge["title"]: judge["at_threshold"]["kappa"]["value"] for judge in figures["judges"]}
+    assert found["kappa"]["value"].to_dict() == kappas
+    assert found["undefined"]["reason"].notna().all()
+    alpha = krippendorff_alpha(found["ratings"], interval="none").value
+    assert alpha == figures["agreement"]["estimates"]["krippendorff_alpha_nominal"]["value"]
 
 
 def test_differences() -> None:
