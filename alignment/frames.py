@@ -1,15 +1,15 @@
-"""Estimates and reports as pandas tables: the one place of the alignment module that loads pandas.
+"""Estimates and reports as pandas tables: the one place of the alignment module that knows pandas, and loads it when a
+table is asked for.
 
 ``docs/notebook.md`` works with them. Columns come in by ``Ratings.from_frame``, which needs no pandas of its own.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import pandas as pd
-from pandas import DataFrame
-
-__all__ = ["DataFrame", "estimates_frame", "report_frames", "sweep_frame"]
+if TYPE_CHECKING:
+    from pandas import DataFrame as DataFrame  # noqa: PLC0414 - what has `to_frame` names it
+    from pandas import Index
 
 _DTYPES = {
     **dict.fromkeys(("value", "low", "high", "level"), "float64"),
@@ -30,9 +30,15 @@ class _Estimate(Protocol):
     def as_dict(self) -> dict[str, float | int | str | None]: ...
 
 
+def _pandas() -> Any:
+    import pandas as pd
+
+    return pd
+
+
 def estimates_frame(
     estimates: Mapping[Any, _Estimate | Mapping[str, Any]], names: Sequence[str | None] = ("figure",)
-) -> DataFrame:
+) -> "DataFrame":
     """A row for each estimate.
 
     Parameters
@@ -56,18 +62,19 @@ def estimates_frame(
     >>> table["value"].tolist(), table.loc["kappa", "reason"]
     ([0.5, nan], 'no units')
     """
+    pd = _pandas()
     rows = [one if isinstance(one, Mapping) else one.as_dict() for one in estimates.values()]
     columns = {name: pd.array([row.get(name) for row in rows], dtype=kind) for name, kind in _DTYPES.items()}
-    return DataFrame(columns, index=_index(list(estimates), names))
+    return pd.DataFrame(columns, index=_index(list(estimates), names))
 
 
-def sweep_frame(sweep: Any) -> DataFrame:
+def sweep_frame(sweep: Any) -> "DataFrame":
     """What ``Sweep.to_frame`` returns."""
     columns = {name: getattr(sweep, name) for name in _FIGURES}
-    return DataFrame(columns).rename(columns={"thresholds": "threshold"}).set_index("threshold")
+    return _pandas().DataFrame(columns).rename(columns={"thresholds": "threshold"}).set_index("threshold")
 
 
-def report_frames(figures: Mapping[str, Any]) -> dict[str, DataFrame]:
+def report_frames(figures: Mapping[str, Any]) -> dict[str, "DataFrame"]:
     """The tables of a report.
 
     Parameters
@@ -111,13 +118,13 @@ def report_frames(figures: Mapping[str, Any]) -> dict[str, DataFrame]:
         "agreement": estimates_frame({**figures["agreement"]["estimates"], "people": figures["people"]}),
         "annotators": _by("annotator", annotators),
         "judges": _by("judge", judges),
-        "options": DataFrame(figures["prevalence"], columns=["value", "label", "passes", "share", "count"]),
+        "options": _pandas().DataFrame(figures["prevalence"], columns=["value", "label", "passes", "share", "count"]),
         "matrix": _matrix(figures["matrix"]),
         "thresholds": _thresholds({title: judge["sweep"] for title, judge in judges.items() if judge["sweep"]}),
     }
 
 
-def _by(name: str, things: Mapping[str, Mapping[str, Any]]) -> DataFrame:
+def _by(name: str, things: Mapping[str, Mapping[str, Any]]) -> "DataFrame":
     found = {(title, ".".join(path)): one for title, thing in things.items() for path, one in _within(thing)}
     return estimates_frame(found, (name, "figure"))
 
@@ -132,7 +139,7 @@ def _within(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
                 yield from _within(inner, (*path, name))
 
 
-def _matrix(matrix: Mapping[str, Any]) -> DataFrame:
+def _matrix(matrix: Mapping[str, Any]) -> "DataFrame":
     names = [rater["name"] for rater in matrix["raters"]]
     found = {
         (a, b): {**cell, "value": cell["kappa"]}
@@ -143,13 +150,15 @@ def _matrix(matrix: Mapping[str, Any]) -> DataFrame:
     return estimates_frame(found, ("a", "b"))[["value", "low", "high", "n", "reason"]]
 
 
-def _thresholds(curves: Mapping[str, Mapping[str, Any]]) -> DataFrame:
-    parts = [DataFrame({"judge": title, **curve}, columns=list(_CURVE)) for title, curve in curves.items()]
-    frame = pd.concat([DataFrame(columns=list(_CURVE)), *parts]).astype(_CURVE)
+def _thresholds(curves: Mapping[str, Mapping[str, Any]]) -> "DataFrame":
+    pd = _pandas()
+    parts = [pd.DataFrame({"judge": title, **curve}, columns=list(_CURVE)) for title, curve in curves.items()]
+    frame = pd.concat([pd.DataFrame(columns=list(_CURVE)), *parts]).astype(_CURVE)
     return frame.rename(columns={"thresholds": "threshold"}).set_index(["judge", "threshold"])
 
 
-def _index(keys: Sequence[Hashable], names: Sequence[str | None]) -> pd.Index:
+def _index(keys: Sequence[Hashable], names: Sequence[str | None]) -> "Index":
+    pd = _pandas()
     if len(names) == 1:
         return pd.Index(keys, name=names[0], tupleize_cols=False)
-    return pd.MultiIndex.from_frame(DataFrame(keys, columns=list(names)))
+    return pd.MultiIndex.from_frame(pd.DataFrame(keys, columns=list(names)))

@@ -11,29 +11,26 @@ from typing import Any
 
 from celery import shared_task
 
+from annotate.files.import_jobs import run_job
+from annotate.tasks.mail import send_batch_opened, send_task_returned
+
 # Seconds until a mail that couldn't be sent is tried again; less than the broker's visibility timeout.
 _MAIL_RETRIES = (60, 300, 600, 600)
 
 
 @shared_task(name="annotate.tasks.run_import")
 def run_import(job_id: str) -> None:
-    from annotate.files.import_jobs import run_job
-
     run_job(uuid.UUID(job_id))
 
 
 @shared_task(name="annotate.tasks.mail_batch_opened", bind=True, max_retries=len(_MAIL_RETRIES))
 def mail_batch_opened(self: Any, batch_id: int, user_ids: list[int] | None = None) -> None:
-    from annotate.tasks.mail import send_batch_opened
-
     if not send_batch_opened(batch_id, user_ids):
         _try_again(self)
 
 
 @shared_task(name="annotate.tasks.mail_task_returned", bind=True, max_retries=len(_MAIL_RETRIES))
 def mail_task_returned(self: Any, task_id: int) -> None:
-    from annotate.tasks.mail import send_task_returned
-
     if not send_task_returned(task_id):
         _try_again(self)
 

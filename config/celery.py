@@ -9,6 +9,7 @@ from django.conf import settings
 from kombu.exceptions import OperationalError
 
 from config import collector
+from config.embedded import ensure_services
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -21,7 +22,6 @@ app.autodiscover_tasks(related_name="celery_tasks")
 def hold_services(**_: Any) -> None:
     """A worker uses the embedded services like any other process, however it was started; and it outlives Redis."""
     from config import broker
-    from config.embedded import ensure_services
 
     app.services = ensure_services()  # for the life of the process: what nobody holds on to is given up
     broker.use()

@@ -14,9 +14,12 @@ keeper writes it: a command asks for a minute, since another command often follo
 This file imports nothing of Django and nothing of this package, because the keeper runs it as a script and stays small.
 """
 
+import ctypes
 import fcntl
 import importlib.util
 import os
+import pwd
+import shutil
 import signal
 import socket
 import subprocess
@@ -272,8 +275,6 @@ def _service_user(data: Path) -> int | None:
     """The user that the services run as, if not ourselves: for root, the owner of existing data or a system user."""
     if os.geteuid() != 0:
         return None
-    import pwd
-
     try:
         if (owner := (data / "postgres").stat().st_uid) != 0:
             return owner
@@ -373,8 +374,6 @@ class Postgres:
         """Build the cluster beside its place and move it in when complete, so that a killed attempt leaves nothing."""
         draft = self._data.with_name("postgres.new")
         if draft.exists():
-            import shutil
-
             shutil.rmtree(draft)
         draft.mkdir(mode=0o700)
         if self._user is not None:
@@ -589,8 +588,6 @@ def _parent_death_signal(sent: signal.Signals) -> Callable[[], object]:
     """
     if sys.platform != "linux":
         return lambda: None
-    import ctypes
-
     prctl = ctypes.CDLL(None).prctl
     set_parent_death_signal = 1  # PR_SET_PDEATHSIG in <sys/prctl.h>
     return lambda: prctl(set_parent_death_signal, int(sent))

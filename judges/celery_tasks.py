@@ -5,20 +5,21 @@ Their names: see annotate.celery_tasks.
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 from celery import shared_task
 
 from annotate.models import Criterion, User
+from judges.reports import write as reports
+from judges.runs.places import Place
+from judges.runs.work import wake_all, work
 
 _PATIENCE_SECONDS = 5.0
 
 
 @shared_task(name="judges.tasks.freeze_report")
 def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
-    # Imported by the worker only: matplotlib is nothing a web process should load.
-    from judges.reports import write as reports
-
     criterion = Criterion.objects.select_related("project").get(pk=criterion_id)
     reports.freeze_report(
         criterion=criterion, user=None if user_id is None else User.objects.filter(pk=user_id).first()
@@ -28,11 +29,6 @@ def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
 @shared_task(name="judges.tasks.work_on_runs", bind=True)
 def work_on_runs(self: Any, kind: str, pk: int) -> None:
     """At an endpoint, or at a run of a judge that asks nobody."""
-    from random import Random
-
-    from judges.runs.places import Place
-    from judges.runs.work import work
-
     # Whoever had this message before is dead, as a rule; the database may need a moment to see that, and to let the
     # place go.
     patience = _PATIENCE_SECONDS if self.request.delivery_info.get("redelivered") else 0.0
@@ -42,6 +38,4 @@ def work_on_runs(self: Any, kind: str, pk: int) -> None:
 @shared_task(name="judges.tasks.look_for_runs")
 def look_for_runs() -> None:
     """Sent by every worker each few seconds (config.celery)."""
-    from judges.runs.work import wake_all
-
     wake_all()

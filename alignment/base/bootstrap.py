@@ -14,6 +14,11 @@ FLOATS_AT_ONCE = 4_000_000
 Resample = Callable[[Floats], Floats]
 
 
+def seeded(seed: int) -> np.random.Generator:
+    """The generator to hand over as ``rng``, for callers without numpy: the same seed, the same intervals."""
+    return np.random.default_rng(seed)
+
+
 @dataclass(frozen=True, slots=True)
 class Middle:
     """The middle ``level`` of the resamples without the ``lost`` undefined ones; ``spread``, greatest less least."""

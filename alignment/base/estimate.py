@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from alignment.frames import estimates_frame
+
 if TYPE_CHECKING:
     from alignment.frames import DataFrame
 
@@ -70,8 +72,6 @@ class Estimate:
         >>> Estimate.undefined("no units").to_frame()[["value", "reason"]].to_dict("records")
         [{'value': nan, 'reason': 'no units'}]
         """
-        from alignment.frames import estimates_frame
-
         return estimates_frame({0: self}, [None])
 
 

@@ -17,6 +17,7 @@ from math import sqrt
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri, stdtrit
 
 from alignment.base.arrays import Floats, Ints, sums_by
@@ -211,6 +212,20 @@ def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined
         resample=lambda weights: (weights @ hits) / (weights @ trials),
     )
     return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=bounds)
+
+
+def clustered_share(
+    hits: ArrayLike, trials: ArrayLike, *, name: str, undefined: str, interval: Literal["auto", "influence"] = "auto"
+) -> Estimate:
+    """``proportion`` of plain numbers at 95 %, with an interval that draws nothing.
+
+    >>> clustered_share([1, 0, 2], [2, 1, 2], name="share", undefined="no trials").value
+    0.6
+    """
+    # A plan wants a generator whatever comes.
+    plan = Plan(interval, np.random.default_rng(0), 0.95)
+    some, all_of_them = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    return proportion(some, all_of_them, plan, name=name, undefined=undefined)
 
 
 def wilson(share: float, n: int, level: float) -> tuple[float, float]:

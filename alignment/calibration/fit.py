@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
@@ -143,12 +144,10 @@ def fit_platt(scores: Floats, human: Ints, higher_is_better: bool) -> PlattCalib
 
 def fit_isotonic(scores: Floats, human: Ints, higher_is_better: bool) -> IsotonicCalibrator | None:
     """Pool adjacent violators; a step is kept as its two ends, a step of a single score as one."""
-    # Here, not above: scipy.optimize takes half a second to load, and most processes fit nothing.
-    from scipy.optimize import isotonic_regression
-
     score, (fails, passes) = _by_score(scores if higher_is_better else -scores, human, 2)
     count = fails + passes
-    starts = isotonic_regression(passes / count, weights=count).blocks[:-1]
+    # scipy loads this part of it when it is first named.
+    starts = scipy.optimize.isotonic_regression(passes / count, weights=count).blocks[:-1]
     if starts.size == 1:
         return None
     ends = np.append(starts[1:], score.size) - 1

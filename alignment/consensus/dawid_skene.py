@@ -49,6 +49,19 @@ class DawidSkene:
     smoothing: float
     reason: str | None
 
+    @property
+    def right(self) -> list[float]:
+        """How often each rater is right by the model, each level counting as often as it is true.
+
+        Levels of which a rater met nothing are left out.
+        """
+        found = []
+        for of_rater in self.confusion:
+            right = np.diagonal(of_rater)
+            weight = np.where(np.isnan(right), 0.0, self.shares)
+            found.append(float(np.nansum(right * weight) / weight.sum()))
+        return found
+
 
 def fit_dawid_skene(
     ratings: Ratings,

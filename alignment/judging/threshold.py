@@ -12,6 +12,7 @@ from alignment.base.binary import FN, FP, TN, TP
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate
 from alignment.base.interval import Kind, Plan, proportion
 from alignment.base.totals import Statistic, Totals, estimate
+from alignment.frames import sweep_frame
 
 if TYPE_CHECKING:
     from alignment.frames import DataFrame
@@ -93,8 +94,6 @@ class Sweep:
         >>> sweep([0.1, 0.4, 0.8, 0.9], [0, 1, 1, 1]).to_frame()["kappa"].round(2).to_dict()
         {0.1: 0.0, 0.4: 1.0, 0.8: 0.5, 0.9: 0.2}
         """
-        from alignment.frames import sweep_frame
-
         return sweep_frame(self)
 
     def _figure(self, statistic: Statistic) -> Floats:

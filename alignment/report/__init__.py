@@ -22,7 +22,7 @@ from alignment.report.evidence import (
     evidence_from_dict,
     generator,
 )
-from alignment.report.judged import Judged
+from alignment.report.judged import Judged, judge_titles
 from alignment.report.looked import Looked, looked
 from alignment.report.next_samples import (
     OUTCOMES,
@@ -33,6 +33,7 @@ from alignment.report.next_samples import (
     outcomes_of,
     propose,
 )
+from alignment.report.planned import Growth
 from alignment.report.reference import Reference, reference_of
 from alignment.report.report_figures import differences, report_figures
 from alignment.report.triaged import region_on_test
@@ -47,6 +48,7 @@ __all__ = [
     "Criterion",
     "Distant",
     "Evidence",
+    "Growth",
     "JudgeScores",
     "Judged",
     "Looked",
@@ -67,6 +69,7 @@ __all__ = [
     "evidence_from_dict",
     "furthest",
     "generator",
+    "judge_titles",
     "looked",
     "on_dev",
     "on_test",

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 from django.db.models import Count, Q
 from django.utils import timezone
 
+import alignment
+from alignment.base.estimate import Estimate
 from annotate.labels.gold_read import gold_accuracy
 from annotate.labels.read import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.models import Batch, Flag, Task, User
 from annotate.models.batch import BatchStatus, Purpose, TaskStatus
-
-if TYPE_CHECKING:
-    from alignment.base.estimate import Estimate
 
 PACE_DAYS = 7
 # An agreement, a steadiness or a pace of fewer is no figure yet.
@@ -61,9 +59,6 @@ class PersonBoard:
 
 def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBoard]:
     """Everybody who has, or had, a task of the batch or may take one from its queue, by user name."""
-    # Here and below, not above: the statistics take a second to load, which every start would pay.
-    from alignment.base.estimate import Estimate
-
     since = (now or timezone.now()) - timedelta(days=PACE_DAYS)
     counts = _counts(batch)
     people = User.objects.filter(Q(pk__in=counts) | Q(pk__in=batch.annotators.values("pk"))).order_by("username")
@@ -84,9 +79,9 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
                 pace=pace,
                 seconds_per_task=per_task,
                 seconds_per_unit=units.get(user.pk),
-                agreement=_estimate(agreement[user.pk], batch, "agreement with verdicts"),
+                agreement=_estimate(agreement[user.pk], "agreement with verdicts"),
                 gold=_enough(gold.get(user.username, Estimate.undefined("no known answers"))),
-                steadiness=_estimate(steadiness[user.pk], batch, "agreement with oneself"),
+                steadiness=_estimate(steadiness[user.pk], "agreement with oneself"),
             )
         )
     return boards
@@ -203,20 +198,13 @@ def _enough(found: Estimate) -> Estimate:
     """No figure where it would rest on next to nothing."""
     if found.n >= FEWEST_UNITS:
         return found
-    from alignment.base.estimate import Estimate
-
     return Estimate.undefined(f"fewer than {FEWEST_UNITS} units", n=found.n, clusters=found.clusters)
 
 
-def _estimate(samples: list[tuple[int, int]], batch: Batch, name: str) -> Estimate:
+def _estimate(samples: list[tuple[int, int]], name: str) -> Estimate:
     """Clustered by sample."""
-    import numpy as np
-
-    from alignment.base.interval import Plan, proportion
-
-    table: Any = np.array(samples, dtype=float).reshape(-1, 2)
-    plan = Plan("auto", np.random.default_rng(batch.seed), 0.95)
-    return _enough(proportion(table[:, 0], table[:, 1], plan, name=name, undefined="no units"))
+    hits, trials = [hit for hit, _ in samples], [tried for _, tried in samples]
+    return _enough(alignment.clustered_share(hits, trials, name=name, undefined="no units"))
 
 
 _OPEN = """

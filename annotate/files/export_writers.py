@@ -13,6 +13,7 @@ from urllib.parse import quote
 import orjson
 from django.utils.translation import gettext as _
 
+import alignment
 from annotate.core.errors import Invalid
 from annotate.core.units import parse_unit, unit_text, units_of
 from annotate.files.cells import guard
@@ -100,9 +101,6 @@ def _ragas_row(exported: ExportedSample) -> dict[str, Any]:
 
 def human_faithfulness(exported: ExportedSample) -> float | None:
     """Supported claims / all claims, from verdicts on `support`; None unless every claim has one that is settled."""
-    # Here, since the statistics take a second to load, and every start of the web process would wait for them.
-    from alignment.retrieval.sample_metrics import faithfulness
-
     values = _settled(exported, SUPPORT, UnitKind.CLAIM)
     claims = units_of(exported.sample, UnitKind.CLAIM)
     if not claims or any(unit not in values for unit in claims):
@@ -110,7 +108,7 @@ def human_faithfulness(exported: ExportedSample) -> float | None:
     passes = next(iter(values.values())).criterion.passes
     if not passes:
         return None
-    return faithfulness([values[unit].value in passes for unit in claims]).value
+    return alignment.faithfulness([values[unit].value in passes for unit in claims]).value
 
 
 def _settled(exported: ExportedSample, key: str, kind: str) -> dict[str, Verdict]:
@@ -165,7 +163,6 @@ def _word(identity: str) -> str:
 
 
 def write_parquet(samples: Iterable[ExportedSample], file: IO[bytes], annotators: Annotators) -> int:
-    # Here, not above: pyarrow takes a while to load, which every start would pay.
     from annotate.files import export_parquet as parquet
 
     return parquet.write_parquet(samples, file, annotators)

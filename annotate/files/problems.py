@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import ParamSpec, TypedDict, TypeVar
 
+from django.conf import settings
+
 KIB, MIB = 1 << 10, 1 << 20
 
 MAX_LINE_BYTES = 8 * MIB
@@ -34,8 +36,6 @@ class Limits:
 
     @classmethod
     def from_settings(cls) -> Limits:
-        from django.conf import settings
-
         return cls(
             file_bytes=settings.IMPORT_MAX_FILE_BYTES,
             decoded_bytes=settings.IMPORT_MAX_DECODED_BYTES,

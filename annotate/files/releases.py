@@ -25,6 +25,7 @@ from annotate.files.export_rows import Annotators, ExportedSample, Filters, anno
 from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
 from annotate.models import Project, Release, User
 from annotate.models.label import VerdictState
+from annotate.verdicts.evidence_read import agreement
 
 _FOLDER = "releases"
 
@@ -131,9 +132,6 @@ def _states(project: Project, filters: Filters) -> dict[str, Any]:
 
 def _agreement(project: Project, tally: _Tally, annotators: Annotators) -> dict[str, Any]:
     """How well the people agreed on what is exported: for each criterion all the figures of `manage.py agreement`."""
-    # Here, not above: the statistics take a second to load, and most processes never need them.
-    from annotate.verdicts.evidence_read import agreement
-
     found = {}
     for name, counted in sorted(tally.criteria.items()):
         criterion = project.criteria.get(key=counted["key"], version=counted["version"])

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import orjson
+
 from annotate.files.csv_file import CsvReader
 from annotate.files.json_file import LIST_OPENING, ROW_KEYS, JsonlReader, JsonReader
 from annotate.files.problems import FileError, Limits, Problems
@@ -103,8 +105,6 @@ def _text_format(head: bytes, by_name: str) -> str:
 
 def _is_one_object(start: bytes, by_name: str) -> bool:
     """Whether the object at the start goes on after its first line, or wraps a list of rows: then it is no JSONL."""
-    import orjson
-
     first, _, _ = start.partition(b"\n")
     try:
         value = orjson.loads(first)

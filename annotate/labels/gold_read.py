@@ -10,12 +10,14 @@ import random
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotate.models import Batch, BatchCriterion, GoldAnswer, Project, Sample, Task, User, Verdict
+import alignment
+from alignment.base.estimate import Estimate
+from annotate.models import Batch, BatchCriterion, Criterion, GoldAnswer, Project, Sample, Task, User, Verdict
 from annotate.models.batch import Purpose, Strategy
 from annotate.samples.read import sample_tags
 
@@ -120,12 +122,6 @@ def feedback_after(*, user: User, task_id: int) -> list[dict[str, Any]]:
     ]
 
 
-if TYPE_CHECKING:
-    from alignment import Estimate
-    from alignment.base.ratings import Scale
-    from annotate.models import Criterion
-
-
 @dataclass(frozen=True, slots=True)
 class GoldAccuracy:
     """One annotator's answers to units with a known one. `cant_tell` are no answers, and not among them."""
@@ -163,11 +159,6 @@ _GOLD = """
 
 def gold_accuracy(of: Batch | Project) -> list[GoldAccuracy]:
     """Per annotator who submitted a gold task, by name."""
-    # Here, not above: the statistics take a second to load.
-    import numpy as np
-
-    from alignment.base.interval import Plan, proportion
-
     scope = "t.batch_id = %s" if isinstance(of, Batch) else "b.project_id = %s"
     rows: dict[int, list[tuple[int, bool | None, bool]]] = defaultdict(list)
     for annotator, *row in _rows(_GOLD.format(scope=scope), [of.pk]):
@@ -179,10 +170,10 @@ def gold_accuracy(of: Batch | Project) -> list[GoldAccuracy]:
             if not cant_tell:
                 hits[sample].append(bool(right))
         answered = sum(map(len, hits.values()))
-        accuracy = proportion(
-            np.array([sum(each) for each in hits.values()], dtype=np.float64),
-            np.array([len(each) for each in hits.values()], dtype=np.float64),
-            Plan("influence", None, 0.95),
+        accuracy = alignment.clustered_share(
+            [sum(each) for each in hits.values()],
+            [len(each) for each in hits.values()],
+            interval="influence",
             name="accuracy on known answers",
             undefined="no answer to a unit with a known one",
         )
@@ -217,17 +208,13 @@ def self_consistency(batch: Batch) -> list[Steadiness]:
 
 
 def _steadiness(user: User, criterion: Criterion, rows: list[tuple[int, str, Any, Any]], seed: int) -> Steadiness:
-    import numpy as np
-
-    from alignment import Ratings, cohen_kappa, self_consistency
-
     units = [(sample, unit) for sample, unit, _first, _second in rows] * 2
     clusters = [sample for sample, *_rest in rows] * 2
     values = [first for _s, _u, first, _second in rows] + [second for *_rest, second in rows]
     both = ["first"] * len(rows) + ["second"] * len(rows)
-    rng = np.random.default_rng(seed)
-    scale = cast("Scale", criterion.scale)
-    ratings = Ratings.from_columns(
+    rng = alignment.seeded(seed)
+    scale = cast("alignment.Scale", criterion.scale)
+    ratings = alignment.Ratings.from_columns(
         units,
         both,
         values,
@@ -235,8 +222,10 @@ def _steadiness(user: User, criterion: Criterion, rows: list[tuple[int, str, Any
         scale=scale,
         levels=criterion.levels or None,
     )
-    agreement = self_consistency(units, [user.username] * len(units), values, clusters, rng=rng).pooled.agreement
-    kappa = cohen_kappa(ratings, "first", "second", rng=rng)
+    agreement = alignment.self_consistency(
+        units, [user.username] * len(units), values, clusters, rng=rng
+    ).pooled.agreement
+    kappa = alignment.cohen_kappa(ratings, "first", "second", rng=rng)
     return Steadiness(user.username, user.name, criterion.key, agreement, kappa)
 
 

@@ -1,27 +1,22 @@
-"""People's side of a criterion's evidence, as the alignment module reads it, and how well they agree by it.
-
-Apart from the ratings, since the alignment module takes a second to load.
-"""
+"""People's side of a criterion's evidence, as the alignment module reads it, and how well they agree by it."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-from alignment.base.ratings import Scale
-from alignment.report import Before, Chance, Evidence, Option, agreement_figures
-from alignment.report import Criterion as Asked
+import alignment
 from annotate.batches.draws_read import chances_of
 from annotate.models import Criterion
 from annotate.samples.read import metadata_of, unit_counts
 from annotate.verdicts.ratings_read import labels_before, rating_columns, verdict_values
 
 
-def evidence_of(criterion: Criterion) -> Evidence:
+def evidence_of(criterion: Criterion) -> alignment.report.Evidence:
     """What people said: labels that count, and verdicts that hold. Judges and the split are for those who have them."""
     columns = rating_columns(criterion)
     verdicts = verdict_values(criterion)
     samples = {sample for sample, _ in (*columns.units, *verdicts)}
-    return Evidence(
+    return alignment.report.Evidence(
         criterion=asked(criterion),
         seed=criterion.project.seed,
         units=columns.units,
@@ -30,24 +25,25 @@ def evidence_of(criterion: Criterion) -> Evidence:
         verdicts=verdicts,
         days=columns.days,
         seconds=columns.seconds,
-        before=[Before(*row) for row in labels_before(criterion)],
+        before=[alignment.report.Before(*row) for row in labels_before(criterion)],
         metadata=metadata_of(criterion.project, samples),
-        chances={name: Chance(*chance) for name, chance in chances_of(criterion).items()},
+        chances={name: alignment.report.Chance(*chance) for name, chance in chances_of(criterion).items()},
         sizes=unit_counts(criterion, samples),
     )
 
 
-def asked(criterion: Criterion) -> Asked:
+def asked(criterion: Criterion) -> alignment.report.Criterion:
     """What was asked, without Django."""
-    return Asked(
+    return alignment.report.Criterion(
         key=criterion.key,
         version=criterion.version,
         name=criterion.name,
         unit=criterion.unit,
-        scale=cast("Scale", criterion.scale),
+        scale=cast("alignment.Scale", criterion.scale),
         prompt=criterion.prompt,
         options=tuple(
-            Option(option["value"], option.get("label") or str(option["value"])) for option in criterion.options
+            alignment.report.Option(option["value"], option.get("label") or str(option["value"]))
+            for option in criterion.options
         ),
         passes=tuple(criterion.passes),
     )
@@ -55,5 +51,7 @@ def asked(criterion: Criterion) -> Asked:
 
 def agreement(criterion: Criterion) -> dict[str, Any]:
     """Every agreement statistic of the criterion as plain JSON (docs/statistics.md)."""
-    figures = agreement_figures(criterion.key, evidence_of(criterion).ratings(), criterion.project.seed)
+    figures = alignment.report.agreement_figures(
+        criterion.key, evidence_of(criterion).ratings(), criterion.project.seed
+    )
     return {**figures, "version": criterion.version}

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils import formats
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from alignment.base.estimate import Estimate
 from annotate.batches.board_read import Forecast, PersonBoard, forecast, person_boards
 from annotate.models import Batch
-
-if TYPE_CHECKING:
-    from alignment.base.estimate import Estimate
 
 
 @dataclass(frozen=True)

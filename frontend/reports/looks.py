@@ -17,6 +17,7 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+import alignment
 from annotate.api.base import whole_number
 from annotate.core.errors import Invalid, Refusal
 from annotate.core.scales import as_number
@@ -122,9 +123,7 @@ def cost_of(look: int) -> Cost:
     """Kept in the cache: the statistics take a second to load, and this is all that most page views want of them."""
     found: Cost | None = cache.get(key := f"cost-of-look:{FIGURES_VERSION}:{look}")
     if found is None:
-        from alignment.judging.looks import level_of_look, widening
-
-        found = Cost(look, percent_of(level_of_look(look)), f"{widening(look):.1f}")
+        found = Cost(look, percent_of(alignment.level_of_look(look)), f"{alignment.widening(look):.1f}")
         cache.set(key, found, timeout=None)
     return found
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+import alignment
 from annotate.core.text_tables import UNDEFINED, figure
 from judges.models import AlignmentReport
 from judges.reports.in_words import shown
@@ -117,12 +118,10 @@ def _row(row: Mapping[str, Any], places: Sequence[int], half_width: float | None
 
 
 def _wanted(row: Mapping[str, Any], half_width: float) -> str:
-    # Here, not above: the statistics take a second to load, and pages are served from what is frozen.
-    from alignment.planning.sample_size import two_digits
-    from alignment.report.planned import Growth
-
-    more = Growth.from_dict(row).more_for(half_width)
-    return UNDEFINED if more is None else _("about %(n)s") % {"n": f"{two_digits(more):,}"} if more else _("reached")
+    more = alignment.report.Growth.from_dict(row).more_for(half_width)
+    if more is None:
+        return UNDEFINED
+    return _("about %(n)s") % {"n": f"{alignment.two_digits(more):,}"} if more else _("reached")
 
 
 def _pair(both: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from alignment.report.judged import judge_titles
+import alignment
 from annotate.core.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
 
 _HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman"]
@@ -27,7 +27,7 @@ def judge_table(found: Mapping[str, Any], *, markdown: bool = False) -> str:
     if not found["judges"]:
         return f"{head}\n\nNo judge has scores for this criterion."
     table = markdown_table if markdown else text_table
-    titled = list(zip(judge_titles(found["judges"]), found["judges"], strict=True))
+    titled = list(zip(alignment.report.judge_titles(found["judges"]), found["judges"], strict=True))
     parts = [head, table(_HEAD, [_row(title, row) for title, row in titled])]
     if any(row["at_threshold"]["threshold"] is not None for row in found["judges"]):
         parts.append(CROSS_FITTED)

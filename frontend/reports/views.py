@@ -40,24 +40,18 @@ from judges.certificates.triage_read import Left, latest_look, left_to_people
 from judges.models import AlignmentReport, Look
 from judges.reports.in_words import shown
 from judges.reports.read import Overview, is_shown, one_report, overview, report_as_dict, report_state
+from judges.reports.reproduction import bundle
 
 
 def _json(report: AlignmentReport) -> str:
     return json.dumps(report_as_dict(report), ensure_ascii=False, indent=2)
 
 
-def _zip(report: AlignmentReport) -> bytes:
-    # Here, not above: the statistics take a second to load, and most pages never count anything.
-    from judges.reports.reproduction import bundle
-
-    return bundle(report)
-
-
 # Ending of the file's name -> its type, and what makes it.
 DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport], str | bytes]]] = {
     "html": ("text/html; charset=utf-8", report_html),
     "json": ("application/json", _json),
-    "zip": ("application/zip", _zip),
+    "zip": ("application/zip", bundle),
 }
 
 

@@ -14,6 +14,7 @@ from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
 from annotate.core.errors import Invalid
 from judges.api import judge_shapes as shapes
+from judges.kinds.llm import builtin_templates
 from judges.kinds.registry import runnable_kinds
 from judges.models import Judge, JudgeKind, JudgeVersion, VersionState
 from judges.versions.read import (
@@ -202,9 +203,6 @@ class JudgeKindsView(ProjectAPIView):
         prompt in its own: a template that is changed later changes no judge. docs/judges.md says what each kind's
         configuration may hold.
         """
-        # Here, not above: only this and making an LLM judge need it.
-        from judges.kinds.llm import builtin_templates
-
         kinds = [{"key": key, "title": str(JudgeKind(key).label)} for key in runnable_kinds()]
         templates = [
             {

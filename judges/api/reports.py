@@ -12,8 +12,11 @@ from annotate.api import schema as shape
 from annotate.api.base import Pages, ProjectAPIView, body, text_parameter
 from annotate.projects.lookup import criterion_named
 from annotate.projects.read import one_criterion
+from annotate.verdicts.evidence_read import agreement
 from judges.api import shapes
+from judges.reports.evidence import align
 from judges.reports.read import one_report, report_as_dict, report_state, report_summary, reports_of
+from judges.reports.reproduction import bundle
 from judges.reports.requests import request_report
 
 
@@ -27,9 +30,6 @@ class AgreementView(ProjectAPIView):
         As `manage.py agreement` prints it: percent, kappa, alpha and AC1, each with its interval, or with the reason
         why it is undefined (docs/statistics.md).
         """
-        # Here and below, not above: the statistics take a second to load, which every start would pay.
-        from annotate.verdicts.evidence_read import agreement
-
         return Response(agreement(one_criterion(self.project, key)))
 
 
@@ -44,8 +44,6 @@ class AlignmentView(ProjectAPIView):
         As `manage.py align` prints it: every judge, or the one named, at the threshold that is best on the dev half of
         the samples, measured there by cross-fitting (docs/statistics.md).
         """
-        from judges.reports.evidence import align
-
         return Response(align(one_criterion(self.project, key), text_parameter(request, "judge") or None))
 
 
@@ -126,9 +124,6 @@ class ReportBundleView(ProjectAPIView):
 
         A ZIP with the report, its evidence, the ratings as a table, and a script that recomputes every figure.
         """
-        # Here, not above: the statistics take a second to load, which every start would pay.
-        from judges.reports.reproduction import bundle
-
         report = one_report(self.project, number)
         name = f"{slug}-{report.criterion.key}-report-{number}.zip"
         return HttpResponse(

@@ -10,6 +10,7 @@ from typing import Any
 from annotate.models import Sample
 from judges.canaries.rates import Reading
 from judges.canaries.variants import CLEAN, NUMBERED, changed, judged_units, variants_for
+from judges.core.split import drawn
 from judges.kinds.base import Item, OneByOne, Scored, Size, Together
 from judges.kinds.registry import kind_named
 from judges.models import Run
@@ -43,8 +44,6 @@ class Canaries:
         ]
 
     def _units(self, sample: Sample) -> list[str]:
-        from judges.core.split import drawn
-
         units = list(dict.fromkeys(self._kind.units(self._config, sample)))
         order = sorted(units, key=lambda unit: drawn(self._seed, f"{sample.external_id}\x1f{unit}", "canaries"))
         chosen = set(order[:MOST_UNITS])

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import alignment
+from alignment.base.estimate import NO_UNITS
 from annotate.core.errors import Invalid
 from annotate.core.scales import Value, normalise
 from annotate.models import Criterion
@@ -111,12 +113,6 @@ class Reading:
         return Flip(abs(gain) >= step, gain >= step if up >= step else None, -gain >= step if down >= step else None)
 
 
-if TYPE_CHECKING:
-    from alignment.base.estimate import Estimate
-
-_LEVEL = 0.95
-
-
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a judge said of a unit, clean or with a canary. variant: its number. value: None unless `status` is ok."""
@@ -187,12 +183,6 @@ def by_status(replies: Iterable[Reply]) -> dict[str, int]:
 
 def _rate(pairs: Iterable[Pair], hit: Callable[[Pair], bool | None]) -> dict[str, Any]:
     """The share of hits among the pairs that could be one (of which `hit` doesn't say None)."""
-    # Here, not above: the statistics take a second to load, and most processes never count anything.
-    import numpy as np
-
-    from alignment.base.estimate import NO_UNITS
-    from alignment.base.interval import Plan, proportion
-
     hits: dict[str, int] = defaultdict(int)
     trials: dict[str, int] = defaultdict(int)
     for pair in pairs:
@@ -201,11 +191,9 @@ def _rate(pairs: Iterable[Pair], hit: Callable[[Pair], bool | None]) -> dict[str
             trials[pair.clean.sample] += 1
             hits[pair.clean.sample] += said
     samples = sorted(trials)
-    found: Estimate = proportion(
-        np.array([hits[sample] for sample in samples], dtype=float),
-        np.array([trials[sample] for sample in samples], dtype=float),
-        # Of a share nothing is drawn; the plan wants a generator whatever comes.
-        Plan("auto", np.random.default_rng(0), _LEVEL),
+    found = alignment.clustered_share(
+        [hits[sample] for sample in samples],
+        [trials[sample] for sample in samples],
         name="flip rate",
         undefined=NO_UNITS,
     )

@@ -12,6 +12,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import Sample, User
 from annotate.samples.read import samples_named
 from judges.canaries.variants import SET_VERSION
+from judges.core.split import drawn
 from judges.kinds.registry import kind_named
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
 from judges.runs.write import RunEstimate, estimate_run, start_run
@@ -75,8 +76,6 @@ def _planned(version: JudgeVersion, samples: Any, seed: Any) -> dict[str, Any]:
 
 def _drawn(version: JudgeVersion, count: int, seed: int) -> list[str]:
     """By a number of each sample's own: more samples with the same seed are the earlier ones and others."""
-    from judges.core.split import drawn
-
     project, kind = version.judge.project, kind_named(version.judge.kind)
     names = Sample.objects.filter(project=project).values_list("external_id", flat=True)
     order = sorted(names, key=lambda name: (drawn(seed, name, "canaries"), name))

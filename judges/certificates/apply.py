@@ -9,8 +9,9 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import alignment
 from annotate.core.blindness import samples_still_to_label
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.scales import Value, normalise
@@ -20,9 +21,6 @@ from annotate.samples.read import pipeline_versions, unit_counts
 from judges.certificates.gate import standing
 from judges.core.scores_read import load_scores
 from judges.models import LARGEST_SCORE, Certificate, Look
-
-if TYPE_CHECKING:
-    from alignment.report import Applied
 
 MAX_SCORES = 100_000
 # So many rows with something wrong are listed.
@@ -47,7 +45,7 @@ class NewScore:
 class AppliedBatch:
     certificate: Certificate
     scores: Sequence[NewScore]
-    found: Applied
+    found: alignment.report.Applied
 
 
 def apply_certificate(
@@ -80,10 +78,7 @@ def certificate_that_holds(
 
 def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> AppliedBatch:
     look = certificate.look
-    # Here, not above: the statistics take a second to load, and a refusal needs none of them.
-    from alignment.report import applied, generator
-
-    found = applied(
+    found = alignment.report.applied(
         look.result,
         look.samples["test"],
         [one.score for one in scores],
@@ -91,7 +86,7 @@ def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> Applie
         passes=[one.passes for one in scores],
         higher_is_better=look.judge.higher_is_better,
         level=look.level,
-        rng=generator(look.criterion.project.seed, "apply", look.fingerprint),
+        rng=alignment.report.generator(look.criterion.project.seed, "apply", look.fingerprint),
     )
     return AppliedBatch(certificate, scores, found)
 

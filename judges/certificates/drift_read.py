@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django.core.cache import cache
 from django.db.models import Q, QuerySet
@@ -15,20 +15,19 @@ from django.db.models.functions import Collate
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+import alignment
 from annotate.core.scales import Value
 from annotate.core.text_tables import figure
 from annotate.labels.read import counting_labels, latest_per_rater
 from annotate.models import Label, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
+from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import among, load_scores
 from judges.models import Certificate
 from judges.reports.in_words import from_to
 from judges.reports.read import data_version
 from judges.reports.said import said
-
-if TYPE_CHECKING:
-    from alignment.report import Reference
 
 # A batch of samples named one by one was chosen by their scores: on what a judge is least sure of it errs most.
 CHOSEN = "list"
@@ -85,11 +84,8 @@ def _drift_of(certificate: Certificate) -> Drift:
     reference, arrived = _people(certificate, labels, {pk: name for pk, name in new.items() if name not in chosen})
     if not arrived:
         return Drift(bound, None, None, len(chosen), None)
-    # Here, not above: the statistics take a second to load, and most certificates have no audits yet.
-    from alignment.report import audited
-
     scores = load_scores(look.criterion, look.version, look.dimension, new.keys())
-    found = audited(reference, scores, look.result["threshold"], arrived, bound)
+    found = alignment.report.audited(reference, scores, look.result["threshold"], arrived, bound)
     return Drift(bound, found.error.as_dict(), found.alarm, len(chosen), None)
 
 
@@ -167,11 +163,8 @@ def _chosen(labels: list[Label]) -> dict[str, bool]:
 
 def _people(
     certificate: Certificate, labels: list[Label], samples: Mapping[int, str]
-) -> tuple[Reference, dict[UnitKey, datetime]]:
+) -> tuple[alignment.report.Reference, dict[UnitKey, datetime]]:
     """People's side on these samples, and when it was known, of the units where that was after the certificate."""
-    from alignment.report import Evidence, reference_of
-    from annotate.verdicts.evidence_read import asked
-
     criterion = certificate.look.criterion
     known: dict[UnitKey, datetime] = {}
     rows: list[tuple[UnitKey, str, Value]] = []
@@ -195,7 +188,7 @@ def _people(
         # What the rule settled was known when its labels were; a reviewer's word is a new one.
         if unit not in known or verdict.method in DECIDED_METHODS:
             known[unit] = max(known.get(unit, verdict.updated_at), verdict.updated_at)
-    evidence = Evidence(
+    evidence = alignment.report.Evidence(
         criterion=asked(criterion),
         seed=criterion.project.seed,
         units=[unit for unit, _, _ in rows],
@@ -204,4 +197,4 @@ def _people(
         verdicts=verdicts,
     )
     since = certificate.created_at
-    return reference_of(evidence), {unit: moment for unit, moment in known.items() if moment > since}
+    return alignment.report.reference_of(evidence), {unit: moment for unit, moment in known.items() if moment > since}

@@ -12,10 +12,12 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+import alignment
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.models import Certificate, JudgeVersion, Look
+from judges.reports.evidence import fingerprint_of, full_evidence
 
 
 def look_at_test(
@@ -32,11 +34,6 @@ def look_at_test(
     Conflict, spending nothing, when there is nothing to see, or when another look would have this number than the one
     `expected`: somebody looked in between, and it would cost more than was said.
     """
-    # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.judging.looks import level_of_look
-    from alignment.report import Judged, looked, reference_of
-    from judges.reports.evidence import fingerprint_of, full_evidence
-
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)
         evidence = full_evidence(criterion, judge_name)
@@ -62,7 +59,7 @@ def look_at_test(
                 "looked_meanwhile",
                 _("Somebody looked in between: yours would be look %(number)s now.") % {"number": number},
             )
-        found = looked(Judged(reference_of(evidence), said), number)
+        found = alignment.report.looked(alignment.report.Judged(alignment.report.reference_of(evidence), said), number)
         if found.row["reason"] is not None:
             raise Conflict("nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": found.row["reason"]})
         version = JudgeVersion.objects.get(
@@ -74,7 +71,7 @@ def look_at_test(
             version=version,
             dimension=said.dimension,
             number=number,
-            level=level_of_look(number),
+            level=alignment.level_of_look(number),
             fingerprint=fingerprint,
             result=found.row,
             samples={"dev": found.dev, "test": found.test},

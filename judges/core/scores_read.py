@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from django.db.models import Exists, Q, QuerySet
 from django.db.models.functions import Collate
 
+import alignment
 from annotate.core.errors import Invalid
 from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Verdict
@@ -20,9 +20,6 @@ from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.versions_read import OF_KEPT
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus
-
-if TYPE_CHECKING:
-    from alignment.report import JudgeScores
 
 NO_OPTION = "not an option"
 MOST_NAMED = 10_000
@@ -66,7 +63,9 @@ _METRICS = {
 }
 
 
-def judge_scores(criterion: Criterion, judge_name: str | None = None) -> tuple[list[JudgeScores], list[JudgeScores]]:
+def judge_scores(
+    criterion: Criterion, judge_name: str | None = None
+) -> tuple[list[alignment.report.JudgeScores], list[alignment.report.JudgeScores]]:
     """What is held against the criterion: of each judge (or of the one named) its latest version with such scores; and
     the versions before it, the latest first.
 
@@ -98,7 +97,7 @@ def judge_scores(criterion: Criterion, judge_name: str | None = None) -> tuple[l
     return current, earlier
 
 
-def whole_scores(criterion: Criterion, judge_name: str | None = None) -> list[JudgeScores]:
+def whole_scores(criterion: Criterion, judge_name: str | None = None) -> list[alignment.report.JudgeScores]:
     """What judges gave the samples as a whole, where the criterion asks about their parts: of each judge, or the one
     named, its latest version with such scores, one series for each name it has for them."""
     offered = _on_whole(criterion).filter(repeat=0)
@@ -114,7 +113,7 @@ def whole_scores(criterion: Criterion, judge_name: str | None = None) -> list[Ju
     ]
 
 
-def measured_by(criterion: Criterion, whole: Iterable[JudgeScores]) -> dict[str, str]:
+def measured_by(criterion: Criterion, whole: Iterable[alignment.report.JudgeScores]) -> dict[str, str]:
     """Which metric each of these series names, where its name is not the criterion's own."""
     names = _METRICS[criterion.unit].names if criterion.unit in _METRICS else {}
     return {one.dimension: names[one.dimension] for one in whole if one.dimension != criterion.key}
@@ -198,12 +197,9 @@ def load_scores(
     samples: Collection[int] | None = None,
     *,
     kind: str | None = None,
-) -> JudgeScores:
+) -> alignment.report.JudgeScores:
     """What the version said under this name about the criterion's kind of units, or another: of all samples, or, where
     that is fewer, of those named by their primary keys."""
-    # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.report import JudgeScores
-
     numbers: dict[UnitKey, float] = {}
     labels: dict[UnitKey, Value] = {}
     failed: dict[UnitKey, str] = {}
@@ -230,7 +226,9 @@ def load_scores(
         else:
             labels[sample, unit] = option
     judge = version.judge
-    return JudgeScores(judge.name, version.label, dimension, judge.higher_is_better, numbers, labels, failed, again)
+    return alignment.report.JudgeScores(
+        judge.name, version.label, dimension, judge.higher_is_better, numbers, labels, failed, again
+    )
 
 
 def _as_option(criterion: Criterion, label: str) -> Value | None:

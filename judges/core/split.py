@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import alignment
 from annotate.models import Criterion
 from annotate.samples.read import samples_named
 from judges.models import SplitMember
@@ -28,14 +29,11 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
     new = sorted(strata.keys() - sides.keys())
     if not new:
         return sides
-    # Here, not above: the statistics take a second to load, which every start would pay.
-    from alignment import dev_test_split
-
     seed = abs(criterion.project.seed)
     if sides:
         chosen = _balanced(seed, new, sides, strata)
     else:
-        chosen = dev_test_split(new, [strata[name] for name in new], seed=seed, dev_share=DEV_SHARE).tolist()
+        chosen = alignment.dev_test_split(new, [strata[name] for name in new], seed=seed, dev_share=DEV_SHARE).tolist()
     _store(criterion, dict(zip(new, chosen, strict=True)))
     # Read again: where two did this at once, the first one's side counts.
     return sides_of(criterion)

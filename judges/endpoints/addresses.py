@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import urlsplit
 
+import idna
 from django.conf import settings
 from django.utils.translation import gettext as _
 
@@ -140,8 +141,6 @@ def _host(text: str) -> str:
             return str(IPv6Address(text)) if "%" not in text else _no_host()
         except ValueError:
             return _no_host()
-    import idna
-
     try:
         host = text.lower() if text.isascii() else idna.encode(text, uts46=True).decode()
     except idna.IDNAError:

@@ -79,6 +79,10 @@ class CallFailed(Exception):
         self.detail = detail
 
 
+class BadRequest(CallFailed):
+    """The server understood that it was asked, and not what."""
+
+
 class TryLater(CallFailed):
     """No reply this time: 408, 429, 5xx, the network. `seconds`: not before; None when the server didn't say."""
 

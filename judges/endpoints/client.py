@@ -6,17 +6,19 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
 from judges.endpoints.addresses import AddressRefused, read_url
-from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, StopRun
+from judges.endpoints.calls import Answered, BadRequest, CallFailed, ChatRequest, EmbedRequest, StopRun
 from judges.endpoints.door import Door, door_of
 from judges.endpoints.keys import key_of_endpoint
 from judges.endpoints.reading import Body, read_chat, read_embeddings, read_models
-from judges.endpoints.transport import BadRequest, EndpointTransport
 from judges.models.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from judges.endpoints.transport import EndpointTransport
 
 PER = Decimal(1_000_000)
 _SMALLEST = Decimal("0.000000001")
@@ -103,6 +105,9 @@ def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float 
     """A client of the endpoint as it is now. door: in place of the endpoint's own. at_most: seconds that a request may
     take, when the endpoint's own time is longer. Raises StopRun when there is no key to be had, or its address can't be
     read; whether it may be reached is found out at each connection."""
+    # httpcore2 and the certificates take a while to load, which every start of a web process would pay.
+    from judges.endpoints.transport import EndpointTransport
+
     try:
         target = read_url(endpoint.base_url)
     except AddressRefused as refusal:

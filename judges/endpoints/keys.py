@@ -80,25 +80,24 @@ def _may_go_to(name: str, target: Target) -> bool:
 
 
 def encrypted(key: str) -> bytes:
-    return _fernet().encrypt(key.encode())
+    fernet, _invalid = _fernet()
+    return fernet.encrypt(key.encode())
 
 
 def encrypted_anew(token: bytes) -> bytes:
     """With the newest of the installation's keys. Raises Unreadable for one that none of them can read."""
-    from cryptography.fernet import InvalidToken
-
+    fernet, invalid = _fernet()
     try:
-        return _fernet().rotate(token)
-    except InvalidToken:
+        return fernet.rotate(token)
+    except invalid:
         raise Unreadable from None
 
 
 def _decrypted(token: bytes) -> str:
-    from cryptography.fernet import InvalidToken
-
+    fernet, invalid = _fernet()
     try:
-        return _fernet().decrypt(token).decode()
-    except (InvalidToken, UnicodeDecodeError):
+        return fernet.decrypt(token).decode()
+    except (invalid, UnicodeDecodeError):
         raise Unreadable from None
 
 
@@ -129,11 +128,12 @@ def key_of_endpoint(endpoint: Endpoint) -> Secret | None:
         raise StopRun(refusal.code, refusal.message) from None
 
 
-def _fernet() -> MultiFernet:
+def _fernet() -> tuple[MultiFernet, type[Exception]]:
     """The keys of JUDGE_SECRET_KEYS, the newest first; in the end one that is derived from SECRET_KEY, which encrypts
-    as long as the setting is empty, and still reads what it encrypted when it no longer is."""
-    # Here, not above: web processes load it only when a key is written.
-    from cryptography.fernet import Fernet, MultiFernet
+    as long as the setting is empty, and still reads what it encrypted when it no longer is. And what is raised for
+    something that none of them encrypted."""
+    # Web processes load it only when a key is written.
+    from cryptography.fernet import Fernet, InvalidToken, MultiFernet
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -141,4 +141,4 @@ def _fernet() -> MultiFernet:
         settings.SECRET_KEY.encode()
     )
     keys = [*settings.JUDGE_SECRET_KEYS, base64.urlsafe_b64encode(derived).decode()]
-    return MultiFernet([Fernet(key) for key in keys])
+    return MultiFernet([Fernet(key) for key in keys]), InvalidToken

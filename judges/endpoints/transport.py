@@ -19,7 +19,7 @@ import httpcore2
 from django.utils.translation import gettext as _
 
 from judges.endpoints.addresses import AddressRefused, Target
-from judges.endpoints.calls import CallFailed, StopRun, TryLater
+from judges.endpoints.calls import BadRequest, CallFailed, StopRun, TryLater
 from judges.endpoints.door import Door
 from judges.endpoints.keys import Secret
 from judges.endpoints.pinned import Deadline, PinnedBackend
@@ -35,10 +35,6 @@ KEEP_IDLE_SECONDS = 30.0
 
 # It logs addresses, and at the finest level what a server sent.
 logging.getLogger("httpcore2").setLevel(logging.WARNING)
-
-
-class BadRequest(CallFailed):
-    """The server understood that it was asked, and not what."""
 
 
 class EndpointTransport:

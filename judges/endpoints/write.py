@@ -21,6 +21,8 @@ from annotate.core.trail import note
 from annotate.models import Project, User
 from judges.endpoints.addresses import Target, addresses_of, read_url
 from judges.endpoints.calls import Answered, CallFailed, ChatRequest, StopRun
+from judges.endpoints.client import open_client
+from judges.endpoints.door import Door
 from judges.endpoints.keys import Unreadable, check_key, check_variable, encrypted, encrypted_anew, last4
 from judges.endpoints.read import endpoint_as_dict
 from judges.models import Endpoint
@@ -296,10 +298,6 @@ class Trial:
 
 def try_endpoint(*, endpoint: Endpoint, model: str | None = None) -> Trial:
     """Asks the model for one word, in the form in which judges ask; without a model, asks which models there are."""
-    # Here, not above: the library takes a second to load, which every start of a web process would pay.
-    from judges.endpoints.client import open_client
-    from judges.endpoints.door import Door
-
     try:
         with open_client(endpoint, door=Door(1), at_most=LONGEST_TRY) as client:
             if not model:

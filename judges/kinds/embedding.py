@@ -156,8 +156,9 @@ class AskingScorer:
 
 
 class LocalScorer:
-    def __init__(self, config: Config, tokenizer: Any, model: Any) -> None:
+    def __init__(self, config: Config, torch: Any, tokenizer: Any, model: Any) -> None:
         self._config = config
+        self._torch = torch
         self._tokenizer = tokenizer
         self._model = model
         self._longest = longest_of(tokenizer, model.config)
@@ -174,11 +175,9 @@ class LocalScorer:
 
     def _vectors(self, texts: Sequence[str]) -> tuple[dict[str, Vector], str]:
         """Of each text its vector, from as much of it as the model reads; and a word on that, if it wasn't all."""
-        import torch
-
         found: dict[str, Vector] = {}
         is_cut = False
-        with torch.inference_mode():
+        with self._torch.inference_mode():
             for start in range(0, len(texts), _AT_ONCE):
                 part = list(texts[start : start + _AT_ONCE])
                 read = self._tokenizer(

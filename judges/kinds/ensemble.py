@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+import alignment
 from annotate.core.units import KIND_ORDER, units_of
 from annotate.models import Criterion, Project, Sample
 from annotate.samples.read import samples_named
@@ -89,10 +90,8 @@ def _named(members: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dict[str, Any]:
-    from alignment.report import reference_of
-
     # Samples get a side here as they do at a report; of what is said of the test half, nothing is used.
-    reference = reference_of(evidence_of(criterion))
+    reference = alignment.report.reference_of(evidence_of(criterion))
     sides = divide(criterion, reference.strata())
     verdicts = {unit: passes for unit, passes in reference.positive.items() if sides[unit[0]]}
     keys = dict(samples_named(criterion.project, {name for name, _unit in verdicts}).values_list("external_id", "pk"))

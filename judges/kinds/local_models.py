@@ -10,7 +10,6 @@ import re
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from django.conf import settings
@@ -130,9 +129,9 @@ def checked_folder(name: str, digest: str) -> Path:
     return folder
 
 
-def load(folder: Path, head: str) -> tuple[Any, Any]:
-    """Tokeniser and model, ready to be asked. head: the name of one of the library's classes. Raises StopRun."""
-    library = _library()
+def load(folder: Path, head: str) -> tuple[Any, Any, Any]:
+    """torch, tokeniser and model, ready to be asked. head: the name of one of transformers' classes. Raises StopRun."""
+    torch, library = _libraries()
     options = {"local_files_only": True, "trust_remote_code": False}
     try:
         tokenizer = library.AutoTokenizer.from_pretrained(folder, **options)
@@ -146,7 +145,7 @@ def load(folder: Path, head: str) -> tuple[Any, Any]:
     if not tokenizer.is_fast:
         raise StopRun("no_model", _("“%(name)s” has no tokenizer.json.") % {"name": folder.name})
     model.eval()
-    return tokenizer, model
+    return torch, tokenizer, model
 
 
 def longest_of(tokenizer: Any, config: Any) -> int:
@@ -158,12 +157,14 @@ def longest_of(tokenizer: Any, config: Any) -> int:
     return int(min(positions, tokenizer.model_max_length))
 
 
-def _library() -> ModuleType:
+def _libraries() -> tuple[Any, Any]:
+    """torch and transformers, which take seconds to load."""
     # Before it is loaded: it reads these once.
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    import torch
     import transformers
 
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    return transformers
+    return torch, transformers

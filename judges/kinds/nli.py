@@ -80,8 +80,9 @@ def _says_entailment(label: str) -> bool:
 
 
 class NliScorer:
-    def __init__(self, config: Config, tokenizer: Any, model: Any) -> None:
+    def __init__(self, config: Config, torch: Any, tokenizer: Any, model: Any) -> None:
         self._config = config
+        self._torch = torch
         self._tokenizer = tokenizer
         self._model = model
         self._longest = longest_of(tokenizer, model.config)
@@ -132,14 +133,12 @@ class NliScorer:
         return found
 
     def _likely(self, inputs: Sequence[Mapping[str, list[int]]]) -> list[float]:
-        import torch
-
         found: list[float] = []
-        with torch.inference_mode():
+        with self._torch.inference_mode():
             for start in range(0, len(inputs), _AT_ONCE):
                 batch = self._tokenizer.pad(list(inputs[start : start + _AT_ONCE]), return_tensors="pt")
                 logits = self._model(**batch).logits.double()
-                found += torch.softmax(logits, dim=-1)[:, self._index].tolist()
+                found += self._torch.softmax(logits, dim=-1)[:, self._index].tolist()
         return found
 
     def _failed(self, unit: str, status: ScoreStatus, detail: str) -> Scored:

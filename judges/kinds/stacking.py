@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from django.utils.translation import gettext as _
 
 # Fewer verdicts tell weights from luck nowhere: the rarer of pass and fail on this many units at least, on so many for
@@ -82,8 +83,6 @@ def fit_stack(
 
     Raises NotStacked.
     """
-    import numpy as np
-
     table, target = np.asarray(scores, dtype=float).reshape(len(passes), len(members)), np.asarray(passes, dtype=bool)
     _require_enough(target, samples, members)
     for column, name in zip(table.T, members, strict=True):
@@ -140,7 +139,7 @@ def _require_enough(target: Any, samples: Sequence[str], members: Sequence[str])
 def _fit(table: Any, target: Any) -> Curve:
     """Maximum likelihood with a weak penalty on standardised scores, so that it exists even where the members tell
     passes from fails without an error."""
-    import numpy as np
+    # It takes two seconds to load, which every page that names this kind of judge would pay.
     from sklearn.linear_model import LogisticRegression
 
     centres = table.mean(0)

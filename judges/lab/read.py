@@ -9,26 +9,25 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django.db import connection
 from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+import alignment
 from annotate.core.scales import Value
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import Criterion, Label, Sample, Verdict
 from annotate.models.label import VerdictState
 from annotate.projects.read import current_criteria
 from annotate.samples.read import samples_named
+from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import load_scores
 from judges.kinds.registry import kind_named
 from judges.models import Judge, JudgeVersion, RunState, SplitMember, Trial
-
-if TYPE_CHECKING:
-    from alignment.report import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +41,9 @@ class OnDev:
     undecided: list[Label]
     verdicts: dict[UnitKey, Verdict]
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> alignment.report.Evidence:
         """For the figures that compare judges on them; every sample is dev."""
-        # Here, not above: the statistics take a second to load, and most processes never count anything.
-        from alignment.report import Evidence
-        from annotate.verdicts.evidence_read import asked
-
-        return Evidence(
+        return alignment.report.Evidence(
             criterion=asked(self.criterion),
             seed=self.criterion.project.seed,
             units=[(label.sample.external_id, label.unit) for label in self.labels],
@@ -91,9 +86,6 @@ def _by_unit(label: Label) -> tuple[str, str, str]:
     """As annotate.verdicts.ratings_read orders them: figures that hang on the order are the same."""
     return label.sample.external_id, label.unit, label.rater.name
 
-
-if TYPE_CHECKING:
-    from alignment.report import JudgeScores
 
 # Of the units that flipped, and of those whose answer changed without it: how many are read out.
 MOST_UNITS = 300
@@ -201,21 +193,19 @@ class Found:
 def trial_figures(trial: Trial) -> Found:
     """As far as both have been run. Of the trial's samples those that are dev, and nothing of any other: a report's
     figures at this choice of samples, so their basis is said there (docs/statistics.md)."""
-    # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.base.caveats import interval_caveat, rarer_samples
-    from alignment.report import reference_of, two_versions
-
     dev = on_dev(trial.criterion, trial.samples)
     keys = [sample.pk for sample in dev.samples.values()]
-    reference = reference_of(dev.evidence())
+    reference = alignment.report.reference_of(dev.evidence())
     sides = (trial.base, trial.version)
     said = [_scores(trial, version, keys) for version in sides]
-    figures = two_versions(reference, said[0], said[1], (title_of(sides[0]), title_of(sides[1])), MOST_UNITS)
+    figures = alignment.report.two_versions(
+        reference, said[0], said[1], (title_of(sides[0]), title_of(sides[1])), MOST_UNITS
+    )
     people = reference.labels() if reference.passing is None else reference.positive
     codes = {value: code for code, value in enumerate(dict.fromkeys(people.values()))}
     names = [sample for sample, _unit in people]
-    caveat = interval_caveat(
-        clusters=len(set(names)), rarer=rarer_samples([codes[value] for value in people.values()], names)
+    caveat = alignment.interval_caveat(
+        clusters=len(set(names)), rarer=alignment.rarer_samples([codes[value] for value in people.values()], names)
     )
     return Found(
         figures=figures,
@@ -230,13 +220,13 @@ def title_of(version: JudgeVersion) -> str:
     return _("Version %(label)s") % {"label": version.label}
 
 
-def _scores(trial: Trial, version: JudgeVersion, keys: Collection[int]) -> JudgeScores:
+def _scores(trial: Trial, version: JudgeVersion, keys: Collection[int]) -> alignment.report.JudgeScores:
     """Both versions belong to one judge, so the way its scores go is the same."""
     said = load_scores(trial.criterion, version, trial.dimension, keys)
     return replace(said, again={})
 
 
-def _failed(said: JudgeScores, people: Mapping[UnitKey, Any]) -> Counter[str]:
+def _failed(said: alignment.report.JudgeScores, people: Mapping[UnitKey, Any]) -> Counter[str]:
     return Counter(status for unit, status in said.failed.items() if unit in people)
 
 

@@ -15,10 +15,12 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, Sample, User
 from annotate.samples.read import samples_named
+from judges.core.split import drawn
 from judges.core.versions_read import current_version
 from judges.kinds.registry import kind_named
 from judges.lab.read import dimension_of, is_under_way
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, Trial, VersionState
+from judges.reports.evidence import settled_on_dev
 from judges.runs.write import RunEstimate, cancel_run, estimate_run, start_run
 from judges.versions.write import add_version, drop_version, keep_version
 
@@ -193,10 +195,6 @@ def same_question(criterion: Criterion, version: JudgeVersion, other: JudgeVersi
 def draw_samples(criterion: Criterion, count: int, seed: int, versions: Sequence[JudgeVersion]) -> list[str]:
     """At most `count` samples of dev, by their own ids, in order, about which each of the versions has something to
     ask; none about those that it is shown as examples, with people's answers."""
-    # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from judges.core.split import drawn
-    from judges.reports.evidence import settled_on_dev
-
     # By a number of each sample's own: more samples with the same seed are the earlier ones and others.
     order = sorted(settled_on_dev(criterion), key=lambda name: (drawn(seed, name, "trial"), name))
     chosen: list[str] = []

@@ -14,14 +14,14 @@ from typing import Any
 
 import orjson
 
-from alignment.report import Evidence, UnitKey, compare, reference_figures, reference_of
+import alignment
 from annotate.models import Criterion
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.scores_read import judge_scores, measured_by, whole_scores
 from judges.core.split import divide
 
 
-def full_evidence(criterion: Criterion, judge_name: str | None = None) -> Evidence:
+def full_evidence(criterion: Criterion, judge_name: str | None = None) -> alignment.report.Evidence:
     """With all judges or the one named. Samples that have a reference and no side yet get one, and keep it.
 
     Raises Invalid for a judge that the project doesn't have.
@@ -39,19 +39,19 @@ def settled_on_dev(criterion: Criterion) -> list[str]:
     """
     people = _divided(criterion)
     if not criterion.passes:
-        return sorted({sample for sample, _ in reference_of(people).labels()})
+        return sorted({sample for sample, _ in alignment.report.reference_of(people).labels()})
     return sorted(name for name, is_dev in people.is_dev.items() if is_dev)
 
 
-def _divided(criterion: Criterion) -> Evidence:
+def _divided(criterion: Criterion) -> alignment.report.Evidence:
     """People's side of the evidence, each sample with its side."""
     people = evidence_of(criterion)
-    strata = reference_of(people).strata()
+    strata = alignment.report.reference_of(people).strata()
     sides = divide(criterion, strata)
     return replace(people, is_dev={name: sides[name] for name in strata})
 
 
-def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:
+def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, Any]) -> str:
     """SHA-256 over the criterion's version, every rating, verdict and score that went in, and the parameters."""
     digest = hashlib.sha256()
 
@@ -83,7 +83,7 @@ def fingerprint_of(evidence: Evidence, parameters: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def _unit(row: tuple[UnitKey, Any]) -> UnitKey:
+def _unit(row: tuple[alignment.report.UnitKey, Any]) -> alignment.report.UnitKey:
     return row[0]
 
 
@@ -93,10 +93,10 @@ def align(criterion: Criterion, judge_name: str | None = None) -> dict[str, Any]
     Raises Invalid for a judge that the project doesn't have.
     """
     evidence = full_evidence(criterion, judge_name)
-    reference = reference_of(evidence)
+    reference = alignment.report.reference_of(evidence)
     return {
         "criterion": criterion.key,
         "version": criterion.version,
-        "reference": reference_figures(reference),
-        "judges": [compare(reference, judge).row for judge in evidence.judges],
+        "reference": alignment.report.reference_figures(reference),
+        "judges": [alignment.report.compare(reference, judge).row for judge in evidence.judges],
     }

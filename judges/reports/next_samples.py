@@ -14,29 +14,28 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+import alignment
 from annotate.batches.draws_read import unlabelled_samples
 from annotate.batches.sample_choice import MAX_SEED
 from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, Criterion, Project, User
 from annotate.samples.read import unit_counts
+from annotate.verdicts.evidence_read import evidence_of
 from judges.core.scores_read import judge_scores
 from judges.core.split import sides_of
-
-if TYPE_CHECKING:
-    from alignment.report import Chance
 
 
 class Draw(Protocol):
     """Samples drawn with known chances. plan: `plan_of` them."""
 
     @property
-    def chosen(self) -> Mapping[str, Chance]: ...
+    def chosen(self) -> Mapping[str, alignment.report.Chance]: ...
 
     @property
     def plan(self) -> str: ...
@@ -45,7 +44,7 @@ class Draw(Protocol):
 D = TypeVar("D", bound=Draw)
 
 
-def plan_of(chosen: Mapping[str, Chance]) -> str:
+def plan_of(chosen: Mapping[str, alignment.report.Chance]) -> str:
     """Says the same only while the draw is the same, so that one confirms what one has seen."""
     return hashlib.sha256(json.dumps(sorted(chosen.items())).encode()).hexdigest()[:32]
 
@@ -88,9 +87,6 @@ def make_drawn_batch(
         )
 
 
-if TYPE_CHECKING:
-    from alignment.report import Chance, JudgeScores, Proposal
-
 DEFAULT_COUNT = 40
 FEWEST_SAMPLES = 2
 MOST_SAMPLES = 5000
@@ -109,13 +105,13 @@ class NextSamples:
     """A draw as it can be made now. ``frame``: how many samples it is made from. ``plan``: says the same only while
     the draw is the same, so that one confirms what one has seen."""
 
-    proposal: Proposal
+    proposal: alignment.report.Proposal
     frame: int
     seed: int
     plan: str
 
     @property
-    def chosen(self) -> Mapping[str, Chance]:
+    def chosen(self) -> Mapping[str, alignment.report.Chance]:
         return self.proposal.chosen
 
 
@@ -126,10 +122,6 @@ def next_samples(
 
     A seed is drawn when none is given. Raises Invalid for a number that can't be drawn and for a judge without scores.
     """
-    # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.report import propose, reference_of
-    from annotate.verdicts.evidence_read import evidence_of
-
     names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))
     if not FEWEST_SAMPLES <= count <= min(len(names), MOST_SAMPLES):
         raise Invalid("bad_count", _cant_draw(count, len(names)))
@@ -138,9 +130,9 @@ def next_samples(
     people = evidence_of(criterion)
     # A sample that was labelled since the last report has no side yet. It gets one there, not here: then it counts.
     sides = sides_of(criterion)
-    is_dev = {sample: sides.get(sample, False) for sample in reference_of(people).strata()}
+    is_dev = {sample: sides.get(sample, False) for sample in alignment.report.reference_of(people).strata()}
     evidence = replace(people, judges=judges, is_dev=is_dev)
-    proposal = propose(evidence, names, count, seed=seed, about=_judge(judges, about))
+    proposal = alignment.report.propose(evidence, names, count, seed=seed, about=_judge(judges, about))
     return NextSamples(proposal, len(names), seed, plan_of(proposal.chosen))
 
 
@@ -184,17 +176,13 @@ def _cant_draw(count: int, unlabelled: int) -> str:
     return f"Draw from {FEWEST_SAMPLES} to {MOST_SAMPLES:,} samples at a time."
 
 
-def _judge(judges: Sequence[JudgeScores], about: About | None) -> JudgeScores | None:
+def _judge(judges: Sequence[alignment.report.JudgeScores], about: About | None) -> alignment.report.JudgeScores | None:
     if about is None:
         return None
     for one in judges:
         if (one.judge, one.dimension) == (about.judge, about.dimension):
             return one
     raise Invalid("unknown_judge", _("“%(judge)s” has no scores for this criterion.") % {"judge": about.judge[:80]})
-
-
-if TYPE_CHECKING:
-    from alignment.report import Chance, JudgeScores, OutcomeDraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +199,13 @@ class OutcomeQueue:
     """A draw as it can be made now. ``frame``: how many samples it is made from. ``plan``: says the same only while
     the draw is the same, so that one confirms what one has seen."""
 
-    draw: OutcomeDraw
+    draw: alignment.report.OutcomeDraw
     frame: int
     seed: int
     plan: str
 
     @property
-    def chosen(self) -> Mapping[str, Chance]:
+    def chosen(self) -> Mapping[str, alignment.report.Chance]:
         return self.draw.chosen
 
 
@@ -229,9 +217,6 @@ def outcome_queue(
     threshold: from which score on a sample's unit passes (up to which, where lower is better); None for a judge that
     answers with labels. Raises Invalid for a judge without scores, a missing threshold, shares, and an empty draw.
     """
-    # Here, not above: the statistics take a second to load, and most processes never count anything.
-    from alignment.report import draw_by_outcome, outcomes_of
-
     _check(shares)
     said = _said(criterion, about)
     if said.numbers and (threshold is None or not math.isfinite(threshold)):
@@ -242,10 +227,10 @@ def outcome_queue(
     if not names:
         raise Invalid("no_samples", _("Every sample has labels on this criterion, or waits in a batch."))
     seed = random.SystemRandom().randint(0, MAX_SEED) if seed is None else seed
-    outcomes = outcomes_of(
+    outcomes = alignment.report.outcomes_of(
         said, passes=criterion.passes, threshold=threshold, samples=names, sizes=unit_counts(criterion, names)
     )
-    found = draw_by_outcome(
+    found = alignment.report.draw_by_outcome(
         outcomes, {"fail": shares.fails, "pass": shares.passes, "no score": shares.unscored}, seed=seed
     )
     if len(found.chosen) > MOST_SAMPLES:
@@ -301,7 +286,7 @@ def _check(shares: Shares) -> None:
             )
 
 
-def _said(criterion: Criterion, about: About) -> JudgeScores:
+def _said(criterion: Criterion, about: About) -> alignment.report.JudgeScores:
     current, _earlier = judge_scores(criterion, about.judge)
     for one in current:
         if one.dimension == about.dimension:

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from django.utils.translation import gettext as _
 
-from alignment.report import Evidence, differences, evidence_as_dict, evidence_from_dict, report_figures
+import alignment
 from annotate.core.errors import Conflict
 from judges.models import AlignmentReport
 from judges.reports.read import is_shown, report_as_dict
@@ -23,14 +23,16 @@ _SCRIPT = Path(__file__).with_name("recompute.py")
 _WORDS = frozenset({"external_id", "text", "rationale", "unit_number"})
 
 
-def pack(evidence: Evidence) -> bytes:
+def pack(evidence: alignment.report.Evidence) -> bytes:
     # Without a time stamp: the same evidence, the same bytes.
-    return gzip.compress(orjson.dumps(evidence_as_dict(evidence)), mtime=0)
+    return gzip.compress(orjson.dumps(alignment.report.evidence_as_dict(evidence)), mtime=0)
 
 
 def reproduce(report: AlignmentReport) -> list[str]:
     """What comes out differently when the report's evidence is worked out with the program as it is now."""
-    return list(differences(figures_only(report.result), report_figures(_unpacked(report))))
+    return list(
+        alignment.report.differences(figures_only(report.result), alignment.report.report_figures(_unpacked(report)))
+    )
 
 
 def figures_only(result: dict[str, Any]) -> dict[str, Any]:
@@ -54,12 +56,12 @@ def bundle(report: AlignmentReport) -> bytes:
     return file.getvalue()
 
 
-def _unpacked(report: AlignmentReport) -> Evidence:
+def _unpacked(report: AlignmentReport) -> alignment.report.Evidence:
     if not is_shown(report):
         raise Conflict(
             "earlier_version", _("An earlier version of Touchstone made this report; its JSON can still be read.")
         )
-    return evidence_from_dict(orjson.loads(gzip.decompress(report.evidence)))
+    return alignment.report.evidence_from_dict(orjson.loads(gzip.decompress(report.evidence)))
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +72,7 @@ def _json(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False).encode()
 
 
-def _ratings(evidence: Evidence) -> bytes:
+def _ratings(evidence: alignment.report.Evidence) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(["sample_id", "unit", "rater", "value"])

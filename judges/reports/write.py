@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-import scipy
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Max
 
-from alignment.report import Evidence, report_figures
+import alignment
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.core.split import DEV_SHARE
@@ -49,7 +47,7 @@ class Basis:
     """What a report rests on: read in a moment, where working out the figures and drawing them takes seconds."""
 
     data_version: str
-    evidence: Evidence
+    evidence: alignment.report.Evidence
     parameters: dict[str, Any]
     fingerprint: str
 
@@ -115,16 +113,16 @@ def _parameters(criterion: Criterion) -> dict[str, Any]:
         "figures": FIGURES_VERSION,
         "libraries": {
             "python": platform.python_version(),
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
+            "numpy": version("numpy"),
+            "scipy": version("scipy"),
             "matplotlib": version("matplotlib"),
         },
     }
 
 
-def _result(criterion: Criterion, evidence: Evidence) -> dict[str, Any]:
+def _result(criterion: Criterion, evidence: alignment.report.Evidence) -> dict[str, Any]:
     project = criterion.project
-    figures = report_figures(evidence)
+    figures = alignment.report.report_figures(evidence)
     return {
         "project": {"slug": project.slug, "name": project.name},
         **figures,

@@ -10,6 +10,8 @@ from random import Random
 from django.utils.translation import gettext as _
 
 from judges.endpoints.calls import StopRun
+from judges.endpoints.client import open_client
+from judges.endpoints.door import useful_threads
 from judges.models import Endpoint, Run
 from judges.runs import queue
 from judges.runs.asking import Pace
@@ -56,9 +58,6 @@ class EndpointWork:
 
     def work(self, has_to_leave: Callable[[], bool]) -> None:
         """Until nothing is left that is soon due, the endpoint is changed, or others need this process more."""
-        from judges.endpoints.client import open_client
-        from judges.endpoints.door import useful_threads
-
         if not self._place.under_way().exists():
             return
         self._pace = Pace(self._endpoint.concurrency, self._rng)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -106,8 +107,6 @@ def salted(key: str, run_id: int) -> str:
 
 
 def _answered(key: str, row: Sequence[Any]) -> Answered:
-    import json
-
     body, model, tokens_in, tokens_out, latency = row
     body = json.loads(body) if isinstance(body, str) else body
     return Answered(

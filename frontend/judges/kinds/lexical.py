@@ -10,6 +10,8 @@ from django.utils.translation import pgettext_lazy
 
 from annotate.models import Project
 from frontend.judges.kinds.base import AGAINST, USUAL, TargetForm, given, target_initial
+from judges.kinds.lexical import KIND
+from judges.kinds.lexical.measures import MEASURES
 
 OPTIONS = ("against", "share", "contexts", "k1", "b", "similar", "unspaced")
 
@@ -63,9 +65,6 @@ class LexicalForm(TargetForm):
     )
 
     def __init__(self, project: Project, measure: str, *args: Any, **kwargs: Any) -> None:
-        # Here, not above: its libraries are none that every page needs.
-        from judges.kinds.lexical.measures import MEASURES
-
         kinds = list(MEASURES[measure].kinds)
         super().__init__(project, *args, kinds=kinds, **kwargs)
         self.measure = measure
@@ -80,8 +79,6 @@ class LexicalForm(TargetForm):
 
 def _options_of(project: Project, measure: str, unit: str) -> Mapping[str, Any]:
     """Those that the measure has, as it completes them itself."""
-    from judges.kinds.lexical import KIND
-
     # A name that is no criterion's.
     return KIND.complete({"measure": measure, "dimension": "\u2014", "unit": unit}, project)
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.units import KIND_ORDER
 from annotate.models import Project
 from frontend.judges.kinds.base import TargetForm, endpoint_field, given, target_initial
+from judges.kinds.llm.prompt import known_names
 
 # What a prompt's variables show, by their names (judges.kinds.llm.prompt).
 MEANS = {
@@ -151,8 +152,6 @@ class LLMForm(TargetForm):
     @property
     def variables(self) -> list[Variable]:
         """What a prompt about such units may use, as the form stands."""
-        from judges.kinds.llm.prompt import known_names
-
         criterion = self["criterion"].value()
         unit = self["unit"].value()
         if criterion:

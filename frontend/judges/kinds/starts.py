@@ -11,6 +11,10 @@ from django.utils.translation import gettext_lazy
 
 from annotate.models import Project
 from annotate.projects.read import current_criteria
+from judges.kinds import local_models
+from judges.kinds.lexical.measures import MEASURES
+from judges.kinds.llm import builtin_templates
+from judges.kinds.ragas import installed
 from judges.kinds.registry import runnable_kinds
 from judges.models import Endpoint, JudgeKind
 
@@ -126,8 +130,6 @@ def start_named(project: Project, key: str) -> Start | None:
 
 
 def _lexical(project: Project) -> Group:
-    from judges.kinds.lexical.measures import MEASURES
-
     starts = [
         Start(
             key=f"lexical-{name.replace('_', '-')}",
@@ -149,8 +151,6 @@ def _lexical(project: Project) -> Group:
 
 
 def _llm(project: Project) -> Group:
-    from judges.kinds.llm import builtin_templates
-
     starts = []
     for template in builtin_templates():
         criterion = _criterion_for(project, template.key, template.units)
@@ -181,8 +181,6 @@ def _no_endpoint(project: Project) -> str:
 
 
 def _ragas(project: Project) -> Group:
-    from judges.kinds.ragas.installed import how_to_install, installed_version
-
     return Group(
         kind=JudgeKind.RAGAS,
         title="RAGAS",
@@ -200,7 +198,7 @@ def _ragas(project: Project) -> Group:
             )
             for metric, (title, text) in RAGAS.items()
         ],
-        missing=_no_endpoint(project) if installed_version() else how_to_install(),
+        missing=_no_endpoint(project) if installed.installed_version() else installed.how_to_install(),
     )
 
 
@@ -235,8 +233,6 @@ def _embedding(project: Project) -> Group:
 
 
 def _nli(project: Project) -> Group:
-    from judges.kinds.local_models import is_installed, needs_models
-
     no_model = "" if _has_local_model() else _("The operator of this installation has put no model there yet.")
     return Group(
         kind=JudgeKind.NLI,
@@ -253,14 +249,12 @@ def _nli(project: Project) -> Group:
                 config={"criterion": first_criterion(project, ("claim", "fact", "answer"))},
             )
         ],
-        missing=no_model if is_installed() else needs_models(),
+        missing=no_model if local_models.is_installed() else local_models.needs_models(),
     )
 
 
 def _has_local_model() -> bool:
-    from judges.kinds.local_models import is_installed, model_names
-
-    return is_installed() and bool(model_names())
+    return local_models.is_installed() and bool(local_models.model_names())
 
 
 def _ensemble(project: Project) -> Group:

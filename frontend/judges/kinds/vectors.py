@@ -11,11 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
 from frontend.judges.kinds.base import AGAINST, USUAL, TargetForm, endpoint_field, given, target_initial
+from judges.kinds.local_models import model_names
 
 
 def folder_field() -> forms.ChoiceField:
-    from judges.kinds.local_models import model_names
-
     return forms.ChoiceField(
         label=_("Model"),
         choices=[(name, name) for name in model_names()],

@@ -13,8 +13,10 @@ from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.models import Criterion
 from annotate.projects.lookup import criterion_named, project_named
+from frontend.reports.file import report_html
 from frontend.reports.text_table import judge_table
 from judges.reports.evidence import align
+from judges.reports.write import build_report
 
 
 class Command(OneLineCommand):
@@ -46,10 +48,6 @@ class Command(OneLineCommand):
 
 def _rendered(criterion: Criterion, judge_name: str | None, form: str) -> str:
     if form == "html":
-        # Loads matplotlib, which takes longer than the other formats need altogether.
-        from frontend.reports.file import report_html
-        from judges.reports.write import build_report
-
         return report_html(build_report(criterion=criterion, judge_name=judge_name))
     found = align(criterion, judge_name)
     if form == "json":

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from annotate.core.text_tables import interval
-from frontend.reports.plots.svg import BAND, JUDGE, draw, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from frontend.reports.plots.ink import BAND, JUDGE, plain
+from frontend.reports.plots.svg import draw
 
 # A report holds any number of judges; a plot that fits a page does not.
 MAX_ROWS = 40
@@ -85,10 +85,6 @@ def paint_rows(axes: Axes, rows: Sequence[ForestRow]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(left=False)
     axes.spines["left"].set_visible(False)
-
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def differences_plot(name: str, rows: Sequence[ForestRow]) -> str:

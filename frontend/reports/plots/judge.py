@@ -7,13 +7,14 @@ Reliability diagram: of the units that got a probability, how many people really
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from annotate.core.text_tables import figure as number
-from frontend.reports.plots.svg import BAND, JUDGE, TNR, TPR, draw, plain
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR, plain
+from frontend.reports.plots.svg import draw
 
 # Room for a legend on the right, numbers of four digits on the left, and a word above.
 MARGINS = (0.6, 1.4, 0.25, 0.5)
@@ -58,9 +59,6 @@ def _paint(figure: Figure, curve: dict[str, Any], chosen: float | None) -> None:
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 # A single score is a bar of this width, in its own units.
 _ONE_BAR = 1.0
 
@@ -86,8 +84,6 @@ def _peak(counts: list[int], edges: list[float]) -> str:
 
 
 def _histogram_paint(figure: Figure, histogram: dict[str, Any], chosen: float | None) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
     axes = figure.add_subplot()
     axes.patch.set_visible(False)
     edges = histogram["edges"]
@@ -111,10 +107,6 @@ def _histogram_paint(figure: Figure, histogram: dict[str, Any], chosen: float | 
     axes.set_xlabel("score")
     axes.set_ylabel("units", labelpad=2)
     axes.legend(title="people", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def reliability_plot(name: str, judge: str, calibration: dict[str, Any]) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from annotate.core.text_tables import figure as number
 from annotate.core.text_tables import interval
-from frontend.reports.plots.svg import BAND, JUDGE, TNR, TPR, draw, plain, room_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR, plain
+from frontend.reports.plots.svg import draw, room_for
 
 # As many as differ by colour and dash; the table has all.
 _STYLES = ((JUDGE, "-"), (TPR, "--"), (TNR, ":"), (JUDGE, "-."), (TPR, (0, (1, 3))))
@@ -69,9 +69,6 @@ def _ticks(samples: Sequence[int]) -> list[int]:
             kept.append(count)
     return kept
 
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # A plot that fits a page; the table has them all.
 MAX_ROWS = 24
@@ -128,9 +125,6 @@ def _slices_paint(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
     axes.tick_params(left=False)
     axes.spines["left"].set_visible(False)
 
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MAX_TICKS = 8
 # Inches: left, with the label of the axis, right, top, with the legend, bottom.

@@ -4,7 +4,7 @@ of its own, ink in the page's text colour, and a description for those who can't
 Our Content-Security-Policy has no 'unsafe-inline', so a style attribute would be dropped by the browser; what
 matplotlib writes as style becomes presentation attributes, which every browser draws.
 
-Colours that keep a contrast of at least 3 to 1 with white and with the dark page; lines also differ by dash.
+Matplotlib takes half a second to load. Only the worker draws: what it calls is named in frontend/apps.py.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+import matplotlib as mpl
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from frontend.reports.plots.ink import CONTROL, plain
 
 SVG = "http://www.w3.org/2000/svg"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 # Matplotlib's black: replaced by the page's own ink, so that a plot reads on light and on dark.
 _INK = re.compile(r"^(#000000|#000|black)$")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 
 _SETTINGS: Any = {
     "svg.fonttype": "none",  # text stays text: searchable, in the page's font
@@ -50,11 +52,6 @@ def draw(
     `margins`: left, right, top and bottom, in inches, for a plot whose labels have a known size; without, room is made
     for what is there, which takes twice as long.
     """
-    # Here, not above: matplotlib takes half a second to load, and only the worker draws.
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
     with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
         # It measures text with a font that may lack Chinese characters; the reader's browser draws them with its own.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
@@ -74,12 +71,6 @@ def _within(size: tuple[float, float], margins: tuple[float, float, float, float
     """Left, bottom, right and top of the axes as shares of the figure."""
     (width, height), (left, right, top, bottom) = size, margins
     return left / width, bottom / height, 1 - right / width, 1 - top / height
-
-
-def plain(text: str, limit: int = 40) -> str:
-    """Text that XML can hold and that leaves room for the plot."""
-    text = _CONTROL.sub("", text)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def room_for(labels: Iterable[str]) -> float:
@@ -111,7 +102,7 @@ def embeddable(source: str, *, name: str, title: str, description: str) -> str:
     )
     for position, (tag, text) in enumerate((("title", title), ("desc", description))):
         element = ET.Element(f"{{{SVG}}}{tag}", {"id": f"{name}-{'description' if tag == 'desc' else tag}"})
-        element.text = _CONTROL.sub("", text)
+        element.text = CONTROL.sub("", text)
         root.insert(position, element)
     return ET.tostring(root, encoding="unicode")
 
@@ -153,9 +144,3 @@ def _rename(element: ET.Element, name: str) -> None:
     for attribute, value in element.attrib.items():
         if "url(#" in value:
             element.set(attribute, _REFERENCE.sub(lambda found: f"url(#{name}-{found[1]})", value))
-
-
-JUDGE = "#2f7fd1"
-TPR = "#c2661f"
-TNR = "#12907f"
-BAND = "#8a7fb5"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from alignment.judging.triage import RISK
 from annotate.core.text_tables import interval
-from frontend.reports.plots.svg import BAND, JUDGE, draw
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from frontend.reports.plots.ink import BAND, JUDGE
+from frontend.reports.plots.svg import draw
 
 # Inches: left, with the label of the axis, right, top, bottom.
 MARGINS = (0.85, 0.2, 0.15, 0.55)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from frontend.reports.plots.svg import JUDGE, TPR, plain
+from frontend.reports.plots.ink import JUDGE, TPR, plain
 
 WIDTH, _ROW, _TICKS = 640, 30, 22
 _LEFT, _RIGHT = 150, 470

@@ -14,9 +14,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log, sqrt
 from typing import Any, Protocol
 
-from rapidfuzz import fuzz, process
-from rapidfuzz.distance import LCSseq
-
 from annotate.core.spans import citations_in
 from annotate.core.units import parse_unit
 from annotate.models import Sample
@@ -173,7 +170,7 @@ class RougeL(_Compared):
                 (_share(common, len(own), len(source), options["share"]), common)
                 for source in reading.source(options["against"])
                 if source
-                for common in (LCSseq.similarity(own, source),)
+                for common in (_rapidfuzz().distance.LCSseq.similarity(own, source),)
             ),
         )
         return best[0], f"{best[1]} of {len(own)} words stand in this order in {SOURCES[options['against']]}."
@@ -311,7 +308,15 @@ def _may_differ(word: str) -> bool:
 
 
 def _is_near(word: str, others: list[str], similar: float) -> bool:
-    return process.extractOne(word, others, scorer=fuzz.ratio, score_cutoff=100 * similar) is not None
+    library = _rapidfuzz()
+    return library.process.extractOne(word, others, scorer=library.fuzz.ratio, score_cutoff=100 * similar) is not None
+
+
+def _rapidfuzz() -> Any:
+    """Loaded by who compares words, and not by every page with a list of the measures."""
+    import rapidfuzz
+
+    return rapidfuzz
 
 
 MEASURES: dict[str, Measure] = {

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotate.core.errors import Refusal
 from annotate.core.text_tables import interval, text_table
+from annotate.demo import DEMO_LOGINS, DEMO_SLUG
 from annotate.management.base import OneLineCommand
 from annotate.models import Criterion, Project
 from annotate.projects.lookup import criterion_named, project_named
@@ -28,8 +29,6 @@ class Command(OneLineCommand):
     help = "Has the worker make the demo's report, prints its judges and the demo's logins."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from annotate.demo import DEMO_LOGINS, DEMO_SLUG
-
         try:
             criterion = criterion_named(project_named(DEMO_SLUG), CRITERION)
             report = _report_of_the_worker(criterion)

@@ -1,0 +1,235 @@
+"""The names that ``alignment`` offers, from the rooms they live in."""
+
+from alignment.agreement.alpha import krippendorff_alpha
+from alignment.agreement.cohen import cohen_kappa
+from alignment.agreement.icc import intraclass_correlation
+from alignment.agreement.mean_kappa import mean_pairwise_kappa, mean_pairwise_pi, scott_pi
+from alignment.agreement.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
+from alignment.agreement.pairs import Pair, pairwise
+from alignment.agreement.self_consistency import Consistency, SelfConsistency, self_consistency
+from alignment.agreement.summary import AgreementSummary, Prevalence, agreement_summary, paradox_note, prevalence
+from alignment.agreement.with_others import RestAgreement, WithTheRest, agreement_with_rest
+from alignment.base.bootstrap import RESAMPLES, seeded
+from alignment.base.caveats import interval_caveat, rarer_samples
+from alignment.base.estimate import Estimate
+from alignment.base.interval import CLUSTERS_FOR_INFLUENCE, clustered_share
+from alignment.base.ratings import Ratings, Scale
+from alignment.base.significance import benjamini_yekutieli, holm
+from alignment.calibration.calibrators import (
+    Calibrator,
+    CutpointCalibrator,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    ThresholdCalibrator,
+)
+from alignment.calibration.fit import CrossFit, NotFitted, cross_fit, cross_fit_on, fit_calibrator
+from alignment.calibration.reliability import (
+    CalibrationFigures,
+    ReliabilityPoint,
+    calibration_figures,
+    evaluate_calibrator,
+)
+from alignment.calibration.split import dev_test_split
+from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene, why_unidentified
+from alignment.consensus.majority import TIE, Consensus, consensus_labels, rest_label
+from alignment.judging.alternative_annotator import AlternativeAnnotatorTest, AnnotatorTest, alternative_annotator_test
+from alignment.judging.annotator_errors import AnnotatorErrors, HumanErrors, annotator_errors
+from alignment.judging.auc import pr_auc, roc_auc
+from alignment.judging.bland_altman import BlandAltman, bland_altman, on_scale
+from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, ceiling_verdict, human_ceiling
+from alignment.judging.correlation import kendall, pearson, spearman
+from alignment.judging.drift import DriftWatch, watch_drift
+from alignment.judging.label_judge import LabelResult, judge_label_kappa
+from alignment.judging.looks import kappa_at_look, level_of_look, widening
+from alignment.judging.noise import JudgeUnderNoise, judge_under_noise
+from alignment.judging.paired import Flips, PairedLabels, PairedThresholds, paired_at_thresholds, paired_labels
+from alignment.judging.prevalence import CorrectedRate, PpiMean, corrected_rate, ppi_mean, rogan_gladen
+from alignment.judging.reference import BinaryReference, MeanReference, mean_value, reference_majority
+from alignment.judging.slices import Slice, slices_at_threshold
+from alignment.judging.threshold import Sweep, ThresholdResult, at_threshold, sweep
+from alignment.judging.triage import (
+    CertifiedRegion,
+    RiskCoverage,
+    certified_region,
+    decisions_needed,
+    distance_steps,
+    risk_coverage,
+    share_inside,
+)
+from alignment.judging.trust import Trust, trust_verdict
+from alignment.judging.weighted import Design, WeightedResult, weighted_at_threshold, weighted_mean
+from alignment.planning.sample_size import (
+    Plannable,
+    kappa_influence,
+    plannable,
+    plannable_from_estimate,
+    plannable_from_influence,
+    two_digits,
+)
+from alignment.planning.selection import (
+    Draw,
+    allocate,
+    draw,
+    expected_spread,
+    guessed_spread,
+    judge_views,
+    strata,
+    worth,
+)
+from alignment.retrieval.sample_metrics import (
+    context_entity_recall,
+    context_precision,
+    context_recall,
+    faithfulness,
+    mean_over_samples,
+    ndcg_at_k,
+    noise_sensitivity,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank,
+)
+
+__all__ = [
+    "CLUSTERS_FOR_INFLUENCE",
+    "RESAMPLES",
+    "TIE",
+    "AgreementSummary",
+    "AlternativeAnnotatorTest",
+    "AnnotatorCeiling",
+    "AnnotatorErrors",
+    "AnnotatorTest",
+    "BinaryReference",
+    "BlandAltman",
+    "CalibrationFigures",
+    "Calibrator",
+    "CeilingVerdict",
+    "CertifiedRegion",
+    "Consensus",
+    "Consistency",
+    "CorrectedRate",
+    "CrossFit",
+    "CutpointCalibrator",
+    "DawidSkene",
+    "Design",
+    "Draw",
+    "DriftWatch",
+    "Estimate",
+    "Flips",
+    "HumanCeiling",
+    "HumanErrors",
+    "IsotonicCalibrator",
+    "JudgeUnderNoise",
+    "LabelResult",
+    "MeanReference",
+    "NotFitted",
+    "Pair",
+    "PairedLabels",
+    "PairedThresholds",
+    "Plannable",
+    "PlattCalibrator",
+    "PpiMean",
+    "Prevalence",
+    "Ratings",
+    "ReliabilityPoint",
+    "RestAgreement",
+    "RiskCoverage",
+    "Scale",
+    "SelfConsistency",
+    "Slice",
+    "Sweep",
+    "ThresholdCalibrator",
+    "ThresholdResult",
+    "Trust",
+    "WeightedResult",
+    "WithTheRest",
+    "agreement_summary",
+    "agreement_with_rest",
+    "allocate",
+    "alternative_annotator_test",
+    "annotator_errors",
+    "at_threshold",
+    "benjamini_yekutieli",
+    "bland_altman",
+    "brennan_prediger",
+    "calibration_figures",
+    "ceiling_verdict",
+    "certified_region",
+    "clustered_share",
+    "cohen_kappa",
+    "consensus_labels",
+    "context_entity_recall",
+    "context_precision",
+    "context_recall",
+    "corrected_rate",
+    "cross_fit",
+    "cross_fit_on",
+    "decisions_needed",
+    "dev_test_split",
+    "distance_steps",
+    "draw",
+    "evaluate_calibrator",
+    "expected_spread",
+    "faithfulness",
+    "fit_calibrator",
+    "fit_dawid_skene",
+    "fleiss_kappa",
+    "guessed_spread",
+    "gwet_ac1",
+    "gwet_ac2",
+    "holm",
+    "human_ceiling",
+    "interval_caveat",
+    "intraclass_correlation",
+    "judge_label_kappa",
+    "judge_under_noise",
+    "judge_views",
+    "kappa_at_look",
+    "kappa_influence",
+    "kendall",
+    "krippendorff_alpha",
+    "level_of_look",
+    "mean_over_samples",
+    "mean_pairwise_kappa",
+    "mean_pairwise_pi",
+    "mean_value",
+    "ndcg_at_k",
+    "noise_sensitivity",
+    "on_scale",
+    "paired_at_thresholds",
+    "paired_labels",
+    "pairwise",
+    "paradox_note",
+    "pearson",
+    "percent_agreement",
+    "plannable",
+    "plannable_from_estimate",
+    "plannable_from_influence",
+    "ppi_mean",
+    "pr_auc",
+    "precision_at_k",
+    "prevalence",
+    "rarer_samples",
+    "recall_at_k",
+    "reciprocal_rank",
+    "reference_majority",
+    "rest_label",
+    "risk_coverage",
+    "roc_auc",
+    "rogan_gladen",
+    "scott_pi",
+    "seeded",
+    "self_consistency",
+    "share_inside",
+    "slices_at_threshold",
+    "spearman",
+    "strata",
+    "sweep",
+    "trust_verdict",
+    "two_digits",
+    "watch_drift",
+    "weighted_at_threshold",
+    "weighted_mean",
+    "why_unidentified",
+    "widening",
+    "worth",
+]

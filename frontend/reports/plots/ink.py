@@ -1,0 +1,21 @@
+"""Colours and labels of every plot, whoever draws it.
+
+The colours keep a contrast of at least 3 to 1 with white and with the dark page; lines also differ by dash.
+"""
+
+from __future__ import annotations
+
+import re
+
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+
+JUDGE = "#2f7fd1"
+TPR = "#c2661f"
+TNR = "#12907f"
+BAND = "#8a7fb5"
+
+
+def plain(text: str, limit: int = 40) -> str:
+    """Text that XML can hold and that leaves room for the plot."""
+    text = CONTROL.sub("", text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
