@@ -27,6 +27,7 @@ from alignment import (
     brennan_prediger,
     calibration_figures,
     certified_region,
+    clustered_share,
     cohen_kappa,
     consensus_labels,
     corrected_rate,
@@ -896,6 +897,7 @@ UNDEFINED = {
         (lambda: mean_over_samples([], [], **NONE), "no samples"),
         (lambda: mean_over_samples([faithfulness([])] * 2, [1, 2], **NONE), "undefined in every sample"),
     ],
+    "clustered_share": [(lambda: clustered_share([], [], name="share", undefined="no trials"), "no trials")],
     "watch_drift": [(lambda: watch_drift(*EMPTY, 0.05).error, "no units")],
     "self_consistency": [
         (
@@ -950,6 +952,7 @@ NO_ESTIMATE = {
     "kappa_influence", "level_of_look", "mean_value", "on_scale", "paradox_note", "plannable",
     "plannable_from_estimate", "plannable_from_influence", "prevalence", "rarer_samples", "reference_majority",
     "rest_label", "rogan_gladen", "strata", "sweep", "trust_verdict", "widening", "worth",
+    "seeded", "two_digits", "why_unidentified",
 }  # fmt: skip
 #: Metrics of one sample know neither clusters nor intervals. Their own tests hold bounds, order and undefined cases;
 #: here is their mean.
@@ -957,8 +960,9 @@ OF_ONE_SAMPLE = {
     "context_entity_recall", "context_precision", "context_recall", "faithfulness", "ndcg_at_k", "noise_sensitivity",
     "precision_at_k", "recall_at_k", "reciprocal_rank",
 }  # fmt: skip
-#: Their own tests hold what is above: order of arrival matters to the one, the other needs a region or another figure.
-ELSEWHERE = {"watch_drift", "share_inside", "kappa_at_look"}
+#: Their own tests hold what is above: order of arrival matters to the one, others need a region or another figure, or
+#: are a proportion as any other.
+ELSEWHERE = {"clustered_share", "watch_drift", "share_inside", "kappa_at_look"}
 
 
 def test_every_statistic_is_here():
