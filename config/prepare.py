@@ -20,7 +20,7 @@ def static_fingerprint() -> str:
     state = hashlib.sha256()
     for pinned in (root / "requirements-server.txt", root / "config" / "staticfiles.py"):
         state.update(pinned.read_bytes())
-    for path in sorted(root.glob("*/static/**/*")):
+    for path in sorted(root.glob("frontend/*/static/**/*")):
         if path.is_file():
             about = path.stat()
             state.update(f"{path.relative_to(root)} {about.st_size} {about.st_mtime_ns}\n".encode())

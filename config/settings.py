@@ -379,6 +379,8 @@ JUDGE_MODELS_DIR = env.optional_folder("JUDGE_MODELS_DIR")
 
 STATIC_URL = "/static/"
 STATIC_ROOT = env.folder("STATIC_ROOT", DATA_DIR / "static")
+# Each room of the front end has its own scripts and style sheets.
+STATICFILES_DIRS = sorted((BASE_DIR / "frontend").glob("*/static"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "config.staticfiles.ModuleManifestStorage"},

@@ -11,10 +11,11 @@ _STATIC_IMPORT = (
 _DYNAMIC_IMPORT = (
     r"""(?m)^(?P<matched>(?P<head>(?!\s*(?:/?\*|//))[^\n]*?\bimport\(\s*)["'](?P<url>\.{1,2}/[^"']+)["'])"""
 )
+_IMPORTS = ((_STATIC_IMPORT, """%(head)s"%(url)s\""""), (_DYNAMIC_IMPORT, """%(head)s"%(url)s\""""))
 
 
 class ModuleManifestStorage(CompressedManifestStaticFilesStorage):
-    """Also rewrites the relative imports in our own modules, the files below `js/`.
+    """Also rewrites the relative imports in our own modules, those of the rooms that import others.
 
     Without it a changed module would keep importing its old neighbours from the browser's cache. Django's own
     `support_js_module_import_aggregation` takes every .js file, and stumbles over an example in a comment of a
@@ -23,5 +24,5 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):
 
     patterns = (
         *ManifestFilesMixin.patterns,
-        ("js/*.js", ((_STATIC_IMPORT, """%(head)s"%(url)s\""""), (_DYNAMIC_IMPORT, """%(head)s"%(url)s\""""))),
+        *((f"{room}/*.js", _IMPORTS) for room in ("adjudicate", "base", "data", "label")),
     )

@@ -59,7 +59,7 @@ _PAGES_WITH_OPTIONS = ("workspace", "dispute")
 ACTIONS_BESIDE_OPTIONS = frozenset(action for page in _PAGES_WITH_OPTIONS for action in PAGE_ACTIONS[page])
 
 RESERVED_HOTKEYS = frozenset(key for action in ACTIONS_BESIDE_OPTIONS for key in DEFAULT_HOTKEYS[action])
-# Options without a hotkey of their own are on these (optionKeys in frontend/static/js/keys.js).
+# Options without a hotkey of their own are on these (optionKeys in frontend/base/static/base/keys.js).
 OPTION_KEYS = frozenset("0123456789-")
 
 

@@ -1,8 +1,8 @@
 """Evidence spans: offsets in Unicode code points, kept with their quote, by which they are found again when the text
-around them has changed. Mirrored by frontend/static/js/spans.js on tests/fixtures/spans.json.
+around them has changed. Mirrored by frontend/base/static/base/spans.js on tests/fixtures/spans.json.
 
 Citations in an answer: `[1]`, `[2, 3]`, `[1-3]`, also in full-width brackets, name contexts by rank, from 1.
-The one definition; mirrored by frontend/static/js/citations.js on tests/fixtures/citations.json.
+The one definition; mirrored by frontend/label/static/label/citations.js on tests/fixtures/citations.json.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def is_dropped(claim: Mapping[str, Any]) -> bool:
 
 def reading_order(claims: Sequence[Mapping[str, Any]]) -> list[int]:
     """Indices of the claims that are there, as they stand in the answer; those without a place come last. Mirrored by
-    claimOrder of frontend/static/js/steps.js."""
+    claimOrder of frontend/label/static/label/steps.js."""
     there = [index for index, claim in enumerate(claims) if not is_dropped(claim)]
     return sorted(there, key=lambda index: (claims[index].get("start") is None, claims[index].get("start") or 0, index))
 

@@ -183,7 +183,7 @@ def _side_by_side(claims: list[dict[str, Any]]) -> Iterator[tuple[int, int, int]
 
 
 def cites_words(citation: Citation, contexts: int) -> str:
-    """What is cited, and when it isn't there, how many there are. js/texts.js says the same."""
+    """What is cited, and when it isn't there, how many there are. label/texts.js says the same."""
     if citation.first == citation.last:
         cites = _("cites context %(n)d") % {"n": citation.first}
     else:

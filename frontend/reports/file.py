@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils import translation
@@ -20,7 +20,7 @@ from frontend.reports.page import report_context
 from judges.models import AlignmentReport
 from judges.reports.read import one_report
 
-_CSS = settings.BASE_DIR / "frontend" / "static" / "css"
+_CSS = Path(__file__).parent / "static" / "reports"
 
 
 def report_html(report: AlignmentReport) -> str:

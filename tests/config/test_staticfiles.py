@@ -9,7 +9,7 @@ from django.core.files.storage import FileSystemStorage
 from config.staticfiles import ModuleManifestStorage
 
 FILES = {
-    "js/main.js": (
+    "label/main.js": (
         "// Modules may import and export { these } from others.\n"
         '/* import {x} from "./missing.js"; is an example in a comment\n * import "./missing.js"\n */\n'
         'import {a, b} from "./a.js";\n'
@@ -20,9 +20,9 @@ FILES = {
         'const text = "import nothing from here";\n'
         'import {e} from "https://example.org/e.js";\n'
     ),
-    "js/a.js": "export const a = 1;\nexport const b = 2;\n",
-    "js/deep/c.js": 'import {a} from "../a.js";\nexport const c = a;\nexport const d = a;\n',
-    "js/deep/side.js": "console.log(1);\n",
+    "label/a.js": "export const a = 1;\nexport const b = 2;\n",
+    "label/deep/c.js": 'import {a} from "../a.js";\nexport const c = a;\nexport const d = a;\n',
+    "label/deep/side.js": "console.log(1);\n",
     "other/vendor.js": '/* import {x} from "./missing.js" */\nimport {y} from "./absent.js";\n',
 }
 
@@ -46,18 +46,18 @@ def manifest_settings(settings) -> None:
 
 def test_imports_in_our_modules_are_hashed(tmp_path: Path, manifest_settings: None) -> None:
     names = collect(tmp_path, FILES)
-    text = (tmp_path / names["js/main.js"]).read_text()
-    a, side, c = (Path(names[name]).name for name in ("js/a.js", "js/deep/side.js", "js/deep/c.js"))
+    text = (tmp_path / names["label/main.js"]).read_text()
+    a, side, c = (Path(names[name]).name for name in ("label/a.js", "label/deep/side.js", "label/deep/c.js"))
     assert f'import {{a, b}} from "./{a}";' in text
     assert f'}} from "./deep/{c}"\n' in text
     assert f'import "./deep/{side}";' in text
     assert f'export * from "./{a}";' in text
     assert f'import("./deep/{side}")' in text
-    assert f'from "../{a}";' in (tmp_path / names["js/deep/c.js"]).read_text()
+    assert f'from "../{a}";' in (tmp_path / names["label/deep/c.js"]).read_text()
 
 
 def test_comments_strings_and_other_hosts_are_left_alone(tmp_path: Path, manifest_settings: None) -> None:
-    text = (tmp_path / collect(tmp_path, FILES)["js/main.js"]).read_text()
+    text = (tmp_path / collect(tmp_path, FILES)["label/main.js"]).read_text()
     assert '/* import {x} from "./missing.js"; is an example in a comment\n * import "./missing.js"\n */' in text
     assert '"import nothing from here"' in text
     assert 'from "https://example.org/e.js"' in text
@@ -69,11 +69,11 @@ def test_files_of_others_are_left_alone(tmp_path: Path, manifest_settings: None)
 
 def test_a_change_below_renames_all_above(tmp_path: Path, manifest_settings: None) -> None:
     before = collect(tmp_path / "before", FILES)
-    after = collect(tmp_path / "after", {**FILES, "js/a.js": "export const a = 3;\nexport const b = 2;\n"})
+    after = collect(tmp_path / "after", {**FILES, "label/a.js": "export const a = 3;\nexport const b = 2;\n"})
     changed = {name for name in FILES if before[name] != after[name]}
-    assert changed == {"js/a.js", "js/deep/c.js", "js/main.js"}
+    assert changed == {"label/a.js", "label/deep/c.js", "label/main.js"}
 
 
 def test_an_import_of_a_missing_file_stops_collectstatic(tmp_path: Path, manifest_settings: None) -> None:
     with pytest.raises(AssertionError, match=r"absent\.js"):
-        collect(tmp_path, {"js/main.js": 'import {x} from "./absent.js";\n'})
+        collect(tmp_path, {"label/main.js": 'import {x} from "./absent.js";\n'})

@@ -5,13 +5,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-
-from tests.conftest import ROOT
+from django.contrib.staticfiles import finders
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
-MODULES = ROOT / "frontend" / "static" / "js"
 HOME = "http://modules.test/"
 
 
@@ -23,7 +21,9 @@ def _serving(browser: Browser) -> Iterator[Page]:
     def answer(route: Route) -> None:
         name = route.request.url.removeprefix(HOME)
         if name:
-            route.fulfill(path=MODULES / name, content_type="text/javascript")
+            path = finders.find(name)
+            assert isinstance(path, str), f"there is no {name}"
+            route.fulfill(path=path, content_type="text/javascript")
         else:
             route.fulfill(body="<!doctype html>", content_type="text/html")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def call(page: Page, name: str, *given: Any) -> Any:
-    return page.evaluate(f"async (given) => (await import('/claims-words.js')).{name}(...given)", list(given))
+    return page.evaluate(f"async (given) => (await import('/data/claims-words.js')).{name}(...given)", list(given))
 
 
 @pytest.mark.parametrize(

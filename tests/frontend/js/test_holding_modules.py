@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 COMMENT = """async () => {
   document.body.innerHTML = '<textarea id="comment"></textarea><button>Elsewhere</button>';
-  const { Comment } = await import("/comment.js");
+  const { Comment } = await import("/label/comment.js");
   const field = document.getElementById("comment");
   const saved = [];
   let inHand = { task: 1, step: { key: "claim:0|support" } };
@@ -74,7 +74,7 @@ def test_a_comment_on_a_task_that_is_gone_is_handed_back_and_lands_nowhere(modul
 def test_both_tasks_that_are_held_are_kept(stopped: Page) -> None:
     stopped.evaluate(
         """async () => {
-          const { startHeartbeat } = await import("/heartbeat.js");
+          const { startHeartbeat } = await import("/label/heartbeat.js");
           window.sent = [];
           window.lost = [];
           window.there = true;
@@ -101,7 +101,7 @@ def test_both_tasks_that_are_held_are_kept(stopped: Page) -> None:
 def test_two_quick_presses_take_back_once(modules: Page) -> None:
     found = modules.evaluate(
         """async () => {
-          const { Finishes } = await import("/back.js");
+          const { Finishes } = await import("/label/take-back.js");
           const asked = [];
           const shown = [];
           const outbox = { withdraw: () => false, finishing: [], state: "saved" };
@@ -130,7 +130,7 @@ WHOLE = {
 
 OUTBOX = """async ({ stored }) => {
   for (const [name, text] of Object.entries(stored)) localStorage.setItem(name, text);
-  const { Outbox } = await import("/outbox.js");
+  const { Outbox } = await import("/label/outbox.js");
   const sent = [];
   const later = () => new Promise((resolve) => setTimeout(resolve));
   const away = { outcome: "away", status: 0, data: null };

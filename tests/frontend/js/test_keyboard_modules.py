@@ -34,7 +34,7 @@ MEANT: list[tuple[str, dict[str, Any], list[str]]] = [
 
 def test_what_a_key_means_on_several_layouts(modules: Page) -> None:
     script = """async (keys) => {
-      const { meant } = await import("/keys.js");
+      const { meant } = await import("/base/keys.js");
       return keys.map((key) => meant(new KeyboardEvent("keydown", key)));
     }"""
     found = modules.evaluate(script, [pressed for _, pressed, _ in MEANT])
@@ -46,7 +46,7 @@ def test_a_key_acts_once_and_control_means_letters_on_every_layout(modules: Page
     """On a French keyboard: 6, not the tenth point. On a Russian one: Ctrl+я is Ctrl+Z."""
     done = modules.evaluate(
         """async () => {
-          const { bindKeys } = await import("/keys.js");
+          const { bindKeys } = await import("/base/keys.js");
           const done = [];
           bindKeys({
             option: (key) => (/[\\d-]/.test(key) ? () => done.push(`option ${key}`) : undefined),
@@ -74,7 +74,7 @@ def test_what_is_said_for_one_key_is_said_together_and_again(modules: Page) -> N
     said = modules.evaluate(
         """async () => {
           document.body.innerHTML = '<p id="announce" role="status"></p>';
-          const { announce, sentence, shortened } = await import("/live.js");
+          const { announce, sentence, shortened } = await import("/base/announce.js");
           const region = document.getElementById("announce");
           const later = () => new Promise((resolve) => setTimeout(resolve));
           announce("Supported.");
@@ -114,7 +114,7 @@ def test_a_choice_and_the_next_unit_are_said_shortly(modules: Page) -> None:
         """async (texts) => {
           const listed = Object.entries(texts).map(([name, text]) => `<i data-text="${name}">${text}</i>`).join("");
           document.body.innerHTML = `<template id="texts">${listed}</template>`;
-          const { choiceAloud, stepAloud, taskAloud } = await import("/spoken.js");
+          const { choiceAloud, stepAloud, taskAloud } = await import("/label/spoken.js");
           const options = [{ value: "yes", label: "Supported" }];
           const support = { name: "Support", prompt: "Do the contexts support this claim?", options };
           const relevance = { name: "Relevance", prompt: "How much does it help", options: [] };
@@ -151,7 +151,7 @@ UNASKED = """async () => {
     <dialog id="one"><h2 tabindex="-1" autofocus>One</h2><button id="keep">Keep mine</button></dialog>
     <dialog id="two"><h2 tabindex="-1" autofocus>Two</h2></dialog>
     <dialog id="asked"><button id="reason">Reason</button></dialog>`;
-  const { guardUnasked, showUnasked } = await import("/unasked.js");
+  const { guardUnasked, showUnasked } = await import("/label/unasked.js");
   const byId = (id) => document.getElementById(id);
   window.shown = [];
   const show = (id) => showUnasked(() => new Promise((resolve) => {

@@ -19,7 +19,7 @@ SPANS = json.loads((ROOT / "tests" / "fixtures" / "spans.json").read_text())["pl
 def test_code_points_become_utf16(modules: Page, case: dict[str, Any]) -> None:
     found = modules.evaluate(
         """async ({ text, spans }) => {
-          const { toUtf16 } = await import("/spans.js");
+          const { toUtf16 } = await import("/base/spans.js");
           return spans.map((span) => {
             const [start, end] = toUtf16(text, [span.start, span.end]);
             return { utf16: [start, end], quote: text.slice(start, end) };
@@ -32,7 +32,7 @@ def test_code_points_become_utf16(modules: Page, case: dict[str, Any]) -> None:
 
 def test_overlapping_claims_are_cut_and_nothing_is_lost(modules: Page) -> None:
     parts = modules.evaluate(
-        """async () => (await import("/spans.js")).segments("a😀bcd", [
+        """async () => (await import("/base/spans.js")).segments("a😀bcd", [
           { id: 0, start: 0, end: 4 }, { id: 1, start: 2, end: 3 }, { id: 2, start: 9, end: 9 }])"""
     )
     assert parts == [
@@ -55,11 +55,11 @@ def test_overlapping_claims_are_cut_and_nothing_is_lost(modules: Page) -> None:
 )
 def test_keys_of_options(modules: Page, labels: list[str], keys: list[str]) -> None:
     options = [{"value": label, "label": label} for label in labels]
-    assert modules.evaluate("async (options) => (await import('/keys.js')).optionKeys(options)", options) == keys
+    assert modules.evaluate("async (options) => (await import('/base/keys.js')).optionKeys(options)", options) == keys
 
 
 OUTBOX = """async (replies) => {
-  const { Outbox } = await import("/outbox.js");
+  const { Outbox } = await import("/label/outbox.js");
   const sent = [];
   const wait = () => new Promise((resolve) => setTimeout(resolve));
   const api = {
@@ -161,7 +161,7 @@ def test_two_tabs_disagree_also_when_only_their_evidence_differs(
 def test_history_goes_back_and_forth_and_skips_what_changed_elsewhere(modules: Page) -> None:
     told = modules.evaluate(
         """async () => {
-          const { History, saidOf } = await import("/history.js");
+          const { History, saidOf } = await import("/label/history.js");
           const history = new History();
           const at = new Map();
           const now = (key) => saidOf(at.get(key));
@@ -192,7 +192,7 @@ def test_history_goes_back_and_forth_and_skips_what_changed_elsewhere(modules: P
 
 def test_keys_of_ones_own_and_those_that_always_work(modules: Page) -> None:
     found = modules.evaluate(
-        """async () => (await import("/actions.js")).actionsByKey({ next_unit: ["n", "j"], undo: ["q"] })"""
+        """async () => (await import("/label/actions.js")).actionsByKey({ next_unit: ["n", "j"], undo: ["q"] })"""
     )
     assert {key: found[key] for key in ("n", "j", "q", "Enter", "ArrowRight", "ctrl+z")} == {
         "n": "next_unit", "j": "next_unit", "q": "undo", "Enter": "submit", "ArrowRight": "next_unit",
@@ -223,7 +223,7 @@ def test_what_was_never_sent_can_be_withdrawn(modules: Page) -> None:
 def test_time_is_counted_for_the_step_in_hand(modules: Page) -> None:
     spent = modules.evaluate(
         """async () => {
-          const { ActivityClock } = await import("/clock.js");
+          const { ActivityClock } = await import("/label/clock.js");
           const clock = new ActivityClock();
           const until = async (ms) => {
             const end = performance.now() + ms;

@@ -21,7 +21,7 @@ CITATIONS = json.loads((FIXTURES / "citations.json").read_text())
 def test_utf16_becomes_code_points_again(modules: Page, case: dict[str, Any]) -> None:
     found = modules.evaluate(
         """async ({ text, spans }) => {
-          const { spanAt } = await import("/spans.js");
+          const { spanAt } = await import("/base/spans.js");
           return spans.map(({ utf16: [start, end] }) => spanAt(text, { context: 2, start, end }));
         }""",
         case,
@@ -32,7 +32,7 @@ def test_utf16_becomes_code_points_again(modules: Page, case: dict[str, Any]) ->
 
 
 def test_half_a_pair_of_surrogates_is_before_it(modules: Page) -> None:
-    assert modules.evaluate("async () => (await import('/spans.js')).toCodePoints('a😀b', [4, 2, 1, 9])") == [
+    assert modules.evaluate("async () => (await import('/base/spans.js')).toCodePoints('a😀b', [4, 2, 1, 9])") == [
         3,
         1,
         1,
@@ -42,7 +42,7 @@ def test_half_a_pair_of_surrogates_is_before_it(modules: Page) -> None:
 
 @pytest.mark.parametrize("case", SPANS["relocations"], ids=lambda case: case["name"])
 def test_a_span_is_found_again_by_its_quote(modules: Page, case: dict[str, Any]) -> None:
-    found = modules.evaluate("async ({ text, span }) => (await import('/spans.js')).relocate(text, span)", case)
+    found = modules.evaluate("async ({ text, span }) => (await import('/base/spans.js')).relocate(text, span)", case)
     assert found == (case["found"] and {**case["span"], "start": case["found"][0], "end": case["found"][1]})
 
 
@@ -61,23 +61,23 @@ def test_places_that_overlap_lie_in_different_lanes(
     modules: Page, places: list[tuple[int, int, int]], lanes: list[int]
 ) -> None:
     named = [dict(zip(("context", "start", "end"), place, strict=True)) for place in places]
-    assert modules.evaluate("async (places) => (await import('/spans.js')).lanesOf(places, 3)", named) == lanes
+    assert modules.evaluate("async (places) => (await import('/base/spans.js')).lanesOf(places, 3)", named) == lanes
 
 
 def test_pieces_of_a_long_text_begin_after_line_ends(modules: Page) -> None:
     lines = "".join(f"{n} {'x' * 97}\n" for n in range(100))
-    begins = modules.evaluate("async (text) => (await import('/spans.js')).piecesOf(text)", lines)
+    begins = modules.evaluate("async (text) => (await import('/base/spans.js')).piecesOf(text)", lines)
     assert len(begins) == 3
     assert all(begin == 0 or lines[begin - 1] == "\n" for begin in begins)
     for text, expected in (("", []), ("short", [0]), ("x" * 9000, [0]), ("x" * 9000 + "\n", [0])):
-        assert modules.evaluate("async (text) => (await import('/spans.js')).piecesOf(text)", text) == expected
+        assert modules.evaluate("async (text) => (await import('/base/spans.js')).piecesOf(text)", text) == expected
 
 
 @pytest.mark.parametrize("case", CITATIONS, ids=lambda case: case["name"])
 def test_citations_are_those_of_the_server(modules: Page, case: dict[str, Any]) -> None:
     found = modules.evaluate(
         """async ({ text, contexts }) => {
-          const { citationsIn, isThere } = await import("/citations.js");
+          const { citationsIn, isThere } = await import("/label/citations.js");
           const quote = ({ start, end }) => text.slice(start, end);
           return citationsIn(text).map((one) => ({ ...one, quote: quote(one), exists: isThere(one, contexts) }));
         }""",
@@ -94,7 +94,7 @@ def test_citations_are_those_of_the_server(modules: Page, case: dict[str, Any]) 
 
 
 SENTENCES = """async ([text, language]) => {
-  const { sentencesOf } = await import("/sentences.js");
+  const { sentencesOf } = await import("/label/sentences.js");
   return sentencesOf(text, language).map(({ start, end }) => text.slice(start, end));
 }"""
 
@@ -123,8 +123,8 @@ def test_a_walk_through_pieces_meets_every_sentence_once_and_back_again(modules:
     text = "".join(f"First {n}. Second {n}.\n{chr(10) * (n % 3)}" for n in range(600))
     there, back = modules.evaluate(
         """async (text) => {
-          const { Sentences } = await import("/sentences.js");
-          const { piecesOf } = await import("/spans.js");
+          const { Sentences } = await import("/label/sentences.js");
+          const { piecesOf } = await import("/base/spans.js");
           const sentences = new Sentences(text, piecesOf(text), "en");
           const there = [], back = [];
           const words = ({ start, end }) => text.slice(start, end);
@@ -163,7 +163,7 @@ def test_a_walk_through_pieces_meets_every_sentence_once_and_back_again(modules:
 def test_search_reads_as_people_do(modules: Page, text: str, query: str, hits: list[str]) -> None:
     found = modules.evaluate(
         """async ([text, query]) => {
-          const { findAll, fold } = await import("/fold.js");
+          const { findAll, fold } = await import("/label/fold.js");
           return findAll(fold(text), query).map(({ start, end }) => text.slice(start, end));
         }""",
         [text, query],
@@ -185,7 +185,7 @@ def test_search_reads_as_people_do(modules: Page, text: str, query: str, hits: l
 )
 def test_unseen_characters_have_names(modules: Page, text: str, names: list[str]) -> None:
     found = modules.evaluate(
-        "async (text) => (await import('/invisible.js')).unseenIn(text).map(({ name }) => name)", text
+        "async (text) => (await import('/label/invisible.js')).unseenIn(text).map(({ name }) => name)", text
     )
     assert found == names
 
@@ -201,14 +201,14 @@ def test_unseen_characters_have_names(modules: Page, text: str, names: list[str]
     ],
 )
 def test_the_hint_is_about_what_deceives(modules: Page, text: str, hint: dict[str, int]) -> None:
-    script = "async (text) => Object.fromEntries((await import('/invisible.js')).suspectsIn([text, '']))"
+    script = "async (text) => Object.fromEntries((await import('/label/invisible.js')).suspectsIn([text, '']))"
     assert modules.evaluate(script, text) == hint
 
 
 def test_marks_leave_the_text_what_it_was(modules: Page) -> None:
     result = modules.evaluate(
         """async (text) => {
-          const { markUnseen, unmarkUnseen } = await import("/invisible.js");
+          const { markUnseen, unmarkUnseen } = await import("/label/invisible.js");
           const root = document.body.appendChild(document.createElement("p"));
           root.append(text.slice(0, 4), Object.assign(document.createElement("b"), { textContent: text.slice(4) }));
           const before = root.innerHTML;
@@ -233,7 +233,7 @@ def test_marks_leave_the_text_what_it_was(modules: Page) -> None:
 def test_places_in_a_text_that_is_cut_and_marked(modules: Page) -> None:
     found = modules.evaluate(
         """async () => {
-          const { offsetIn, rangeOf, selectedIn } = await import("/places.js");
+          const { offsetIn, rangeOf, selectedIn } = await import("/label/places.js");
           document.body.innerHTML = "<div id=a><bdi>one </bdi><bdi>tw<i>o</i> three</bdi></div><p>after</p>";
           const root = document.getElementById("a");
           const text = root.textContent;

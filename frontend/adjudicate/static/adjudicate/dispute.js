@@ -1,0 +1,81 @@
+/** Keys on the adjudication page. Without this module the page is a plain form. */
+
+import { actsByKey, bindKeys, optionKeys, shortcutsOn } from "../base/keys.js";
+
+const form = document.querySelector("form[data-adjudicate]");
+const reason = form.elements.namedItem("reason");
+const radios = [...form.querySelectorAll("input[type=radio]")];
+const keys = optionKeys(radios.map(({ dataset }) => ({ label: dataset.label, hotkey: dataset.hotkey || undefined })));
+const help = document.getElementById("keys");
+const marks = [...document.querySelectorAll("[data-evidence]")];
+
+radios.forEach((radio, i) => {
+  const mark = radio.closest("label").querySelector("kbd");
+  const shown = shortcutsOn() ? keys[i] : "";
+  mark.textContent = shown;
+  mark.hidden = !shown;
+  if (shown) radio.setAttribute("aria-keyshortcuts", keys[i]);
+});
+for (const extra of document.querySelectorAll("[data-help], [data-hint]")) extra.hidden = false;
+
+function choose(radio) {
+  radio.checked = true;
+  reason.focus();
+}
+
+function follow(rel) {
+  document.querySelector(`a[rel=${rel}]`)?.click();
+}
+
+/** On to the evidence after the one that has the focus, round and round. */
+function toEvidence() {
+  if (!marks.length) return;
+  const next = marks[(marks.indexOf(document.activeElement) + 1) % marks.length];
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "center" });
+}
+
+/** Opens or closes a part of the page; opened, it has the focus, in its first field if it has one. */
+function toggle(id) {
+  const part = document.getElementById(id);
+  if (!part) return;
+  part.open = !part.open;
+  const into = part.open && part.querySelector("select, textarea, [tabindex]");
+  (into || part.querySelector("summary")).focus();
+}
+
+const showHelp = () => help.showModal();
+document.querySelector("[data-help]").addEventListener("click", showHelp);
+
+bindKeys({
+  option: (key) => {
+    const at = keys.indexOf(key);
+    return at < 0 ? undefined : () => choose(radios[at]);
+  },
+  actions: actsByKey(JSON.parse(document.getElementById("page-keys").textContent), {
+    next_unit: () => follow("next"),
+    previous_unit: () => follow("prev"),
+    approve: () => document.querySelector("form[data-approve]")?.requestSubmit(),
+    comment: () => reason.focus(),
+    evidence: toEvidence,
+    send_back: () => toggle("send-back"),
+    rest: () => toggle("rest"),
+    keys: showHelp,
+  }),
+});
+
+for (const area of document.querySelectorAll("textarea")) {
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") area.blur();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) area.form.requestSubmit();
+  });
+}
+
+// One decision is sent once, however often the key is pressed.
+for (const each of document.querySelectorAll("form[method=post]")) {
+  each.addEventListener("submit", (event) => {
+    if (each.dataset.sent) event.preventDefault();
+    each.dataset.sent = "yes";
+  });
+  window.addEventListener("pageshow", () => delete each.dataset.sent);
+}

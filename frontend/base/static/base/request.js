@@ -1,0 +1,101 @@
+/**
+ * The requests of the workspace. Every one resolves; `outcome` says what the reply means:
+ *   ok · stale (412, both versions) · refused (the server will not take this, ever) ·
+ *   ended (no account or no membership any more) · logged-out · away (no reply, or none from the application: try again later).
+ *
+ * @typedef {{outcome: "ok"|"stale"|"refused"|"ended"|"logged-out"|"away", status: number, data: any, code: string, message: string}} Reply
+ */
+
+// Codes of the server's that logging in again, or waiting, won't change.
+const ENDED = new Set(["account_deactivated", "not_a_member"]);
+const PATIENCE_MS = 20_000;
+// Browsers let a request outlive its page ("keepalive") only up to 64 kB for all of them together.
+const KEEPALIVE_MAX = 8_000;
+
+/** Read at each request: logging in again changes the token. @param {string} name */
+function cookie(name) {
+  const found = document.cookie.split("; ").find((part) => part.startsWith(`${name}=`));
+  return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
+}
+
+/** @param {{csrf_cookie: string, user_id: number}} data */
+export function createRequest(data) {
+  /** @returns {Promise<Reply>} */
+  return async function request(method, url, body, headers = {}) {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const sent = { Accept: "application/json", "X-Expected-User": String(data.user_id), ...headers };
+    if (text !== undefined) Object.assign(sent, { "Content-Type": "application/json", "X-CSRFToken": cookie(data.csrf_cookie) });
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: sent,
+        body: text,
+        credentials: "same-origin",
+        // A redirect is a log-in page of somebody's proxy, not an answer of ours.
+        redirect: "manual",
+        keepalive: text !== undefined && text.length < KEEPALIVE_MAX,
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      return read(response, await json(response));
+    } catch {
+      return { outcome: "away", status: 0, data: null, code: "", message: "" };
+    }
+  };
+}
+
+/** @param {{api: {work: string, task: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
+export function createApi(data) {
+  const request = createRequest(data);
+  return {
+    /** @param {number[]} exclude ids of tasks held here */
+    work(exclude) {
+      return request("POST", data.api.work, data.batch === null ? { exclude } : { batch: data.batch, exclude });
+    },
+    /** @param {number} id */
+    task: (id) => request("GET", `${data.api.task}${id}/`),
+    /** @param {import("../label/outbox.js").LabelEntry} entry */
+    putLabel(entry) {
+      const { key, base, ...said } = entry.head;
+      const body = { unit: entry.unit, criterion: entry.criterion, ...said };
+      delete body.sent;
+      return request("PUT", `${data.api.task}${entry.task}/labels/`, body, { "If-Match": `"${base}"`, "Idempotency-Key": key });
+    },
+    /** @param {import("../label/outbox.js").FinishEntry} entry @param {number[]} exclude */
+    finish(entry, exclude) {
+      const body = { active_seconds: entry.active_seconds, exclude };
+      if (entry.action === "skip") body.reason = entry.reason;
+      return request("POST", `${data.api.task}${entry.task}/${entry.action}/`, body);
+    },
+    /** Takes a submission back. @param {number} id */
+    reopen: (id) => request("POST", `${data.api.task}${id}/reopen/`, {}),
+    /** @param {number} id @param {string} reason */
+    flag: (id, reason) => request("POST", `${data.api.task}${id}/flag/`, { reason }),
+    /** "I am still at it." @param {number} id */
+    heartbeat: (id) => request("POST", `${data.api.task}${id}/heartbeat/`, {}),
+    /** @param {object} preferences those that change */
+    prefer: (preferences) => request("PATCH", data.api.me, { preferences }),
+  };
+}
+
+/** @param {Response} response */
+async function json(response) {
+  const type = response.headers.get("Content-Type") ?? "";
+  return type.includes("json") ? await response.json() : null;
+}
+
+/** @param {Response} response @returns {Reply} */
+function read(response, data) {
+  const { code = "", message = "" } = data?.error ?? {};
+  return { outcome: outcome(response, data, code), status: response.status, data, code, message };
+}
+
+function outcome(response, data, code) {
+  const { status } = response;
+  if (ENDED.has(code)) return "ended";
+  if (response.type === "opaqueredirect" || status === 401 || code === "csrf") return "logged-out";
+  if (data === null || status >= 500 || status === 408 || status === 429) return "away";
+  if (response.ok) return "ok";
+  // A pause ends: what was chosen is kept and sent then.
+  if (code === "batch_paused") return "away";
+  return status === 412 ? "stale" : "refused";
+}

@@ -1,0 +1,132 @@
+/** All questions of a task at once, one below the other; keys act on the one in hand. Drawn only while it is wanted. */
+
+import { optionButton, say, stepTitle, unitName } from "./render.js";
+import { optionKeys } from "../base/keys.js";
+import { unitText } from "./steps.js";
+
+/** @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label @typedef {import("./steps.js").Task} Task */
+
+const list = document.getElementById("form");
+/** By the step's key. @type {Map<string, HTMLElement>} */
+const cards = new Map();
+
+function make(tag, className, ...children) {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.append(...children);
+  return made;
+}
+
+/** Somebody's text, which may run from right to left. */
+function text(words) {
+  const made = document.createElement("bdi");
+  made.textContent = words;
+  return made;
+}
+
+/** @param {Task} task @param {Step[]} steps @param {Map<string, Label>} labels @param {string} cantTellKey */
+export function drawForm(task, steps, labels, cantTellKey) {
+  cards.clear();
+  steps.forEach((step, i) => cards.set(step.key, card(task, step, steps[i - 1]?.unit !== step.unit, cantTellKey)));
+  list.replaceChildren(...cards.values());
+  for (const step of steps) drawFormStep(step, labels.get(step.key));
+}
+
+function card(task, step, first, cantTellKey) {
+  const made = make("li", first ? "form-step form-first" : "form-step");
+  made.dataset.step = step.key;
+  if (first) {
+    const words = unitText(task.sample, step);
+    made.append(make("h3", "ws-label", unitName(step)), ...(words ? [make("p", "text unit-text", text(words))] : []));
+  }
+  const { criterion } = step;
+  const prompt = make("p", "form-prompt", text(criterion.prompt), " ", make("span", "required", criterion.required ? "" : say("optional")));
+  prompt.id = `form-${step.unit}-${criterion.key}`;
+  made.append(prompt, criterion.options.length ? choices(step, prompt.id) : number(step));
+  if (criterion.cant_tell) made.append(cantTell(cantTellKey));
+  return made;
+}
+
+function choices(step, named) {
+  const keys = optionKeys(step.criterion.options);
+  const group = make("div", "options form-options", ...step.criterion.options.map((option, i) => optionButton(option, keys[i])));
+  group.setAttribute("role", "radiogroup");
+  group.setAttribute("aria-labelledby", named);
+  return group;
+}
+
+function number(step) {
+  const field = Object.assign(make("input", ""), { type: "number", step: "any", autocomplete: "off", ariaLabel: stepTitle(step) });
+  return make("p", "form-number", field);
+}
+
+function cantTell(key) {
+  const button = make("button", "button button-small button-quiet form-cant-tell", say("cant_tell_ask"), " ");
+  button.type = "button";
+  button.dataset.cantTell = "";
+  button.setAttribute("aria-keyshortcuts", key);
+  button.append(Object.assign(make("kbd", "", key), { ariaHidden: "true" }));
+  return button;
+}
+
+/** @param {Step} step @param {Label|undefined} label */
+export function drawFormStep(step, label) {
+  const made = cards.get(step.key);
+  if (!made) return;
+  const chosen = JSON.stringify(label?.value ?? null);
+  const buttons = [...made.querySelectorAll("[data-value]")];
+  const reachable = buttons.find((button) => button.dataset.value === chosen) ?? buttons[0];
+  for (const button of buttons) {
+    button.setAttribute("aria-checked", String(button.dataset.value === chosen));
+    button.tabIndex = button === reachable ? 0 : -1;
+  }
+  const field = made.querySelector("input");
+  if (field && field !== document.activeElement) field.value = label?.value ?? "";
+  const unsure = made.querySelector("[data-cant-tell]");
+  if (!unsure) return;
+  unsure.setAttribute("aria-pressed", String(Boolean(label?.cant_tell)));
+  unsure.firstChild.textContent = label?.cant_tell ? say("cant_tell_because", { reason: label.cant_tell }) : say("cant_tell_ask");
+}
+
+/** @param {Step} step */
+export function turnFormTo(step) {
+  const made = cards.get(step.key);
+  if (!made || made.hasAttribute("aria-current")) return;
+  list.querySelector("[aria-current]")?.removeAttribute("aria-current");
+  made.setAttribute("aria-current", "step");
+  requestAnimationFrame(() => made.scrollIntoView({ block: "nearest" }));
+}
+
+/** What the key does in the card of the step. @param {Step} step @param {string} key @returns {HTMLElement|null} */
+export const formOption = (step, key) => cards.get(step.key)?.querySelector(`[data-key="${CSS.escape(key)}"]`) ?? null;
+
+/** @param {Step} step @returns {HTMLInputElement|null} */
+export const formNumber = (step) => cards.get(step.key)?.querySelector("input") ?? null;
+
+/**
+ * @param {{go(key: string): void, choose(value: unknown): void, cantTell(): void}} on
+ */
+export function bindForm(on) {
+  const keyOf = (event) => event.target.closest("[data-step]")?.dataset.step;
+  list.addEventListener("focusin", (event) => keyOf(event) && on.go(keyOf(event)));
+  list.addEventListener("click", (event) => {
+    const key = keyOf(event);
+    if (!key) return;
+    on.go(key);
+    const option = event.target.closest("[data-value]");
+    if (option) on.choose(JSON.parse(option.dataset.value));
+    else if (event.target.closest("[data-cant-tell]")) on.cantTell();
+  });
+  list.addEventListener("change", (event) => {
+    if (event.target.type === "number" && event.target.value !== "") on.choose(event.target.valueAsNumber);
+  });
+  list.addEventListener("keydown", (event) => {
+    if (event.target.type === "number" && (event.key === "Enter" || event.key === "Escape")) event.target.blur();
+    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const group = event.target.closest("[role=radiogroup]");
+    if (!move || !group) return;
+    event.preventDefault();
+    const buttons = [...group.children];
+    buttons.at((buttons.indexOf(event.target.closest("button")) + move) % buttons.length).focus();
+  });
+}

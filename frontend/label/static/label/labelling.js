@@ -1,0 +1,569 @@
+/** The labelling workspace: holds the task in hand and the next one, and turns what a person does into changes. */
+
+import { createApi } from "../base/request.js";
+import { Finishes } from "./take-back.js";
+import { ActivityClock } from "./clock.js";
+import { Comment } from "./comment.js";
+import { askReason, askWhichVersion, showFeedback } from "./dialogs.js";
+import { isEnded, showEnded } from "./ended.js";
+import * as form from "./form.js";
+import { changedPart, History, saidOf } from "./history.js";
+import { announce } from "../base/announce.js";
+import { Outbox } from "./outbox.js";
+import * as page from "./render.js";
+import { choiceAloud, stepAloud, taskAloud } from "./spoken.js";
+import { firstMissing, isDone, neighbourUnit, nextOpen, stepKey, stepsOf } from "./steps.js";
+import { Texts } from "./texts.js";
+import { showUnasked } from "./unasked.js";
+
+/** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
+
+// A task fetched longer ago than this may have been worked on elsewhere since.
+const FRESH_MS = 120_000;
+const ASK_AGAIN_MS = 5_000;
+// Refusals that concern the whole task: not a member any more, not one's own, no longer open.
+const GONE = new Set([403, 404, 409]);
+const OPEN = new Set(["pending", "in_progress", "returned"]);
+
+const byId = (id) => document.getElementById(id);
+
+export class Workspace {
+  /** @type {Task|null} */ task = null;
+  /** @type {Step[]} */ steps = [];
+  /** @type {Map<string, Label>} */ labels = new Map();
+  at = 0;
+  /** @type {{task: Task, since: number}|null} the next task, fetched ahead */ held = null;
+  asking = false;
+  /** A person is being asked which version counts. */ settling = false;
+  history = new History();
+
+  constructor(data) {
+    this.data = data;
+    this.view = data.preferences.view;
+    this.scope = `${data.project.slug}/${data.batch ?? ""}`;
+    this.progress = data.progress;
+    this.api = createApi(data);
+    this.clock = new ActivityClock();
+    this.texts = new Texts(this);
+    this.comment = new Comment(byId("comment"), {
+      inHand: () => this.task && { task: this.task.id, step: this.step },
+      save: (step, comment) => comment !== (this.labels.get(step.key)?.comment ?? "") && this.say(step, { comment }),
+    });
+    this.outbox = new Outbox({
+      userId: data.user_id,
+      api: this.api,
+      exclude: (entry) => this.heldIds().filter((id) => id !== entry.task),
+      on: {
+        changed: () => this.onOutboxChanged(),
+        saved: (entry, label) => this.onSaved(entry, label),
+        conflict: () => void this.settleConflict(),
+        finished: (entry, reply) => this.onFinished(entry, reply),
+        refused: (entry, reply) => this.onRefused(entry, reply),
+      },
+    });
+    this.finishes = new Finishes({
+      outbox: this.outbox,
+      reopen: this.api.reopen,
+      on: {
+        shown: (task, finished) => this.onTakenBack(task, finished),
+        nothing: () => page.notify(page.say("nothing_back"), { label: page.say("my_work"), act: () => location.assign(data.done_url) }),
+        refused: (reply) => page.notify(reply.message || page.say("back_away")),
+      },
+    });
+  }
+
+  start() {
+    this.drawView();
+    const unfinished = [this.data.task, this.data.next].filter((task) => task && !this.isFinishing(task.id));
+    const left = this.outbox.finishing.filter((entry) => entry.scope === this.scope).length;
+    this.progress = { ...this.progress, left: Math.max(0, this.progress.left - left) };
+    if (this.outbox.broken.length) page.notify(page.say("unreadable", { n: this.outbox.broken.length }));
+    if (unfinished[1]) this.hold(unfinished[1]);
+    if (unfinished[0]) this.show(unfinished[0]);
+    else void this.fetchWork();
+    this.outbox.flush();
+  }
+
+  // --- which task ---
+
+  heldIds() {
+    const ids = this.outbox.finishing.map((entry) => entry.task);
+    if (this.task) ids.push(this.task.id);
+    if (this.held) ids.push(this.held.task.id);
+    return ids;
+  }
+
+  isFinishing(id) {
+    return this.outbox.finishing.some((entry) => entry.task === id);
+  }
+
+  hold(task) {
+    this.held = { task, since: performance.now() };
+  }
+
+  /** Something else comes first; what is in hand comes after it, as it is now. */
+  setAside() {
+    if (!this.task) return;
+    this.comment.save();
+    this.hold({ ...this.task, labels: [...this.labels.values()].filter((label) => label.revision > 0) });
+  }
+
+  /** @param {Task} task */
+  show(task) {
+    this.task = task;
+    this.history.clear();
+    this.steps = stepsOf(task);
+    this.labels = new Map(task.labels.map((label) => [stepKey(label.unit, label.criterion), label]));
+    for (const entry of this.outbox.labelsOf(task.id)) this.remember(entry.unit, entry.criterion, entry.tail ?? entry.head);
+    this.at = nextOpen(this.steps, this.labels, -1) ?? 0;
+    this.clock.restart(task.active_seconds ?? 0, this.measured());
+    page.showStage("task");
+    page.drawTask(task, this.steps, this.labels);
+    this.drawForm();
+    this.texts.showTask(task);
+    this.drawStep();
+    document.documentElement.dataset.taskId = String(task.id);
+    performance.mark("task-shown", { detail: { task: task.id } });
+  }
+
+  measured() {
+    return new Map([...this.labels].map(([key, label]) => [key, label.active_ms ?? 0]));
+  }
+
+  /** To the task that is already here; only when there is none, ask and wait. */
+  advance() {
+    const held = this.held;
+    this.task = this.held = null;
+    if (!held) {
+      delete document.documentElement.dataset.taskId;
+      page.showStage("loading");
+      // The reply to what is on its way brings the next task; no need to ask for it as well.
+      if (this.outbox.finishing.length) this.onOutboxChanged();
+      else void this.fetchWork();
+      return;
+    }
+    this.show(held.task);
+    this.announceTask();
+    if (performance.now() - held.since > FRESH_MS) void this.refresh(held.task.id);
+  }
+
+  /** A task arrived (or the news that there is none). @param {Task|null} task */
+  take(task) {
+    if (!task || this.heldIds().includes(task.id)) return;
+    if (this.task) {
+      if (!this.held) this.hold(task);
+      return;
+    }
+    this.show(task);
+    this.announceTask();
+  }
+
+  /** Asks for a task to show, or to hold when one is shown. */
+  async fetchWork() {
+    if (this.asking) return;
+    this.asking = true;
+    if (!this.task) page.showStage("loading");
+    const reply = await this.api.work(this.heldIds());
+    this.asking = false;
+    this.outbox.heard(reply);
+    if (reply.outcome !== "ok") return this.workIsAway(reply);
+    if (!this.outbox.finishing.length) this.progress = reply.data.progress;
+    this.take(reply.data.task);
+    if (this.task) return this.drawProgress();
+    if (this.outbox.finishing.length) this.onOutboxChanged();
+    else page.showStage("done");
+  }
+
+  workIsAway(reply) {
+    if (reply.outcome === "ended") return this.onOutboxChanged();
+    if (this.task) return;
+    if (reply.outcome === "refused") return showEnded(reply.message);
+    page.showStage("away");
+    setTimeout(() => this.wake(), ASK_AGAIN_MS);
+  }
+
+  /** Anything left undone because the server was away? */
+  wake() {
+    this.outbox.flush();
+    if (!this.task && document.documentElement.dataset.stage === "away" && !this.outbox.finishing.length) void this.fetchWork();
+  }
+
+  /** After the work here had ended: perhaps somebody let them in again. */
+  askAgain() {
+    this.outbox.flush();
+    void this.fetchWork();
+  }
+
+  /** Takes over what was saved elsewhere, except where a choice made here is still on its way. */
+  async refresh(id) {
+    const reply = await this.api.task(id);
+    if (this.task?.id !== id) return;
+    if (reply.outcome === "refused" && GONE.has(reply.status)) return this.onLost(id, reply.message);
+    if (reply.outcome !== "ok") return;
+    if (!OPEN.has(reply.data.task.status)) return this.onLost(id, page.say("not_open"));
+    const pending = new Set(this.outbox.labelsOf(id).map((entry) => stepKey(entry.unit, entry.criterion)));
+    const theirs = new Map(reply.data.task.labels.map((label) => [stepKey(label.unit, label.criterion), label]));
+    for (const step of this.steps) {
+      // What is being typed builds on what stood there: if that is another by now, saving it will tell.
+      if (pending.has(step.key) || this.comment.isTypedFor(step.key)) continue;
+      if (theirs.has(step.key)) this.labels.set(step.key, theirs.get(step.key));
+      else this.labels.delete(step.key);
+      this.drawState(step);
+    }
+    this.drawStep();
+  }
+
+  async heartbeat(id) {
+    const reply = await this.api.heartbeat(id);
+    if (reply.outcome === "ended") this.outbox.heard(reply);
+    return reply;
+  }
+
+  // --- which step ---
+
+  get step() {
+    return this.steps[this.at];
+  }
+
+  drawStep() {
+    this.clock.turnTo(this.step.key);
+    page.drawStep(this.task, this.step, this.labels.get(this.step.key));
+    this.comment.draw(this.step.key, this.labels.get(this.step.key)?.comment ?? "");
+    if (this.view === "all") form.turnFormTo(this.step);
+    this.texts.showStep();
+    this.drawProgress();
+  }
+
+  /** @param {Step} step */
+  drawState(step) {
+    page.drawStepState(step, this.labels);
+    form.drawFormStep(step, this.labels.get(step.key));
+  }
+
+  // --- one question at a time, or all at once ---
+
+  drawView() {
+    document.documentElement.dataset.view = this.view;
+    byId("view").setAttribute("aria-pressed", String(this.view === "all"));
+  }
+
+  drawForm() {
+    if (this.view === "all") form.drawForm(this.task, this.steps, this.labels, this.data.keys.cant_tell[0]);
+  }
+
+  switchView() {
+    this.view = this.view === "all" ? "one" : "all";
+    this.drawView();
+    void this.api.prefer({ view: this.view });
+    if (!this.task) return;
+    this.drawForm();
+    this.drawStep();
+    announce(page.say(`view_${this.view}`));
+  }
+
+  drawProgress() {
+    page.drawProgress(this.steps, this.labels, this.progress);
+  }
+
+  /** @param {number|null} index */
+  go(index) {
+    if (index === null || !this.task) return;
+    this.comment.save();
+    this.at = index;
+    this.drawStep();
+    this.announceStep();
+  }
+
+  announceStep() {
+    announce(stepAloud(this.task, this.step, this.labels.get(this.step.key)));
+  }
+
+  announceTask() {
+    announce(taskAloud(this.task));
+    this.announceStep();
+  }
+
+  goUnit(direction) {
+    if (this.task) this.go(neighbourUnit(this.steps, this.labels, this.at, direction));
+  }
+
+  goStep(direction) {
+    if (this.steps[this.at + direction]) this.go(this.at + direction);
+  }
+
+  // --- deciding ---
+
+  choose(value) {
+    const { step, at } = this;
+    if (!this.task) return;
+    this.comment.save();
+    if (this.labels.get(step.key)?.value !== value) this.say(step, { value, cant_tell: "" });
+    this.goOn(at);
+  }
+
+  /** After a decision: says which it was, and goes to what is open. @param {number} from */
+  goOn(from) {
+    const step = this.steps[from];
+    announce(choiceAloud(step, this.labels.get(step.key)));
+    const next = nextOpen(this.steps, this.labels, from);
+    if (next !== null) return this.go(next);
+    this.drawStep();
+    announce(page.say("complete"));
+  }
+
+  /** Asks for the reason, and goes on as after any other decision. */
+  async cantTell() {
+    const { task, step, at } = this;
+    if (!task || !step.criterion.cant_tell) return;
+    this.comment.save();
+    const reason = await askReason("cant-tell", this.labels.get(step.key)?.cant_tell);
+    if (!reason || this.task !== task) return;
+    if (this.labels.get(step.key)?.cant_tell !== reason) this.say(step, { value: null, cant_tell: reason });
+    this.goOn(at);
+  }
+
+  clear() {
+    if (!this.task || !isDone(this.labels.get(this.step.key))) return;
+    this.say(this.step, { value: null, cant_tell: "" });
+    this.drawStep();
+    announce(choiceAloud(this.step, this.labels.get(this.step.key)));
+  }
+
+  /**
+   * A change: shown, remembered for undo, and on its way.
+   * @param {Step} step @param {Partial<Label>} change @param {boolean} [undoable] false: it is itself an undo or a redo
+   */
+  say(step, change, undoable = true) {
+    const standing = this.labels.get(step.key);
+    const before = saidOf(standing);
+    const after = { ...before, ...change };
+    if (undoable) this.history.add({ key: step.key, before, after });
+    this.remember(step.unit, step.criterion.key, after);
+    this.drawState(step);
+    this.texts.showEvidence();
+    this.outbox.putLabel(
+      { task: this.task.id, unit: step.unit, criterion: step.criterion.key, title: page.stepTitle(step) },
+      { ...after, active_seconds: this.clock.seconds, active_ms: this.clock.spentOn(step.key) },
+      standing?.revision ?? 0,
+    );
+  }
+
+  undo() {
+    this.comment.save();
+    this.replay("undo", "before");
+  }
+
+  redo() {
+    this.comment.save();
+    this.replay("redo", "after");
+  }
+
+  /** @param {"undo"|"redo"} move @param {"before"|"after"} side */
+  replay(move, side) {
+    if (!this.task) return;
+    const deed = this.history[move]((key) => saidOf(this.labels.get(key)));
+    if (!deed) return page.hint(page.say(`nothing_to_${move}`));
+    const at = this.steps.findIndex((step) => step.key === deed.key);
+    const step = this.steps[at];
+    this.say(step, deed[side], false);
+    this.at = at;
+    this.drawStep();
+    const part = changedPart(deed);
+    const what = ["value", "cant_tell"].includes(part) ? page.saidName(step.criterion, deed[side]) : page.say(`part_${part}`);
+    page.hint(page.say(`done_${move}`, { title: page.stepTitle(step), what }));
+  }
+
+  /** What was said, with the revision that the server last told. */
+  remember(unit, criterion, said) {
+    const key = stepKey(unit, criterion);
+    this.labels.set(key, { ...this.labels.get(key), unit, criterion, ...saidOf(said), revision: this.labels.get(key)?.revision ?? 0 });
+  }
+
+  submit() {
+    if (!this.task) return;
+    this.comment.save();
+    const missing = firstMissing(this.steps, this.labels);
+    if (missing === null) return this.finish("submit", "");
+    announce(page.say("still_open"));
+    this.go(missing);
+    page.explain(page.say("still_open"));
+  }
+
+  async skip() {
+    if (!this.task) return;
+    this.comment.save();
+    const { id } = this.task;
+    const reason = await askReason("skip");
+    if (reason && this.task?.id === id) this.finish("skip", reason);
+  }
+
+  /** Tells the admin that something is wrong with the sample. @param {string} [given] when it is sent again */
+  async flag(given) {
+    if (!this.task) return;
+    const { id } = this.task;
+    const reason = given ?? (await askReason("flag"));
+    if (reason) await this.sendFlag(id, reason);
+  }
+
+  async sendFlag(id, reason) {
+    const reply = await this.api.flag(id, reason);
+    this.outbox.heard(reply);
+    if (reply.outcome === "ok") return page.hint(page.say("flagged"));
+    const again = { label: page.say("try_again"), act: () => void this.sendFlag(id, reason) };
+    page.notify(page.say("not_flagged", { reason, message: reply.message }), again);
+  }
+
+  finish(action, reason) {
+    const { id } = this.task;
+    this.finishes.add({ task: { ...this.task, labels: [...this.labels.values()] }, action });
+    byId("back").hidden = false;
+    const counted = action === "submit" ? "done" : "skipped";
+    this.progress = { ...this.progress, left: Math.max(0, this.progress.left - 1), [counted]: this.progress[counted] + 1 };
+    this.outbox.putFinish({ task: id, action, reason, active_seconds: this.clock.seconds, scope: this.scope });
+    if (!this.held) announce(page.say("submitted"));
+    this.advance();
+  }
+
+  /** @param {Task} task @param {import("./take-back.js").Finished} finished */
+  onTakenBack(task, { action }) {
+    const counted = action === "submit" ? "done" : "skipped";
+    this.progress = { ...this.progress, left: this.progress.left + 1, [counted]: Math.max(0, this.progress[counted] - 1) };
+    this.setAside();
+    this.show(task);
+    this.at = 0;
+    this.drawStep();
+    byId("back").hidden = !this.finishes.any;
+    page.hint(page.say("taken_back"));
+    this.announceStep();
+  }
+
+  /** Others have it now: says what was chosen and written, so that nothing is lost silently, and gets the next one. */
+  onLost(id, message) {
+    if (this.held?.task.id === id) {
+      // Nobody has seen it: another one takes its place.
+      this.held = null;
+      void this.fetchWork();
+    }
+    if (this.task?.id !== id) return;
+    const listed = this.steps.flatMap((step) => {
+      const label = this.labels.get(step.key);
+      const comment = label?.comment ? ` “${label.comment}”` : "";
+      return isDone(label) || comment ? [`${page.stepTitle(step)}: ${page.saidName(step.criterion, label)}${comment}`] : [];
+    });
+    const had = listed.length ? page.say("had_chosen", { list: listed.join("; ") }) : "";
+    page.notify([message, had, this.wasWriting()].filter(Boolean).join(" "));
+    this.held = null;
+    this.advance();
+  }
+
+  /** The comment that has no task any more, in a sentence. */
+  wasWriting() {
+    const text = this.comment.giveUp();
+    return text && page.say("had_written", { text });
+  }
+
+  // --- what the server said ---
+
+  onOutboxChanged() {
+    const { state, finishing } = this.outbox;
+    page.drawSaveState(state, this.outbox.isKept);
+    if (state === "ended") return showEnded(this.outbox.ended);
+    if (isEnded()) page.showStage(this.task ? "task" : "loading");
+    if (!this.task && finishing.length) page.showStage(state === "saving" ? "loading" : "away");
+  }
+
+  onSaved(entry, label) {
+    if (entry.task !== this.task?.id) return;
+    const key = stepKey(entry.unit, entry.criterion);
+    const step = this.steps.find((one) => one.key === key);
+    if (!step) return;
+    const newer = this.outbox.labelsOf(entry.task).some((other) => stepKey(other.unit, other.criterion) === key);
+    if (newer) this.labels.get(key).revision = label.revision;
+    else if (label) this.labels.set(key, label);
+    else this.labels.delete(key);
+    this.drawState(step);
+    if (step === this.step && !newer) page.drawChoice(label ?? undefined);
+    this.texts.showEvidence();
+    this.drawProgress();
+  }
+
+  onFinished(entry, reply) {
+    this.finishes.answered(entry.task);
+    this.showFeedback(entry.task, reply.data.feedback);
+    const ours = entry.scope === this.scope;
+    this.take(ours ? reply.data.next : null);
+    // Nothing (new) came with the reply: this batch may be through, but another one may wait.
+    if (ours && !(this.task && this.held)) void this.fetchWork();
+  }
+
+  /** Known answers come with the reply to a submission, where the batch shows them. */
+  showFeedback(id, feedback) {
+    const task = this.finishes.taskOf(id);
+    if (!feedback.length || !task) return;
+    const steps = new Map(stepsOf(task).map((step) => [step.key, step]));
+    const rows = feedback.flatMap(({ unit, criterion, yours, answer, reason }) => {
+      const step = steps.get(stepKey(unit, criterion));
+      const name = (value) => page.valueName(step.criterion, value);
+      return step ? [{ title: page.stepTitle(step), yours: name(yours), answer: name(answer), reason, same: yours === answer }] : [];
+    });
+    if (rows.length) void showUnasked(() => showFeedback(rows));
+  }
+
+  onRefused(entry, reply) {
+    if (entry.kind === "finish") {
+      this.finishes.forget(entry.task);
+      const again = { label: page.say("open_again"), act: () => void this.reopen(entry.task) };
+      page.notify(page.say("not_finished", { message: reply.message }), reply.code === "incomplete" ? again : undefined);
+      if (!this.task) void this.fetchWork();
+      return;
+    }
+    const { comment } = entry.tail ?? entry.head;
+    const words = comment && page.say("had_written", { text: comment });
+    const refused = [page.say("refused", { title: entry.title, message: reply.message }), words].filter(Boolean).join(" ");
+    if (entry.task !== this.task?.id) return page.notify(refused);
+    if (reply.code === "task_released") {
+      this.onLost(entry.task, reply.message);
+    } else if (GONE.has(reply.status)) {
+      page.notify([refused, this.wasWriting()].filter(Boolean).join(" "));
+      this.held = null;
+      this.advance();
+    } else {
+      page.notify(refused);
+      void this.refresh(entry.task);
+    }
+  }
+
+  async reopen(id) {
+    const reply = await this.api.task(id);
+    if (reply.outcome !== "ok") return page.notify(reply.message || page.say("waiting"));
+    this.setAside();
+    this.show(reply.data.task);
+    this.announceTask();
+  }
+
+  /** Asks which version counts, for one conflict after the other, until the person puts it off. */
+  async settleConflict() {
+    if (this.settling) return;
+    this.settling = true;
+    await showUnasked(async () => {
+      while (this.outbox.conflict && (await this.settleOne(...this.outbox.conflict)));
+    });
+    this.settling = false;
+  }
+
+  /** @returns {Promise<boolean>} whether it was settled */
+  async settleOne(entry, reply) {
+    const task = entry.task === this.task?.id ? this.task : (await this.api.task(entry.task)).data?.task;
+    const criterion = task?.criteria.find((one) => one.key === entry.criterion) ?? { options: [] };
+    const shown = (said) => ({ value: page.saidName(criterion, said), comment: said?.comment ?? "", evidence: said?.evidence ?? [] });
+    const choice = await askWhichVersion({ title: entry.title, mine: shown(entry.tail ?? entry.head), theirs: shown(reply.data.current) });
+    if (choice !== "mine" && choice !== "theirs") return false;
+    if (this.task?.id === entry.task && reply.data.current) {
+      this.labels.set(stepKey(entry.unit, entry.criterion), { ...reply.data.current });
+      if (choice === "mine") this.remember(entry.unit, entry.criterion, entry.tail ?? entry.head);
+    }
+    this.outbox.resolve(entry, choice);
+    if (this.task?.id === entry.task) this.drawStep();
+    return true;
+  }
+}

@@ -1,0 +1,380 @@
+/**
+ * Puts state on the screen, and nothing else. Text only ever goes in as text (textContent), inside <bdi>.
+ * A task is drawn once; a decision afterwards only changes attributes and words in place, so that nothing jumps.
+ */
+
+import { citationsIn, isThere } from "./citations.js";
+import { optionKeys } from "../base/keys.js";
+import { announce } from "../base/announce.js";
+import { piecesOf, segments } from "../base/spans.js";
+import { isDone, tally, unitText } from "./steps.js";
+
+/** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
+
+/** The unit that is highlighted; only a change of it may scroll, so that one can read on while deciding. */
+let markedUnit = "";
+
+/** Of the task on the screen, by the step's key. @type {Map<string, HTMLElement>} */
+const stepButtons = new Map();
+
+const byId = (id) => document.getElementById(id);
+const sentences = new Map(
+  Array.from(byId("texts").content.querySelectorAll("[data-text]"), (item) => [item.dataset.text, item.textContent]),
+);
+
+/** A sentence of the page, translated by the server. @param {string} name @param {Record<string, string|number>} [values] */
+export function say(name, values = {}) {
+  return sentences.get(name).replace(/\{(\w+)\}/g, (_, key) => String(values[key]));
+}
+
+export function element(tag, { text, children = [], data = {}, ...properties } = {}) {
+  const made = Object.assign(document.createElement(tag), properties);
+  Object.assign(made.dataset, data);
+  if (text !== undefined) made.textContent = text;
+  made.append(...children);
+  return made;
+}
+
+const bdi = (text) => element("bdi", { text });
+
+/** @param {string} text */
+const pieces = (text) => piecesOf(text).map((from, i, all) => element("bdi", { className: "piece", text: text.slice(from, all[i + 1]) }));
+
+function fill(id, ...children) {
+  byId(id).replaceChildren(...children);
+}
+
+function setText(id, text) {
+  if (byId(id).textContent !== text) byId(id).textContent = text;
+}
+
+/** @param {Step} step */
+export const unitName = (step) => say(`unit_${step.kind}`, { n: step.number });
+
+/** @param {Step} step */
+export const stepTitle = (step) => `${unitName(step)} · ${step.criterion.name}`;
+
+/** @param {import("./steps.js").Criterion} criterion */
+export function valueName(criterion, value) {
+  if (value === null || value === undefined) return say("no_choice");
+  return criterion.options.find((option) => option.value === value)?.label ?? String(value);
+}
+
+/** What was said, in words. @param {import("./steps.js").Criterion} criterion @param {Partial<Label>|null|undefined} label */
+export function saidName(criterion, label) {
+  return label?.cant_tell ? say("cant_tell_because", { reason: label.cant_tell }) : valueName(criterion, label?.value);
+}
+
+// --- a task ---------------------------------------------------------------------------------------------------------
+
+/** @param {Task} task @param {Step[]} steps @param {Map<string, Label>} labels */
+export function drawTask(task, steps, labels) {
+  const { sample, batch } = task;
+  const names = new Map(steps.map((step) => [step.unit, step.number]));
+  setText("batch-name", batch.name);
+  setText("due", batch.due_date ? say("due", { date: new Date(`${batch.due_date}T00:00`).toLocaleDateString(document.documentElement.lang, { dateStyle: "medium" }) }) : "");
+  fill("question", ...pieces(sample.question));
+  drawReturned(task);
+  drawAnswer(sample, names);
+  optional("answer-b", sample.answer_b, (text) => answerParts(text, [], sample.contexts.length));
+  setText("answer-heading", say(sample.answer_b === null ? "answer" : "answer_a"));
+  optional("reference", sample.reference, pieces);
+  drawListed("facts", sample.key_facts, "fact");
+  drawListed("entities", sample.entities, "entity");
+  drawContexts(sample);
+  stepButtons.clear();
+  fill("steps", ...steps.map((step, i) => stepRow(step, steps[i - 1])));
+  for (const step of steps) drawStepState(step, labels);
+  markedUnit = "";
+  scrollLater({ toTop: true });
+}
+
+/** What a reviewer asks for, until it is submitted again. */
+function drawReturned(task) {
+  byId("returned").hidden = !task.return_message;
+  setText("returned-by", task.returned_by ? say("returned_by", { name: task.returned_by }) : say("returned"));
+  fill("returned-message", bdi(task.return_message ?? ""));
+}
+
+function optional(id, text, draw) {
+  byId(`${id}-block`).hidden = text === null || text === "";
+  fill(id, ...draw(text ?? ""));
+}
+
+function drawAnswer(sample, names) {
+  const number = (index) => names.get(`claim:${index}`) ?? index + 1;
+  const placed = sample.claims.filter((claim) => claim.start !== null).map((claim) => ({ ...claim, id: claim.index }));
+  fill("answer", ...answerParts(sample.answer, placed, sample.contexts.length, number));
+  const elsewhere = sample.claims.filter((claim) => claim.start === null);
+  byId("claims-block").hidden = !elsewhere.length;
+  fill("claims", ...elsewhere.map(({ index, text }) => listedUnit(`claim:${index}`, number(index), text)));
+}
+
+/** An answer with its claims marked and its citations linked; one without either is laid out like any text. */
+function answerParts(text, claims, contexts, number) {
+  const cited = citationsIn(text);
+  if (!claims.length && !cited.length) return pieces(text);
+  const parts = segments(text, claims, cited.flatMap((citation) => [citation.start, citation.end]));
+  const citationAt = ({ start }) => cited.find((citation) => citation.start <= start && start < citation.end);
+  return [element("bdi", { className: "piece", children: parts.map((part) => answerPart(part, number, citationAt(part), contexts)) })];
+}
+
+function answerPart(part, number, citation, contexts) {
+  const words = citation ? citationLink(part.text, citation, contexts) : document.createTextNode(part.text);
+  if (!part.ids.length) return words;
+  const data = { units: part.ids.map((id) => `claim:${id}`).join(" ") };
+  // The number is drawn by the style sheet, so that copied text has none.
+  if (part.begins.length) data.number = part.begins.map(number).join(" ");
+  return element("mark", { className: "claim", data, children: [words] });
+}
+
+function citationLink(text, citation, contexts) {
+  const { first, last } = citation;
+  const cites = first === last ? say("cites", { n: first }) : say("cites_range", { first, last });
+  if (isThere(citation, contexts)) {
+    return element("a", { className: "cite", href: `#context-${first}`, title: cites, ariaLabel: `${text} ${cites}`, text, data: { first, last } });
+  }
+  const missing = say({ 0: "cites_of_none", 1: "cites_of_one" }[contexts] ?? "cites_of", { cites, count: contexts });
+  return element("a", { className: "cite cite-missing", role: "link", tabIndex: 0, ariaDisabled: "true", title: missing, ariaLabel: `${text} ${missing}`, text });
+}
+
+function drawListed(id, texts, kind) {
+  byId(`${id}-block`).hidden = !texts.length;
+  fill(id, ...texts.map((text, i) => listedUnit(`${kind}:${i}`, i + 1, text)));
+}
+
+const listedUnit = (unit, number, text) =>
+  element("li", { className: "listed", data: { units: unit, number }, children: [bdi(text)] });
+
+function drawContexts(sample) {
+  byId("no-contexts").hidden = sample.contexts.length > 0;
+  fill("contexts", ...sample.contexts.map(drawContext));
+}
+
+function drawContext(context, i) {
+  const heading = element("h3", { text: say("unit_context", { n: i + 1 }), data: { units: `context:${i}` } });
+  if (context.id) heading.append(" ", element("span", { className: "context-id", children: [bdi(context.id)] }));
+  const text = element("div", { className: "text", children: pieces(context.text) });
+  return element("li", { className: "context", id: `context-${i + 1}`, tabIndex: -1, data: { unitBox: `context:${i}` }, children: [heading, text] });
+}
+
+function stepRow(step, before) {
+  const sameUnit = before?.unit === step.unit;
+  const children = [
+    element("span", { className: sameUnit ? "step-unit visually-hidden" : "step-unit", text: unitName(step) }),
+    element("span", { className: "step-criterion", children: [bdi(step.criterion.name)] }),
+    element("span", { className: "step-value" }),
+  ];
+  const button = element("button", { type: "button", className: "step", data: { unit: step.unit, criterion: step.criterion.key }, children });
+  stepButtons.set(step.key, button);
+  return element("li", { className: sameUnit ? "" : "step-first", children: [button] });
+}
+
+/** @param {Step} step @param {Map<string, Label>} labels */
+export function drawStepState(step, labels) {
+  const label = labels.get(step.key);
+  const button = stepButtons.get(step.key);
+  button.dataset.done = String(isDone(label));
+  button.querySelector(".step-value").replaceChildren(
+    isDone(label) ? bdi(label.cant_tell ? say("cant_tell") : valueName(step.criterion, label.value)) : element("span", { className: "visually-hidden", text: say("open") }),
+  );
+  button.classList.toggle("has-comment", Boolean(label?.comment));
+  button.classList.toggle("has-evidence", Boolean(label?.evidence.length));
+}
+
+// --- the step in hand -----------------------------------------------------------------------------------------------
+
+/** @param {Task} task @param {Step} step @param {Label|undefined} label */
+export function drawStep(task, step, label) {
+  if (!byId("hint").hidden) hint("");
+  setText("unit-name", `${say(`unit_${step.kind}_of`, { n: step.number, of: step.of })} · ${step.criterion.name}`);
+  const text = unitText(task.sample, step);
+  fill("unit-text", bdi(text));
+  byId("unit-text").hidden = !text;
+  setText("prompt", step.criterion.prompt);
+  drawHelp(step.criterion);
+  setText("optional-note", step.criterion.required ? "" : say("optional"));
+  drawOptions(step.criterion, label);
+  markUnit(step);
+  byId("steps").querySelector("[aria-current]")?.removeAttribute("aria-current");
+  stepButtons.get(step.key).setAttribute("aria-current", "step");
+  scrollLater({ step });
+}
+
+/** More than this of help makes the options wander; it is shown when somebody asks for it. */
+const LONG_HELP = 320;
+/** What the person asked for; until then the length decides. @type {boolean|null} */
+let helpWanted = null;
+
+function drawHelp(criterion) {
+  const words = [criterion.help, ...criterion.options.map((option) => option.help ?? "")];
+  const length = words.reduce((sum, text) => sum + text.length, 0);
+  const shown = helpWanted ?? length <= LONG_HELP;
+  setText("criterion-help", criterion.help);
+  byId("criterion-help").hidden = !shown || !criterion.help;
+  byId("work").dataset.help = shown ? "shown" : "hidden";
+  byId("help-text").hidden = length === 0 || (shown && length <= LONG_HELP && helpWanted === null);
+  byId("help-text").setAttribute("aria-expanded", String(shown));
+}
+
+/** @param {import("./steps.js").Criterion} criterion */
+export function toggleHelp(criterion) {
+  helpWanted = byId("work").dataset.help === "hidden";
+  drawHelp(criterion);
+}
+
+// --- scrolling ------------------------------------------------------------------------------------------------------
+
+/** @type {{toTop: boolean, step: Step|null, unit: Step|null}|null} what the next frame scrolls */
+let scrolls = null;
+
+/** Scrolling needs the layout; asked for once, when everything is drawn, there is one layout and not one per question. */
+function scrollLater(what) {
+  if (!scrolls) requestAnimationFrame(scroll);
+  scrolls = { toTop: false, step: null, unit: null, ...scrolls, ...what };
+}
+
+function scroll() {
+  const { toTop, step, unit } = scrolls;
+  scrolls = null;
+  if (toTop) {
+    for (const column of document.querySelectorAll("[data-scrolls]")) column.scrollTop = 0;
+    if (window.scrollY) window.scrollTo(0, 0);
+  }
+  if (unit) unitInTexts()?.scrollIntoView({ block: unit.kind === "context" ? "start" : "nearest" });
+  if (step) reveal(byId("steps-column"), stepButtons.get(step.key));
+}
+
+/** Where the unit in hand stands: a context as a whole, anything else where its words are. */
+function unitInTexts() {
+  return byId("contexts").querySelector(".context.current") ?? document.querySelector("[data-units].current");
+}
+
+/** Scrolls the list, and never the page around it as scrollIntoView does. */
+function reveal(column, item) {
+  const view = column.getBoundingClientRect();
+  const place = item.getBoundingClientRect();
+  if (place.top < view.top) column.scrollTop -= view.top - place.top + place.height;
+  else if (place.bottom > view.bottom) column.scrollTop += place.bottom - view.bottom + place.height;
+}
+
+function drawOptions(criterion, label) {
+  const value = label?.value ?? null;
+  const group = byId("options");
+  byId("number-block").hidden = criterion.options.length > 0;
+  byId("number").value = criterion.options.length || value === null ? "" : String(value);
+  // Among units of one criterion the buttons stay where and what they are.
+  const drawn = JSON.stringify(criterion.options);
+  if (group.dataset.drawn !== drawn) {
+    const hadFocus = group.contains(document.activeElement);
+    const keys = optionKeys(criterion.options);
+    group.replaceChildren(...criterion.options.map((option, i) => optionButton(option, keys[i])));
+    group.classList.toggle("options-graded", criterion.options.every((option) => option.label.length <= 3));
+    group.dataset.drawn = drawn;
+    if (hadFocus) group.firstElementChild?.focus();
+  }
+  byId("cant-tell").hidden = !criterion.cant_tell;
+  drawChoice(label);
+}
+
+export function optionButton(option, key) {
+  const words = element("span", { className: "option-words", children: [element("span", { className: "option-label", children: [bdi(option.label)] })] });
+  if (option.help) words.append(element("span", { className: "option-help", children: [bdi(option.help)] }));
+  const button = element("button", { type: "button", className: "option", data: { value: JSON.stringify(option.value), key }, children: [words] });
+  if (key) button.prepend(element("kbd", { text: key, ariaHidden: "true" }));
+  if (key) button.setAttribute("aria-keyshortcuts", key);
+  button.setAttribute("role", "radio");
+  return button;
+}
+
+/** @param {Label|undefined} label */
+export function drawChoice(label) {
+  const chosen = JSON.stringify(label?.value ?? null);
+  const buttons = [...byId("options").children];
+  const reachable = buttons.find((button) => button.dataset.value === chosen) ?? buttons[0];
+  for (const button of buttons) {
+    button.setAttribute("aria-checked", String(button.dataset.value === chosen));
+    button.tabIndex = button === reachable ? 0 : -1;
+  }
+  byId("cant-tell").setAttribute("aria-pressed", String(Boolean(label?.cant_tell)));
+  setText("cant-tell-text", label?.cant_tell ? say("cant_tell_because", { reason: label.cant_tell }) : say("cant_tell_ask"));
+  byId("clear").disabled = !isDone(label);
+}
+
+function markUnit(step) {
+  if (step.unit === markedUnit) return;
+  markedUnit = step.unit;
+  for (const item of document.querySelectorAll("[data-units]")) item.classList.toggle("current", item.dataset.units.split(" ").includes(step.unit));
+  for (const box of byId("contexts").children) box.classList.toggle("current", box.dataset.unitBox === step.unit);
+  scrollLater({ unit: step });
+}
+
+// --- around it ------------------------------------------------------------------------------------------------------
+
+/** @param {Step[]} steps @param {Map<string, Label>} labels @param {{left: number, done: number, total: number}} progress */
+export function drawProgress(steps, labels, progress) {
+  const { done, total, missing } = tally(steps, labels);
+  setText("progress-task", say("progress_task", { done, total }));
+  setText("progress-batch", say("progress_batch", { left: progress.left }));
+  Object.assign(byId("progress-bar"), { max: Math.max(1, total), value: done });
+  Object.assign(byId("progress").dataset, { done, total, left: progress.left });
+  byId("submit").classList.toggle("button-primary", missing === 0);
+  setText("complete", missing === 0 ? say("complete") : say("missing", { n: missing }));
+}
+
+/** Why submitting did not happen, where "all decided" would stand; until the next decision. @param {string} text */
+export function explain(text) {
+  setText("complete", text);
+}
+
+const HINT_MS = 8_000;
+
+/** A word on what just happened; it goes by itself, or with the next step. @param {string} text */
+export function hint(text) {
+  const box = byId("hint");
+  box.textContent = text;
+  box.hidden = !text;
+  clearTimeout(hint.later);
+  hint.later = setTimeout(() => (box.hidden = true), HINT_MS);
+  if (text) announce(text);
+}
+
+/** @param {string} state @param {boolean} isKept  whether what waits outlives this page */
+export function drawSaveState(state, isKept) {
+  const box = byId("save-state");
+  if (box.dataset.state === state && box.dataset.kept === String(isKept)) return;
+  Object.assign(box.dataset, { state, kept: isKept });
+  for (const told of document.querySelectorAll("[data-kept-here]")) told.textContent = say(isKept ? "away_kept" : "away_unkept");
+  clearTimeout(drawSaveState.later);
+  // A save that takes the usual few milliseconds is not worth a flicker, nor a word from a screen reader.
+  drawSaveState.later = setTimeout(() => {
+    const name = state.replace("-", "_");
+    setText("save-text", say(isKept || state === "conflict" ? name : `${name}_unkept`));
+    box.dataset.shown = state;
+    byId("log-in").hidden = state !== "logged-out";
+    byId("resolve").hidden = state !== "conflict";
+  }, state === "saving" ? 400 : 0);
+}
+
+/**
+ * Something the person must know; it stays until they close it.
+ * @param {string} text @param {{label: string, act: () => void}} [offer]
+ */
+export function notify(text, offer) {
+  const close = element("button", { type: "button", className: "button button-small button-quiet", text: say("dismiss") });
+  const box = element("div", { className: "callout callout-warn notice", children: [element("p", { children: [bdi(text)] }), close] });
+  close.addEventListener("click", () => box.remove());
+  if (offer) {
+    const button = element("button", { type: "button", className: "button button-small", text: offer.label });
+    button.addEventListener("click", () => (box.remove(), offer.act()));
+    close.before(button);
+  }
+  byId("notices").append(box);
+}
+
+/** @param {"task"|"loading"|"away"|"ended"|"done"} stage */
+export function showStage(stage) {
+  document.documentElement.dataset.stage = stage;
+  byId("work").hidden = byId("progress").hidden = stage !== "task";
+  for (const box of document.querySelectorAll("[data-stage-box]")) box.hidden = box.dataset.stageBox !== stage;
+}

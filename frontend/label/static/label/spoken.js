@@ -1,0 +1,23 @@
+/** What a screen reader says of a task and its steps: short, and as sentences. */
+
+import { sentence, shortened } from "../base/announce.js";
+import { saidName, say } from "./render.js";
+import { isDone, unitText } from "./steps.js";
+
+/** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
+
+const sentences = (...parts) => parts.filter(Boolean).map((part) => sentence(part, (words) => say("sentence", { words }))).join(" ");
+
+/** Which unit it is, what it says, what is asked, and what was chosen. @param {Task} task @param {Step} step @param {Label|undefined} label */
+export function stepAloud(task, step, label) {
+  const unit = say(`unit_${step.kind}_of`, { n: step.number, of: step.of });
+  const text = unitText(task.sample, step);
+  const which = text ? say("unit_says", { unit, text: shortened(text) }) : unit;
+  return sentences(which, step.criterion.prompt, isDone(label) ? saidName(step.criterion, label) : "");
+}
+
+/** The choice just made. @param {Step} step @param {Partial<Label>|undefined} label */
+export const choiceAloud = (step, label) => sentences(saidName(step.criterion, label));
+
+/** Another sample is on the screen. @param {Task} task */
+export const taskAloud = (task) => sentences(say("next_task"), shortened(task.sample.question));

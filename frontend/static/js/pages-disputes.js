@@ -1,9 +1,0 @@
-/** Keys on the reviewer's queue. Without this module the page is plain links. */
-
-import { actsByKey, bindKeys } from "./keys.js";
-
-const start = document.querySelector("a[data-start]");
-
-for (const hint of document.querySelectorAll("[data-hint]")) hint.hidden = false;
-const keys = JSON.parse(document.getElementById("page-keys").textContent);
-bindKeys({ option: () => undefined, actions: actsByKey(keys, start ? { start: () => start.click() } : {}) });
