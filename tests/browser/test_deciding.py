@@ -342,6 +342,15 @@ def test_keys_of_ones_own(desk: Desk, live_app: LiveApp, new_page: Callable[...,
     page.wait_for_selector("#hint:not([hidden])")
     wait_saved(page)
     assert said(task)["claim:0"] == (None, "")
+    # Keys that are no characters always work.
+    press(page, "1")
+    wait_saved(page)
+    press(page, "Control+z")
+    wait_saved(page)
+    assert said(task)["claim:0"] == (None, "")
+    assert page.locator('[data-unit="claim:0"][aria-current]').count() == 1
+    press(page, "ArrowRight")
+    assert page.locator('[data-unit="claim:1"][aria-current]').count() == 1
 
     page.goto(f"{live_app.url}/account/keys/")
     page.get_by_role("button", name="Everything as usual").click()

@@ -74,7 +74,7 @@ def test_a_comment_on_a_task_that_is_gone_is_handed_back_and_lands_nowhere(modul
 def test_both_tasks_that_are_held_are_kept(stopped: Page) -> None:
     stopped.evaluate(
         """async () => {
-          const { startHeartbeat } = await import("/label/heartbeat.js");
+          const { startHeartbeat } = await import("/label/presence.js");
           window.sent = [];
           window.lost = [];
           window.there = true;

@@ -74,7 +74,8 @@ def test_what_is_said_for_one_key_is_said_together_and_again(modules: Page) -> N
     said = modules.evaluate(
         """async () => {
           document.body.innerHTML = '<p id="announce" role="status"></p>';
-          const { announce, sentence, shortened } = await import("/base/announce.js");
+          const { announce } = await import("/base/announce.js");
+          const { sentence, shortened } = await import("/label/spoken.js");
           const region = document.getElementById("announce");
           const later = () => new Promise((resolve) => setTimeout(resolve));
           announce("Supported.");

@@ -1,12 +1,13 @@
 /** Keys on the adjudication page. Without this module the page is a plain form. */
 
+import { byId } from "../base/dom.js";
 import { actsByKey, bindKeys, optionKeys, shortcutsOn } from "../base/keys.js";
 
 const form = document.querySelector("form[data-adjudicate]");
 const reason = form.elements.namedItem("reason");
 const radios = [...form.querySelectorAll("input[type=radio]")];
 const keys = optionKeys(radios.map(({ dataset }) => ({ label: dataset.label, hotkey: dataset.hotkey || undefined })));
-const help = document.getElementById("keys");
+const help = byId("keys");
 const marks = [...document.querySelectorAll("[data-evidence]")];
 
 radios.forEach((radio, i) => {
@@ -37,7 +38,7 @@ function toEvidence() {
 
 /** Opens or closes a part of the page; opened, it has the focus, in its first field if it has one. */
 function toggle(id) {
-  const part = document.getElementById(id);
+  const part = byId(id);
   if (!part) return;
   part.open = !part.open;
   const into = part.open && part.querySelector("select, textarea, [tabindex]");
@@ -52,7 +53,7 @@ bindKeys({
     const at = keys.indexOf(key);
     return at < 0 ? undefined : () => choose(radios[at]);
   },
-  actions: actsByKey(JSON.parse(document.getElementById("page-keys").textContent), {
+  actions: actsByKey(JSON.parse(byId("page-keys").textContent), {
     next_unit: () => follow("next"),
     previous_unit: () => follow("prev"),
     approve: () => document.querySelector("form[data-approve]")?.requestSubmit(),

@@ -1,5 +1,5 @@
 /**
- * The requests of the workspace. Every one resolves; `outcome` says what the reply means:
+ * A request to our API. It always resolves; `outcome` says what the reply means:
  *   ok · stale (412, both versions) · refused (the server will not take this, ever) ·
  *   ended (no account or no membership any more) · logged-out · away (no reply, or none from the application: try again later).
  *
@@ -40,40 +40,6 @@ export function createRequest(data) {
     } catch {
       return { outcome: "away", status: 0, data: null, code: "", message: "" };
     }
-  };
-}
-
-/** @param {{api: {work: string, task: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
-export function createApi(data) {
-  const request = createRequest(data);
-  return {
-    /** @param {number[]} exclude ids of tasks held here */
-    work(exclude) {
-      return request("POST", data.api.work, data.batch === null ? { exclude } : { batch: data.batch, exclude });
-    },
-    /** @param {number} id */
-    task: (id) => request("GET", `${data.api.task}${id}/`),
-    /** @param {import("../label/outbox.js").LabelEntry} entry */
-    putLabel(entry) {
-      const { key, base, ...said } = entry.head;
-      const body = { unit: entry.unit, criterion: entry.criterion, ...said };
-      delete body.sent;
-      return request("PUT", `${data.api.task}${entry.task}/labels/`, body, { "If-Match": `"${base}"`, "Idempotency-Key": key });
-    },
-    /** @param {import("../label/outbox.js").FinishEntry} entry @param {number[]} exclude */
-    finish(entry, exclude) {
-      const body = { active_seconds: entry.active_seconds, exclude };
-      if (entry.action === "skip") body.reason = entry.reason;
-      return request("POST", `${data.api.task}${entry.task}/${entry.action}/`, body);
-    },
-    /** Takes a submission back. @param {number} id */
-    reopen: (id) => request("POST", `${data.api.task}${id}/reopen/`, {}),
-    /** @param {number} id @param {string} reason */
-    flag: (id, reason) => request("POST", `${data.api.task}${id}/flag/`, { reason }),
-    /** "I am still at it." @param {number} id */
-    heartbeat: (id) => request("POST", `${data.api.task}${id}/heartbeat/`, {}),
-    /** @param {object} preferences those that change */
-    prefer: (preferences) => request("PATCH", data.api.me, { preferences }),
   };
 }
 

@@ -88,6 +88,17 @@ export function toCodePoints(text, offsets) {
 }
 
 /**
+ * @typedef {{index: number, text: string, start: number|null, end: number|null}} Claim  those that are there; `index` names the unit
+ */
+
+/** Indices of the claims as they stand in the answer; those without a place come last. @param {Claim[]} claims @returns {number[]} */
+export function claimOrder(claims) {
+  const place = (claim) => claim.start ?? Infinity;
+  const order = claims.toSorted((a, b) => (place(a) === place(b) ? a.index - b.index : place(a) - place(b)));
+  return order.map((claim) => claim.index);
+}
+
+/**
  * @typedef {{context: number, start: number, end: number, quote: string}} Span  in code points, as stored
  * @typedef {{context: number, start: number, end: number}} Place  in UTF-16 units, as the page counts
  */

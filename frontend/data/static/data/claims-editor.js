@@ -1,14 +1,14 @@
 /** What is done to the claims of one sample. Every change is saved at once, one after the other. */
 
+import { announce } from "../base/announce.js";
+import { byId, say, setText } from "../base/dom.js";
 import { createRequest } from "../base/request.js";
+import { toUtf16 } from "../base/spans.js";
 import { freePassage, passageMode, splitMode, textMode } from "./claims-modes.js";
-import { untilAnswered } from "./claims-saving.js";
 import * as view from "./claims-view.js";
 import { inHandAfter, replay } from "./claims-words.js";
-import { announce } from "../base/announce.js";
-import { toUtf16 } from "../base/spans.js";
 
-const byId = (id) => document.getElementById(id);
+const RETRY_MS = 3_000;
 
 export class Editor {
   /** The claim in hand, by index. @type {number|null} */ current = null;
@@ -62,7 +62,7 @@ export class Editor {
     const picking = Boolean(this.mode?.picked);
     const { past, future } = replay(this.state.history);
     byId("fixed").hidden = !this.fixed;
-    view.setText("fixed-text", this.state.fixed);
+    setText("fixed-text", this.state.fixed);
     byId("tools").hidden = this.fixed || this.mode !== null;
     byId("undo").disabled = !past.length;
     byId("redo").disabled = !future.length;
@@ -120,7 +120,7 @@ export class Editor {
     if (mode.isSaving) return;
     if (this.fixed) return this.complain(mode, this.state.fixed);
     const change = mode.value();
-    if (!change) return this.complain(mode, view.say("empty"));
+    if (!change) return this.complain(mode, say("empty"));
     if (mode.kind === "text") this.keepUntilSaved(mode);
     else this.mode = null;
     this.act(() => change, { from: mode });
@@ -139,7 +139,7 @@ export class Editor {
     const now = this.claims.find(({ index }) => index === claim);
     // Its claim is gone: the words are kept, as a claim of their own.
     if (claim !== undefined && !now) mode = textMode(mode.words, (text) => ({ op: "add", text }));
-    const says = now && now.text !== mode.began ? view.say("says_now", { text: now.text }) : "";
+    const says = now && now.text !== mode.began ? say("says_now", { text: now.text }) : "";
     Object.assign(mode, { isSaving: false, problem: [problem, says].filter(Boolean).join(" ") });
     if (now) mode.began = now.text;
     if (!this.claim) this.current = this.claims[0]?.index ?? null;
@@ -153,7 +153,7 @@ export class Editor {
   /** Whether the claim in hand may be changed; says why not. */
   mayChange() {
     if (this.fixed || !this.claim) return false;
-    if (this.claim.carries) view.notify(view.say("carried", { what: this.claim.carries }));
+    if (this.claim.carries) view.notify(say("carried", { what: this.claim.carries }));
     return !this.claim.carries;
   }
 
@@ -161,7 +161,7 @@ export class Editor {
     if (!this.mayChange()) return;
     const mode = splitMode(this.claim);
     if (mode) this.enter(mode);
-    else view.notify(view.say("one_word"));
+    else view.notify(say("one_word"));
   }
 
   edit() {
@@ -203,7 +203,7 @@ export class Editor {
     this.act(() => {
       const at = this.claims.findIndex((claim) => claim.index === this.current);
       const next = this.claims[at + 1];
-      if (!next) view.notify(view.say("no_next"));
+      if (!next) view.notify(say("no_next"));
       return next ? { op: "merge", claims: [this.current, next.index] } : null;
     });
   }
@@ -220,7 +220,7 @@ export class Editor {
   back(which) {
     this.act(() => {
       const revision = replay(this.state.history)[which].at(-1);
-      if (!revision) view.notify(view.say(which === "past" ? "no_undo" : "no_redo"));
+      if (!revision) view.notify(say(which === "past" ? "no_undo" : "no_redo"));
       return revision ? { op: "restore_revision", revision } : null;
     });
   }
@@ -228,7 +228,7 @@ export class Editor {
   done() {
     const onwards = () => {
       if (this.data.next_url) location.assign(this.data.next_url);
-      else announce(view.say("checked"));
+      else announce(say("checked"));
     };
     if (this.fixed || this.state.checked) return onwards();
     this.act(() => ({ op: "checked" }), { then: onwards });
@@ -251,7 +251,7 @@ export class Editor {
       if (this.mode === from) this.mode = null;
       if (problem) view.notify(problem);
       const isOrphan = this.mode?.claim !== undefined && !this.claim;
-      if (isOrphan && this.mode.kind === "text") return this.complain(this.mode, problem || view.say("claim_gone"));
+      if (isOrphan && this.mode.kind === "text") return this.complain(this.mode, problem || say("claim_gone"));
       // Somebody who has begun with another claim meanwhile goes on with it, if it is still there.
       if (!this.mode || isOrphan) {
         this.mode = null;
@@ -270,7 +270,7 @@ export class Editor {
     this.sending = false;
     if (reply.outcome !== "ok") return this.refused(reply);
     this.take(reply.data);
-    announce(view.say(`did_${change.op}`));
+    announce(say(`did_${change.op}`));
     return "";
   }
 
@@ -279,7 +279,7 @@ export class Editor {
     if (reply.outcome === "stale") {
       this.take(reply.data.current);
       const who = this.state.history[0]?.who;
-      return who ? view.say("conflict", { who }) : reply.message;
+      return who ? say("conflict", { who }) : reply.message;
     }
     if (reply.status === 409) {
       const now = await this.request("GET", this.data.api);
@@ -287,4 +287,31 @@ export class Editor {
     }
     return reply.message;
   }
+}
+
+/**
+ * Sends a change until the server has answered, and shows how it stands meanwhile; what is made twice at one revision is made once.
+ * @param {() => Promise<import("../base/request.js").Reply>} ask @returns {Promise<import("../base/request.js").Reply>}
+ */
+async function untilAnswered(ask) {
+  for (;;) {
+    view.drawSaveState("saving");
+    const reply = await ask();
+    if (reply.outcome !== "away" && reply.outcome !== "logged-out") {
+      // What was refused is not saved, and the notice says so.
+      view.drawSaveState(reply.outcome === "ok" ? "saved" : "");
+      return reply;
+    }
+    view.drawSaveState(reply.outcome === "away" ? "waiting" : "logged_out");
+    await later();
+  }
+}
+
+/** A moment later, or as soon as somebody is back. */
+function later() {
+  return new Promise((resolve) => {
+    setTimeout(resolve, RETRY_MS);
+    window.addEventListener("online", resolve, { once: true });
+    window.addEventListener("focus", resolve, { once: true });
+  });
 }

@@ -8,6 +8,7 @@
  *   draw?: () => HTMLElement, hint: string, value: () => object|null}} Mode
  */
 
+import { byId } from "../base/dom.js";
 import { splitBox, textBox } from "./claims-view.js";
 import { cutsOf, middleCut, sentencesOf, toPoints, wordsOf } from "./claims-words.js";
 
@@ -82,7 +83,7 @@ export function freePassage(answer, taken) {
  * @typedef {Mode & {began: string, words: string, problem: string, isSaving: boolean}} TextMode  `began`: what the claim said
  */
 export function textMode(text, made) {
-  const field = () => document.getElementById("claim-text");
+  const field = () => byId("claim-text");
   const mode = {
     kind: "text",
     hint: "",

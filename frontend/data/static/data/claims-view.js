@@ -1,37 +1,12 @@
-/** Puts the claims of a sample on the screen. Texts of people only ever go in as text, inside <bdi>. */
+/** Puts the claims of a sample on the screen. */
 
-import { toUtf16 } from "../base/spans.js";
-import { claimOrder } from "../label/steps.js";
+import { bdi, byId, element, say, setText } from "../base/dom.js";
+import { claimOrder, toUtf16 } from "../base/spans.js";
 
 /** @typedef {{index: number, text: string, start: number|null, end: number|null, dropped: boolean, from: number[], carries: string}} Claim */
 
-const byId = (id) => document.getElementById(id);
-const sentences = new Map(
-  Array.from(byId("texts").content.querySelectorAll("[data-text]"), (item) => [item.dataset.text, item.textContent]),
-);
-
-/** A sentence of the page, translated by the server. @param {string} name @param {Record<string, string|number>} [values] */
-export function say(name, values = {}) {
-  return sentences.get(name).replace(/\{(\w+)\}/g, (_, key) => String(values[key]));
-}
-
-function element(tag, { text, children = [], data = {}, ...properties } = {}) {
-  const made = Object.assign(document.createElement(tag), properties);
-  Object.assign(made.dataset, data);
-  if (text !== undefined) made.textContent = text;
-  made.append(...children);
-  return made;
-}
-
-const bdi = (text) => element("bdi", { text });
-
 /** Claims that are there, in the order of the answer. @param {Claim[]} claims @returns {Claim[]} */
 export const inOrder = (claims) => claimOrder(claims.filter((claim) => !claim.dropped)).map((index) => claims[index]);
-
-/** @param {string} id @param {string} text */
-export function setText(id, text) {
-  if (byId(id).textContent !== text) byId(id).textContent = text;
-}
 
 /** One notice at a time; "" takes it away. */
 export function notify(text) {

@@ -1,10 +1,9 @@
 /** The page on which claims are edited: keys, buttons and pointers for the editor. */
 
+import { byId } from "../base/dom.js";
+import { actsByKey, bindKeys, meant, shortcutsOn } from "../base/keys.js";
 import { Editor } from "./claims-editor.js";
 import * as view from "./claims-view.js";
-import { actsByKey, bindKeys, meant, shortcutsOn } from "../base/keys.js";
-
-const byId = (id) => document.getElementById(id);
 
 /** @param {Editor} editor */
 function bind(editor) {

@@ -1,7 +1,9 @@
 /** What can be put into a prompt, put in by a click, where the cursor stands. Without this module the names are there to type. */
 
+import { byId } from "../base/dom.js";
+
 for (const list of document.querySelectorAll("[data-inserts]")) {
-  const prompt = document.getElementById(list.dataset.inserts);
+  const prompt = byId(list.dataset.inserts);
   const said = list.querySelector("[data-said]");
   for (const plain of list.querySelectorAll("[data-plain]")) plain.hidden = true;
   for (const button of list.querySelectorAll("[data-insert]")) {

@@ -1,10 +1,8 @@
-/** The dialogs of the workspace. Each is a <dialog> in the page whose buttons close it with a value. */
+/** The dialogs of the workspace, each a <dialog> in the page whose buttons close it with a value, and the guidelines beside the work. */
 
+import { bdi, byId, element, say } from "../base/dom.js";
 import { meant, shortcutsOn } from "../base/keys.js";
-import { say } from "./render.js";
 import { guardUnasked } from "./unasked.js";
-
-const byId = (id) => document.getElementById(id);
 
 /** Who waits for the value of an open dialog. @type {Map<HTMLDialogElement, (value: string) => void>} */
 const waiting = new Map();
@@ -130,12 +128,33 @@ export function askWhichVersion({ title, mine, theirs }) {
 
 /** @param {import("../base/spans.js").Span} span */
 function quoted(span) {
-  const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
-  const item = make("li", "");
-  const quote = make("q", "");
-  quote.append(make("bdi", span.quote));
-  item.append(make("span", say("unit_context", { n: span.context + 1 })), " ", quote);
-  return item;
+  const where = element("span", { text: say("unit_context", { n: span.context + 1 }) });
+  return element("li", { children: [where, " ", element("q", { children: [bdi(span.quote)] })] });
 }
 
 export const showHelp = () => ask(byId("help-dialog"));
+
+// --- the guidelines: they stay open while one labels, until one closes them --------------------------------------------
+
+const panel = byId("guidelines-panel");
+const guidelines = panel.querySelector(".prose");
+const panelButton = byId("guidelines");
+
+export function toggleGuidelines() {
+  const opens = panel.hidden;
+  const hadFocus = panel.contains(document.activeElement);
+  panel.hidden = !opens;
+  panelButton.setAttribute("aria-expanded", String(opens));
+  if (opens) guidelines.focus({ preventScroll: true });
+  else if (hadFocus) panelButton.focus();
+}
+
+/** The guidelines, while one is in them: keys that scroll mean them then. @returns {HTMLElement|null} */
+export const guidelinesInHand = () => (panel.contains(document.activeElement) ? guidelines : null);
+
+/** Called once. */
+export function bindGuidelines() {
+  panelButton.addEventListener("click", toggleGuidelines);
+  byId("close-guidelines").addEventListener("click", toggleGuidelines);
+  panel.addEventListener("keydown", (event) => event.key === "Escape" && toggleGuidelines());
+}

@@ -3,15 +3,15 @@
  * the contexts has the focus and says which keys work; whatever takes the focus elsewhere ends it.
  */
 
-import { paint } from "./highlights.js";
 import { announce } from "../base/announce.js";
+import { byId, say } from "../base/dom.js";
+import { paint } from "./highlights.js";
 import { firstInSight, inSight, rangeOf, reveal } from "./places.js";
-import { say, unitName } from "./render.js";
+import { unitName } from "./render.js";
 import { Sentences } from "./sentences.js";
 
 /** @typedef {import("../base/spans.js").Place} Place @typedef {import("./sentences.js").Sentence} Sentence */
 
-const byId = (id) => document.getElementById(id);
 const overlap = (a, b) => a.context === b.context && a.start < b.end && b.start < a.end;
 
 export class EvidenceCursor {

@@ -1,10 +1,11 @@
 /** Evidence: what in the contexts speaks for or against the unit in hand. Attached to a label, listed below the decision. */
 
-import { paint } from "./highlights.js";
 import { announce } from "../base/announce.js";
-import { rangeOf, reveal } from "./places.js";
-import { notify, say, unitName } from "./render.js";
+import { bdi, byId, element, say } from "../base/dom.js";
 import { lanesOf, placeOf, spanAt } from "../base/spans.js";
+import { paint } from "./highlights.js";
+import { rangeOf, reveal } from "./places.js";
+import { notify, unitName } from "./render.js";
 
 /** @typedef {import("../base/spans.js").Span} Span @typedef {import("../base/spans.js").Place} Place */
 
@@ -12,8 +13,6 @@ const KINDS = new Set(["claim", "fact", "entity", "answer"]);
 const LANES = 3;
 const MOST = 100;
 const SHORT = 80;
-
-const byId = (id) => document.getElementById(id);
 
 export class Evidence {
   /** Where a stored span stands now; null when its words are gone. @type {WeakMap<Span, Place|null>} */ #places = new WeakMap();
@@ -111,20 +110,15 @@ export class Evidence {
   }
 
   #item(span) {
-    const make = (tag, properties, ...children) => {
-      const made = Object.assign(document.createElement(tag), properties);
-      made.append(...children);
-      return made;
-    };
     const where = say("unit_context", { n: span.context + 1 });
     const gone = this.place(span) === null;
-    const go = make("button", { type: "button", className: "evidence-go" },
-      make("span", { className: "evidence-where", textContent: gone ? say("evidence_gone", { where }) : where }), " ",
-      make("q", {}, make("bdi", { textContent: shortened(span.quote) })));
-    if (gone) go.disabled = true;
-    const remove = make("button", { type: "button", className: "evidence-remove", textContent: "×", title: say("evidence_take_away") });
-    remove.ariaLabel = say("evidence_take_away_which", { where, quote: shortened(span.quote) });
-    return make("li", { className: gone ? "evidence-item evidence-gone" : "evidence-item" }, go, remove);
+    const quote = shortened(span.quote);
+    const place = element("span", { className: "evidence-where", text: gone ? say("evidence_gone", { where }) : where });
+    const children = [place, " ", element("q", { children: [bdi(quote)] })];
+    const go = element("button", { type: "button", className: "evidence-go", disabled: gone, children });
+    const ariaLabel = say("evidence_take_away_which", { where, quote });
+    const remove = element("button", { type: "button", className: "evidence-remove", text: "×", title: say("evidence_take_away"), ariaLabel });
+    return element("li", { className: gone ? "evidence-item evidence-gone" : "evidence-item", children: [go, remove] });
   }
 
   #onClick(event) {

@@ -1,12 +1,13 @@
 /** All questions of a task at once, one below the other; keys act on the one in hand. Drawn only while it is wanted. */
 
-import { optionButton, say, stepTitle, unitName } from "./render.js";
+import { bdi, byId, say } from "../base/dom.js";
 import { optionKeys } from "../base/keys.js";
+import { optionButton, stepTitle, unitName } from "./render.js";
 import { unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label @typedef {import("./steps.js").Task} Task */
 
-const list = document.getElementById("form");
+const list = byId("form");
 /** By the step's key. @type {Map<string, HTMLElement>} */
 const cards = new Map();
 
@@ -14,13 +15,6 @@ function make(tag, className, ...children) {
   const made = document.createElement(tag);
   made.className = className;
   made.append(...children);
-  return made;
-}
-
-/** Somebody's text, which may run from right to left. */
-function text(words) {
-  const made = document.createElement("bdi");
-  made.textContent = words;
   return made;
 }
 
@@ -37,10 +31,10 @@ function card(task, step, first, cantTellKey) {
   made.dataset.step = step.key;
   if (first) {
     const words = unitText(task.sample, step);
-    made.append(make("h3", "ws-label", unitName(step)), ...(words ? [make("p", "text unit-text", text(words))] : []));
+    made.append(make("h3", "ws-label", unitName(step)), ...(words ? [make("p", "text unit-text", bdi(words))] : []));
   }
   const { criterion } = step;
-  const prompt = make("p", "form-prompt", text(criterion.prompt), " ", make("span", "required", criterion.required ? "" : say("optional")));
+  const prompt = make("p", "form-prompt", bdi(criterion.prompt), " ", make("span", "required", criterion.required ? "" : say("optional")));
   prompt.id = `form-${step.unit}-${criterion.key}`;
   made.append(prompt, criterion.options.length ? choices(step, prompt.id) : number(step));
   if (criterion.cant_tell) made.append(cantTell(cantTellKey));

@@ -1,18 +1,18 @@
 /** The labelling workspace: holds the task in hand and the next one, and turns what a person does into changes. */
 
-import { createApi } from "../base/request.js";
-import { Finishes } from "./take-back.js";
-import { ActivityClock } from "./clock.js";
+import { announce } from "../base/announce.js";
+import { byId, say } from "../base/dom.js";
+import { createApi } from "./api.js";
 import { Comment } from "./comment.js";
 import { askReason, askWhichVersion, showFeedback } from "./dialogs.js";
-import { isEnded, showEnded } from "./ended.js";
 import * as form from "./form.js";
 import { changedPart, History, saidOf } from "./history.js";
-import { announce } from "../base/announce.js";
 import { Outbox } from "./outbox.js";
+import { ActivityClock } from "./presence.js";
 import * as page from "./render.js";
 import { choiceAloud, stepAloud, taskAloud } from "./spoken.js";
 import { firstMissing, isDone, neighbourUnit, nextOpen, stepKey, stepsOf } from "./steps.js";
+import { Finishes } from "./take-back.js";
 import { Texts } from "./texts.js";
 import { showUnasked } from "./unasked.js";
 
@@ -24,8 +24,6 @@ const ASK_AGAIN_MS = 5_000;
 // Refusals that concern the whole task: not a member any more, not one's own, no longer open.
 const GONE = new Set([403, 404, 409]);
 const OPEN = new Set(["pending", "in_progress", "returned"]);
-
-const byId = (id) => document.getElementById(id);
 
 export class Workspace {
   /** @type {Task|null} */ task = null;
@@ -66,8 +64,8 @@ export class Workspace {
       reopen: this.api.reopen,
       on: {
         shown: (task, finished) => this.onTakenBack(task, finished),
-        nothing: () => page.notify(page.say("nothing_back"), { label: page.say("my_work"), act: () => location.assign(data.done_url) }),
-        refused: (reply) => page.notify(reply.message || page.say("back_away")),
+        nothing: () => page.notify(say("nothing_back"), { label: say("my_work"), act: () => location.assign(data.done_url) }),
+        refused: (reply) => page.notify(reply.message || say("back_away")),
       },
     });
   }
@@ -77,7 +75,7 @@ export class Workspace {
     const unfinished = [this.data.task, this.data.next].filter((task) => task && !this.isFinishing(task.id));
     const left = this.outbox.finishing.filter((entry) => entry.scope === this.scope).length;
     this.progress = { ...this.progress, left: Math.max(0, this.progress.left - left) };
-    if (this.outbox.broken.length) page.notify(page.say("unreadable", { n: this.outbox.broken.length }));
+    if (this.outbox.broken.length) page.notify(say("unreadable", { n: this.outbox.broken.length }));
     if (unfinished[1]) this.hold(unfinished[1]);
     if (unfinished[0]) this.show(unfinished[0]);
     else void this.fetchWork();
@@ -177,7 +175,7 @@ export class Workspace {
   workIsAway(reply) {
     if (reply.outcome === "ended") return this.onOutboxChanged();
     if (this.task) return;
-    if (reply.outcome === "refused") return showEnded(reply.message);
+    if (reply.outcome === "refused") return page.showEnded(reply.message);
     page.showStage("away");
     setTimeout(() => this.wake(), ASK_AGAIN_MS);
   }
@@ -200,7 +198,7 @@ export class Workspace {
     if (this.task?.id !== id) return;
     if (reply.outcome === "refused" && GONE.has(reply.status)) return this.onLost(id, reply.message);
     if (reply.outcome !== "ok") return;
-    if (!OPEN.has(reply.data.task.status)) return this.onLost(id, page.say("not_open"));
+    if (!OPEN.has(reply.data.task.status)) return this.onLost(id, say("not_open"));
     const pending = new Set(this.outbox.labelsOf(id).map((entry) => stepKey(entry.unit, entry.criterion)));
     const theirs = new Map(reply.data.task.labels.map((label) => [stepKey(label.unit, label.criterion), label]));
     for (const step of this.steps) {
@@ -258,7 +256,7 @@ export class Workspace {
     if (!this.task) return;
     this.drawForm();
     this.drawStep();
-    announce(page.say(`view_${this.view}`));
+    announce(say(`view_${this.view}`));
   }
 
   drawProgress() {
@@ -308,7 +306,7 @@ export class Workspace {
     const next = nextOpen(this.steps, this.labels, from);
     if (next !== null) return this.go(next);
     this.drawStep();
-    announce(page.say("complete"));
+    announce(say("complete"));
   }
 
   /** Asks for the reason, and goes on as after any other decision. */
@@ -362,15 +360,15 @@ export class Workspace {
   replay(move, side) {
     if (!this.task) return;
     const deed = this.history[move]((key) => saidOf(this.labels.get(key)));
-    if (!deed) return page.hint(page.say(`nothing_to_${move}`));
+    if (!deed) return page.hint(say(`nothing_to_${move}`));
     const at = this.steps.findIndex((step) => step.key === deed.key);
     const step = this.steps[at];
     this.say(step, deed[side], false);
     this.at = at;
     this.drawStep();
     const part = changedPart(deed);
-    const what = ["value", "cant_tell"].includes(part) ? page.saidName(step.criterion, deed[side]) : page.say(`part_${part}`);
-    page.hint(page.say(`done_${move}`, { title: page.stepTitle(step), what }));
+    const what = ["value", "cant_tell"].includes(part) ? page.saidName(step.criterion, deed[side]) : say(`part_${part}`);
+    page.hint(say(`done_${move}`, { title: page.stepTitle(step), what }));
   }
 
   /** What was said, with the revision that the server last told. */
@@ -384,9 +382,9 @@ export class Workspace {
     this.comment.save();
     const missing = firstMissing(this.steps, this.labels);
     if (missing === null) return this.finish("submit", "");
-    announce(page.say("still_open"));
+    announce(say("still_open"));
     this.go(missing);
-    page.explain(page.say("still_open"));
+    page.explain(say("still_open"));
   }
 
   async skip() {
@@ -408,9 +406,9 @@ export class Workspace {
   async sendFlag(id, reason) {
     const reply = await this.api.flag(id, reason);
     this.outbox.heard(reply);
-    if (reply.outcome === "ok") return page.hint(page.say("flagged"));
-    const again = { label: page.say("try_again"), act: () => void this.sendFlag(id, reason) };
-    page.notify(page.say("not_flagged", { reason, message: reply.message }), again);
+    if (reply.outcome === "ok") return page.hint(say("flagged"));
+    const again = { label: say("try_again"), act: () => void this.sendFlag(id, reason) };
+    page.notify(say("not_flagged", { reason, message: reply.message }), again);
   }
 
   finish(action, reason) {
@@ -420,7 +418,7 @@ export class Workspace {
     const counted = action === "submit" ? "done" : "skipped";
     this.progress = { ...this.progress, left: Math.max(0, this.progress.left - 1), [counted]: this.progress[counted] + 1 };
     this.outbox.putFinish({ task: id, action, reason, active_seconds: this.clock.seconds, scope: this.scope });
-    if (!this.held) announce(page.say("submitted"));
+    if (!this.held) announce(say("submitted"));
     this.advance();
   }
 
@@ -433,7 +431,7 @@ export class Workspace {
     this.at = 0;
     this.drawStep();
     byId("back").hidden = !this.finishes.any;
-    page.hint(page.say("taken_back"));
+    page.hint(say("taken_back"));
     this.announceStep();
   }
 
@@ -450,7 +448,7 @@ export class Workspace {
       const comment = label?.comment ? ` “${label.comment}”` : "";
       return isDone(label) || comment ? [`${page.stepTitle(step)}: ${page.saidName(step.criterion, label)}${comment}`] : [];
     });
-    const had = listed.length ? page.say("had_chosen", { list: listed.join("; ") }) : "";
+    const had = listed.length ? say("had_chosen", { list: listed.join("; ") }) : "";
     page.notify([message, had, this.wasWriting()].filter(Boolean).join(" "));
     this.held = null;
     this.advance();
@@ -459,7 +457,7 @@ export class Workspace {
   /** The comment that has no task any more, in a sentence. */
   wasWriting() {
     const text = this.comment.giveUp();
-    return text && page.say("had_written", { text });
+    return text && say("had_written", { text });
   }
 
   // --- what the server said ---
@@ -467,8 +465,8 @@ export class Workspace {
   onOutboxChanged() {
     const { state, finishing } = this.outbox;
     page.drawSaveState(state, this.outbox.isKept);
-    if (state === "ended") return showEnded(this.outbox.ended);
-    if (isEnded()) page.showStage(this.task ? "task" : "loading");
+    if (state === "ended") return page.showEnded(this.outbox.ended);
+    if (page.isEnded()) page.showStage(this.task ? "task" : "loading");
     if (!this.task && finishing.length) page.showStage(state === "saving" ? "loading" : "away");
   }
 
@@ -512,14 +510,14 @@ export class Workspace {
   onRefused(entry, reply) {
     if (entry.kind === "finish") {
       this.finishes.forget(entry.task);
-      const again = { label: page.say("open_again"), act: () => void this.reopen(entry.task) };
-      page.notify(page.say("not_finished", { message: reply.message }), reply.code === "incomplete" ? again : undefined);
+      const again = { label: say("open_again"), act: () => void this.reopen(entry.task) };
+      page.notify(say("not_finished", { message: reply.message }), reply.code === "incomplete" ? again : undefined);
       if (!this.task) void this.fetchWork();
       return;
     }
     const { comment } = entry.tail ?? entry.head;
-    const words = comment && page.say("had_written", { text: comment });
-    const refused = [page.say("refused", { title: entry.title, message: reply.message }), words].filter(Boolean).join(" ");
+    const words = comment && say("had_written", { text: comment });
+    const refused = [say("refused", { title: entry.title, message: reply.message }), words].filter(Boolean).join(" ");
     if (entry.task !== this.task?.id) return page.notify(refused);
     if (reply.code === "task_released") {
       this.onLost(entry.task, reply.message);
@@ -535,7 +533,7 @@ export class Workspace {
 
   async reopen(id) {
     const reply = await this.api.task(id);
-    if (reply.outcome !== "ok") return page.notify(reply.message || page.say("waiting"));
+    if (reply.outcome !== "ok") return page.notify(reply.message || say("waiting"));
     this.setAside();
     this.show(reply.data.task);
     this.announceTask();

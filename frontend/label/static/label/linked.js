@@ -1,9 +1,8 @@
 /** What belongs together lights up together: a unit and its evidence in the contexts, whichever of them is pointed at. */
 
+import { byId } from "../base/dom.js";
 import { paint } from "./highlights.js";
 import { caretAt, offsetIn } from "./places.js";
-
-const byId = (id) => document.getElementById(id);
 
 export class Linked {
   /** What is lit, so that a mouse that moves on the same thing paints nothing. */ #lit = "";

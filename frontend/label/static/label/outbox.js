@@ -63,7 +63,7 @@ export class Outbox {
   /**
    * @param {object} wiring
    * @param {number} wiring.userId
-   * @param {ReturnType<typeof import("../base/request.js").createApi>} wiring.api
+   * @param {ReturnType<typeof import("./api.js").createApi>} wiring.api
    * @param {(entry: FinishEntry) => number[]} wiring.exclude
    * @param {{changed(): void, saved(entry: LabelEntry, label: object|null): void, conflict(entry: LabelEntry, reply: Reply): void,
    *   finished(entry: FinishEntry, reply: Reply): void, refused(entry: Entry, reply: Reply): void}} wiring.on

@@ -3,6 +3,8 @@
  * may be cut into pieces and marks in any way, as long as its text nodes in a row are the text.
  */
 
+import { byId } from "../base/dom.js";
+
 /** The text nodes of an element and the offset at which each begins. @type {WeakMap<Element, {nodes: Text[], starts: number[]}>} */
 let known = new WeakMap();
 
@@ -104,8 +106,8 @@ export function scrollerOf(element) {
 function sightOf(scroller) {
   const page = scroller === document.scrollingElement;
   const box = page ? { top: 0, bottom: innerHeight } : scroller.getBoundingClientRect();
-  const decision = document.getElementById("decision").getBoundingClientRect();
-  const bar = document.getElementById("contexts-bar").getBoundingClientRect();
+  const decision = byId("decision").getBoundingClientRect();
+  const bar = byId("contexts-bar").getBoundingClientRect();
   const covered = page && decision.top > innerHeight / 4 ? Math.min(box.bottom, decision.top) : box.bottom;
   return { top: box.top + bar.height, bottom: covered };
 }

@@ -1,12 +1,13 @@
 /**
- * Puts state on the screen, and nothing else. Text only ever goes in as text (textContent), inside <bdi>.
+ * Puts state on the screen, and nothing else.
  * A task is drawn once; a decision afterwards only changes attributes and words in place, so that nothing jumps.
  */
 
-import { citationsIn, isThere } from "./citations.js";
-import { optionKeys } from "../base/keys.js";
 import { announce } from "../base/announce.js";
+import { bdi, byId, element, say, setText } from "../base/dom.js";
+import { optionKeys } from "../base/keys.js";
 import { piecesOf, segments } from "../base/spans.js";
+import { citationsIn, isThere } from "./citations.js";
 import { isDone, tally, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
@@ -17,35 +18,11 @@ let markedUnit = "";
 /** Of the task on the screen, by the step's key. @type {Map<string, HTMLElement>} */
 const stepButtons = new Map();
 
-const byId = (id) => document.getElementById(id);
-const sentences = new Map(
-  Array.from(byId("texts").content.querySelectorAll("[data-text]"), (item) => [item.dataset.text, item.textContent]),
-);
-
-/** A sentence of the page, translated by the server. @param {string} name @param {Record<string, string|number>} [values] */
-export function say(name, values = {}) {
-  return sentences.get(name).replace(/\{(\w+)\}/g, (_, key) => String(values[key]));
-}
-
-export function element(tag, { text, children = [], data = {}, ...properties } = {}) {
-  const made = Object.assign(document.createElement(tag), properties);
-  Object.assign(made.dataset, data);
-  if (text !== undefined) made.textContent = text;
-  made.append(...children);
-  return made;
-}
-
-const bdi = (text) => element("bdi", { text });
-
 /** @param {string} text */
 const pieces = (text) => piecesOf(text).map((from, i, all) => element("bdi", { className: "piece", text: text.slice(from, all[i + 1]) }));
 
 function fill(id, ...children) {
   byId(id).replaceChildren(...children);
-}
-
-function setText(id, text) {
-  if (byId(id).textContent !== text) byId(id).textContent = text;
 }
 
 /** @param {Step} step */
@@ -378,3 +355,19 @@ export function showStage(stage) {
   byId("work").hidden = byId("progress").hidden = stage !== "task";
   for (const box of document.querySelectorAll("[data-stage-box]")) box.hidden = box.dataset.stageBox !== stage;
 }
+
+/**
+ * Somebody's work here has ended while the page was open: their account was deactivated, or their membership is over.
+ * Nothing is sent again by itself, and nothing that was chosen is thrown away.
+ * @param {string} message the server's
+ */
+export function showEnded(message) {
+  byId("ended-text").textContent = message;
+  if (isEnded()) return;
+  showStage("ended");
+  // What had the focus is out of sight; the button is the next stop from here.
+  document.querySelector('[data-stage-box="ended"]').focus({ preventScroll: true });
+}
+
+/** Whether that is what the page shows. */
+export const isEnded = () => document.documentElement.dataset.stage === "ended";

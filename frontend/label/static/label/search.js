@@ -1,13 +1,11 @@
 /** Search in the contexts: a field over them, every hit coloured, one of them in hand. */
 
+import { byId, say } from "../base/dom.js";
 import { findAll, fold } from "./fold.js";
 import { paint } from "./highlights.js";
 import { lastUpTo, nearby, rangeOf, reveal } from "./places.js";
-import { say } from "./render.js";
 
 /** @typedef {import("./texts.js").Context} Context */
-
-const byId = (id) => document.getElementById(id);
 
 export class Search {
   /** @type {Context[]} */ #contexts = [];

@@ -1,8 +1,8 @@
 /** Evidence by mouse and by touch: words selected in a context, and a button beside them that attaches them. */
 
+import { byId } from "../base/dom.js";
 import { selectedIn } from "./places.js";
 
-const byId = (id) => document.getElementById(id);
 const GAP = 8;
 
 export class Selected {

@@ -1,10 +1,22 @@
 /** What a screen reader says of a task and its steps: short, and as sentences. */
 
-import { sentence, shortened } from "../base/announce.js";
-import { saidName, say } from "./render.js";
+import { say } from "../base/dom.js";
+import { saidName } from "./render.js";
 import { isDone, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
+
+// Some claims are pages long; whoever wants to hear all of it goes there.
+const SHORT = 240;
+
+/** @param {string} text */
+export function shortened(text) {
+  const characters = [...text];
+  return characters.length > SHORT ? `${characters.slice(0, SHORT).join("").trimEnd()}…` : text;
+}
+
+/** A part that ends as a sentence does, so that the voice makes a pause. @param {string} text @param {(text: string) => string} stop */
+export const sentence = (text, stop) => (!text || /[.!?…。！？:：;；]["”’»)\]]*$/u.test(text.trim()) ? text : stop(text));
 
 const sentences = (...parts) => parts.filter(Boolean).map((part) => sentence(part, (words) => say("sentence", { words }))).join(" ");
 

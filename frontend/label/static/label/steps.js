@@ -3,14 +3,15 @@
  *
  * @typedef {{value: unknown, label: string, hotkey?: string, help?: string}} Option
  * @typedef {{key: string, name: string, unit: string, scale: string, prompt: string, help: string, required: boolean, cant_tell: boolean, options: Option[]}} Criterion
- * @typedef {{index: number, text: string, start: number|null, end: number|null}} Claim  those that are there; `index` names the unit
  * @typedef {{question: string, answer: string, answer_b: string|null, reference: string|null, contexts: {id: string|null, text: string}[],
- *   claims: Claim[], key_facts: string[], entities: string[]}} Sample
+ *   claims: import("../base/spans.js").Claim[], key_facts: string[], entities: string[]}} Sample
  * @typedef {{unit: string, criterion: string, value: unknown, cant_tell: string, comment: string, evidence: object[], revision: number}} Label
  * @typedef {{id: number, status: string, active_seconds: number, batch: {number: number, name: string, due_date: string|null},
  *   return_message: string, returned_by: string|null, leased?: boolean, sample: Sample, criteria: Criterion[], labels: Label[]}} Task
  * @typedef {{unit: string, kind: string, index: number, number: number, of: number, criterion: Criterion, key: string}} Step
  */
+
+import { claimOrder } from "../base/spans.js";
 
 const KINDS = ["claim", "context", "fact", "entity", "answer", "sample"];
 const LISTS = { claim: "claims", context: "contexts", fact: "key_facts", entity: "entities" };
@@ -20,13 +21,6 @@ export const stepKey = (unit, criterion) => `${unit}|${criterion}`;
 
 /** Decided: by a value, or by saying that none can be given. @param {Label|undefined} label */
 export const isDone = (label) => label !== undefined && (label.value !== null || Boolean(label.cant_tell));
-
-/** Indices of the claims as they stand in the answer; those without a place come last. @param {Claim[]} claims @returns {number[]} */
-export function claimOrder(claims) {
-  const place = (claim) => claim.start ?? Infinity;
-  const order = claims.toSorted((a, b) => (place(a) === place(b) ? a.index - b.index : place(a) - place(b)));
-  return order.map((claim) => claim.index);
-}
 
 /** @param {Task} task @returns {Step[]} */
 export function stepsOf(task) {

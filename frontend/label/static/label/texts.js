@@ -1,16 +1,16 @@
 /** What one can do with the texts of a task: evidence, search, citations, unseen characters. The workspace tells what it shows. */
 
-import { Evidence } from "./evidence.js";
+import { announce } from "../base/announce.js";
+import { byId, say } from "../base/dom.js";
+import { piecesOf } from "../base/spans.js";
 import { EvidenceCursor } from "./evidence-cursor.js";
+import { Evidence } from "./evidence.js";
 import { paintNothing } from "./highlights.js";
 import { markUnseen, suspectsIn, unmarkUnseen } from "./invisible.js";
 import { Linked } from "./linked.js";
-import { announce } from "../base/announce.js";
 import { forgetPlaces } from "./places.js";
-import { say } from "./render.js";
 import { Search } from "./search.js";
 import { Selected } from "./selection.js";
-import { piecesOf } from "../base/spans.js";
 
 /**
  * @typedef {{text: string, element: Element, begins: number[], folded?: import("./fold.js").Folded, sentences?: import("./sentences.js").Sentences}} Context
@@ -20,8 +20,6 @@ import { piecesOf } from "../base/spans.js";
 const FLASH_MS = 1_600;
 // Where words of a sample or of a criterion stand.
 const WORDS = ["question", "answer", "answer-b", "claims", "facts", "entities", "reference", "contexts", "unit-text", "options", "form"];
-
-const byId = (id) => document.getElementById(id);
 
 export class Texts {
   /** @type {Context[]} */ contexts = [];

@@ -1,17 +1,13 @@
 /** The page on which one labels: keys, buttons, dialogs and the browser's own events for the workspace. */
 
-import { actionsByKey } from "./actions.js";
-import { prepareDialogs, showHelp } from "./dialogs.js";
-import { isEnded } from "./ended.js";
+import { byId, say } from "../base/dom.js";
+import { actsByKey, bindKeys, switchShortcuts } from "../base/keys.js";
+import { bindGuidelines, guidelinesInHand, prepareDialogs, showHelp, toggleGuidelines } from "./dialogs.js";
 import * as form from "./form.js";
-import { startHeartbeat } from "./heartbeat.js";
-import { bindKeys, switchShortcuts } from "../base/keys.js";
-import { bindGuidelines, guidelinesInHand, toggleGuidelines } from "./panel.js";
+import { Workspace } from "./labelling.js";
+import { startHeartbeat } from "./presence.js";
 import * as page from "./render.js";
 import { stepKey, stepOfUnit } from "./steps.js";
-import { Workspace } from "./labelling.js";
-
-const byId = (id) => document.getElementById(id);
 
 /** What scrolls the contexts: their column, or on smaller windows the texts as a whole. */
 const scrollable = (column) => (getComputedStyle(column).overflowY === "auto" ? column : column.parentElement);
@@ -49,7 +45,6 @@ function bind(workspace) {
     evidence: texts.evidence, search: texts.search, markers: texts.markers,
     submit: () => workspace.texts.selected.attach() || workspace.submit(),
   };
-  const byKey = Object.entries(actionsByKey(workspace.data.keys));
 
   bindKeys({
     option: (key) => {
@@ -58,8 +53,12 @@ function bind(workspace) {
       const button = optionOf(key);
       return button ? () => pick(button) : undefined;
     },
-    actions: Object.fromEntries(byKey.map(([key, action]) => [key, acts[action]])),
-    asleep: isEnded,
+    actions: {
+      ArrowRight: next, ArrowLeft: previous, PageDown: acts.page_down, PageUp: acts.page_up, Enter: acts.submit,
+      "ctrl+z": acts.undo, "ctrl+shift+z": acts.redo, "ctrl+y": acts.redo,
+      ...actsByKey(workspace.data.keys, acts),
+    },
+    asleep: page.isEnded,
   });
   bindGuidelines();
   form.bindForm({
@@ -126,7 +125,7 @@ const workspace = new Workspace(data);
 prepareDialogs({
   shortcuts: (on) => {
     switchShortcuts(on);
-    void workspace.api.prefer({ single_keys: on }).then((reply) => reply.outcome !== "ok" && page.notify(page.say("not_kept")));
+    void workspace.api.prefer({ single_keys: on }).then((reply) => reply.outcome !== "ok" && page.notify(say("not_kept")));
   },
 });
 bind(workspace);

@@ -3,13 +3,15 @@
  * the figures at the best threshold stay as they are.
  */
 
+import { byId } from "../base/dom.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 for (const dial of document.querySelectorAll("[data-dial]")) {
   const name = dial.dataset.dial;
   /** @type {Record<string, (string|number)[]>} of every stop, in the order of the slider */
-  const stops = JSON.parse(document.getElementById(`${name}-data`).textContent);
-  const shown = document.getElementById(`${name}-shown`);
+  const stops = JSON.parse(byId(`${name}-data`).textContent);
+  const shown = byId(`${name}-shown`);
   const slider = dial.querySelector("input");
   const back = dial.querySelector("button");
   const said = dial.querySelector("output");
@@ -53,8 +55,8 @@ for (const dial of document.querySelectorAll("[data-dial]")) {
  * @param {(stop: number) => void} moved  called while the line is dragged
  */
 function dragLine(name, moved) {
-  const places = points(document.getElementById(`${name}-line-tpr`)).map(([x]) => x);
-  const chosen = document.getElementById(`${name}-chosen`);
+  const places = points(byId(`${name}-line-tpr`)).map(([x]) => x);
+  const chosen = byId(`${name}-chosen`);
   const [[, bottom], [, top]] = points(chosen);
   const svg = chosen.ownerSVGElement;
   const line = document.createElementNS(SVG, "line");

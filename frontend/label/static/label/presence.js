@@ -1,7 +1,11 @@
-/** How long somebody was really at work: while the page is in sight and something happens in it. */
+/** Somebody at work: for how long really, and told to the server meanwhile. */
+
+const EVERY_MS = 60_000;
+// Somebody else's by now, or no longer open.
+const LOST = new Set([404, 409]);
 
 /**
- * Counts while the page is visible and somebody does something; a pause counts for `idleAfter` at most. Each moment is
+ * How long somebody was really at work: counts while the page is visible and somebody does something; a pause counts for `idleAfter` at most. Each moment is
  * counted for the task, and for the step in hand.
  */
 export class ActivityClock {
@@ -60,4 +64,23 @@ export class ActivityClock {
     if (this.#step) this.#bySteps.set(this.#step, (this.#bySteps.get(this.#step) ?? 0) + pause);
     this.#last = document.visibilityState === "visible" ? performance.now() : 0;
   }
+}
+
+/**
+ * Tells the server that somebody is still at tasks that others wait for, so that they aren't given away meanwhile.
+ * @param {object} wiring
+ * @param {() => import("./steps.js").Task[]} wiring.tasks  what is held here: the task in hand and the one fetched ahead
+ * @param {() => boolean} wiring.active  whether somebody is there
+ * @param {(id: number) => Promise<import("../base/request.js").Reply>} wiring.send
+ * @param {(id: number, message: string) => void} wiring.lost  somebody else has the task now
+ */
+export function startHeartbeat({ tasks, active, send, lost }) {
+  const beat = async ({ id }) => {
+    const reply = await send(id);
+    if (reply.outcome === "refused" && LOST.has(reply.status)) lost(id, reply.message);
+  };
+  setInterval(() => {
+    if (!active()) return;
+    for (const task of tasks()) if (task.leased) void beat(task);
+  }, EVERY_MS);
 }

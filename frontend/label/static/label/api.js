@@ -1,0 +1,37 @@
+/** The requests of the workspace. Each resolves to a Reply. */
+
+import { createRequest } from "../base/request.js";
+
+/** @param {{api: {work: string, task: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
+export function createApi(data) {
+  const request = createRequest(data);
+  return {
+    /** @param {number[]} exclude ids of tasks held here */
+    work(exclude) {
+      return request("POST", data.api.work, data.batch === null ? { exclude } : { batch: data.batch, exclude });
+    },
+    /** @param {number} id */
+    task: (id) => request("GET", `${data.api.task}${id}/`),
+    /** @param {import("./outbox.js").LabelEntry} entry */
+    putLabel(entry) {
+      const { key, base, ...said } = entry.head;
+      const body = { unit: entry.unit, criterion: entry.criterion, ...said };
+      delete body.sent;
+      return request("PUT", `${data.api.task}${entry.task}/labels/`, body, { "If-Match": `"${base}"`, "Idempotency-Key": key });
+    },
+    /** @param {import("./outbox.js").FinishEntry} entry @param {number[]} exclude */
+    finish(entry, exclude) {
+      const body = { active_seconds: entry.active_seconds, exclude };
+      if (entry.action === "skip") body.reason = entry.reason;
+      return request("POST", `${data.api.task}${entry.task}/${entry.action}/`, body);
+    },
+    /** Takes a submission back. @param {number} id */
+    reopen: (id) => request("POST", `${data.api.task}${id}/reopen/`, {}),
+    /** @param {number} id @param {string} reason */
+    flag: (id, reason) => request("POST", `${data.api.task}${id}/flag/`, { reason }),
+    /** "I am still at it." @param {number} id */
+    heartbeat: (id) => request("POST", `${data.api.task}${id}/heartbeat/`, {}),
+    /** @param {object} preferences those that change */
+    prefer: (preferences) => request("PATCH", data.api.me, { preferences }),
+  };
+}
