@@ -18,10 +18,13 @@ RUN for extra in $WITH; do pip install --no-deps --requirement "requirements-$ex
 COPY . .
 
 # Translations and static files are part of the image; uploads and exports live in the volume on /data. Building the files needs
-# settings, but nothing of production: those of a local installation do, and what they leave behind goes away.
-RUN python -m frontend.translation.catalogue \
+# settings, but nothing of production: those of a local installation do, and what they leave behind goes away, with the tool
+# that bundles the files.
+RUN pip install --requirement requirements-static.txt \
+    && python -m frontend.translation.catalogue \
     && TOUCHSTONE_ENV=local DATA_DIR=/app/build python manage.py collectstatic --no-input \
-    && mkdir -p /data && mv /app/build/static /app/static && rm -r /app/build && chown touchstone /data
+    && mkdir -p /data && mv /app/build/static /app/static && rm -r /app/build && chown touchstone /data \
+    && pip uninstall --yes --requirement requirements-static.txt
 
 ENV TOUCHSTONE_ENV=production DATA_DIR=/data STATIC_ROOT=/app/static HOST=0.0.0.0 PORT=8000 WEB_HEARTBEAT_DIR=/dev/shm
 USER touchstone

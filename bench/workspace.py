@@ -109,7 +109,7 @@ def measure_visits(browser: Browser, running: Web, slug: str, annotator: Annotat
             press(page, CHOOSE, "choices")  # a key works; saved, before the next visit reads the same task
             page.wait_for_selector(SAVED)
     heading(f"{slug}: first visit, {count} times with an empty cache")
-    figure("bytes", f"{sum(traffic.size_of.values()) / 1000:.1f} kB", "≤ 120 kB")
+    figure("bytes", f"{sum(traffic.size_of.values()) / 1000:.1f} kB", "≤ 110 kB")
     sizes = ", ".join(f"{kind.lower()} {size / 1000:.1f} kB" for kind, size in traffic.size_of.most_common())
     figure("", sizes)
     figure("requests", f"{traffic.requests}", "≤ 12")

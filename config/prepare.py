@@ -10,6 +10,7 @@ import django
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from config.bundles import page_files
 from config.tables import migrate
 from frontend.translation.catalogue import compile_catalogues
 
@@ -18,8 +19,10 @@ def static_fingerprint() -> str:
     """Changes whenever collectstatic would give another result: our files by size and time, packages by their pins."""
     root = Path(settings.BASE_DIR)
     state = hashlib.sha256()
-    for pinned in (root / "requirements-server.txt", root / "config" / "staticfiles.py"):
-        state.update(pinned.read_bytes())
+    made_by = [root / f"requirements-{name}.txt" for name in ("server", "static")]
+    for path in (*made_by, root / "config" / "bundles.py", root / "config" / "staticfiles.py"):
+        state.update(path.read_bytes())
+    state.update("\n".join(page_files()).encode())
     for path in sorted(root.glob("frontend/*/static/**/*")):
         if path.is_file():
             about = path.stat()

@@ -383,7 +383,7 @@ STATIC_ROOT = env.folder("STATIC_ROOT", DATA_DIR / "static")
 STATICFILES_DIRS = sorted((BASE_DIR / "frontend").glob("*/static"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "config.staticfiles.ModuleManifestStorage"},
+    "staticfiles": {"BACKEND": "config.staticfiles.BundledManifestStorage"},
 }
 MEDIA_ROOT = DATA_DIR / "media"
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads"

@@ -427,7 +427,7 @@ def _web_process(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture
-def live_app(_web_process: LiveApp, _collected_static: None, transactional_db: None) -> LiveApp:
+def live_app(_web_process: LiveApp, collected_static: Path, transactional_db: None) -> LiveApp:
     """The application as gunicorn serves it, on this test's database, with hashed static files."""
     _web_process.environment = {**_environment(), "PORT": str(_web_process.port), "WEB_WORKERS": "2"}
     if not _web_process.is_running():
@@ -436,8 +436,8 @@ def live_app(_web_process: LiveApp, _collected_static: None, transactional_db: N
 
 
 @pytest.fixture(scope="session")
-def _collected_static() -> None:
-    """The hashed static files, made once for all xdist workers."""
+def collected_static() -> Path:
+    """Where the hashed static files are, made once for all xdist workers."""
     with embedded.lock_within(_DATA / "static.lock", embedded.fcntl.LOCK_EX, READY_SECONDS):
         command = [
             sys.executable,
@@ -446,6 +446,7 @@ def _collected_static() -> None:
         ]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    return _DATA / "static"
 
 
 # The browser
@@ -574,7 +575,7 @@ def taken_back() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def standing_app(
-    browser: "Browser", _web_process: LiveApp, _collected_static: None, django_db_blocker: Any
+    browser: "Browser", _web_process: LiveApp, collected_static: Path, django_db_blocker: Any
 ) -> Iterator[LiveApp]:
     """Like `live_app`, for all tests of a module that only look: what its own module fixture makes stays until the
     module ends.

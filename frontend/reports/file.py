@@ -34,7 +34,7 @@ def report_html(report: AlignmentReport) -> str:
 @cache
 def _css() -> str:
     """The page's own rules and those of the report, which the web page links."""
-    return "\n".join((_CSS / name).read_text(encoding="utf-8") for name in ("report_file.css", "report.css"))
+    return "\n".join((_CSS / name).read_text(encoding="utf-8") for name in ("report-file.css", "report.css"))
 
 
 class ReportFileView(ProjectAPIView):

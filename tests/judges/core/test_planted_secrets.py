@@ -166,7 +166,7 @@ def project(transactional_db: None) -> Project:
 
 @pytest.fixture
 def processes(
-    project: Project, _collected_static: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    project: Project, collected_static: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[tuple[LiveApp, Worker, list[Path]]]:
     """Of our own: the key is in their environment from the beginning, and they say all that they could."""
     monkeypatch.setenv(NAME, VARIABLE)

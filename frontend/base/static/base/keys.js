@@ -1,4 +1,8 @@
-/** The person at the keyboard: what a key means. */
+/**
+ * The person at the keyboard: what a key means.
+ *
+ * @typedef {{label: string, hotkey?: string}} KeyedOption
+ */
 
 /** Whether keys that are characters do anything (WCAG 2.1.4): the person's own setting, which every page carries. */
 export const shortcutsOn = () => document.documentElement.dataset.singleKeys !== "off";
@@ -11,7 +15,7 @@ export function switchShortcuts(on) {
 /**
  * One key per option: its own hotkey; else its number where all options are numbers (key 3 gives 3 points, not the third
  * option); else its position, 1–9 and 0 for the tenth.
- * @param {import("../label/steps.js").Option[]} options
+ * @param {KeyedOption[]} options
  * @returns {string[]} "" for an option without a key
  */
 export function optionKeys(options) {
