@@ -2,7 +2,7 @@
 # make test        every test, the browser's included
 # make test-models the tests of models from a folder, with their libraries
 # make test-ragas  the tests of the RAGAS judges, with the library
-# make lint        style, types, import directions
+# make lint        style, types (of Python and of JavaScript), import directions
 # make shell       a Python shell with the models
 # make bench       the benchmarks
 #
@@ -38,6 +38,8 @@ lint: install-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/deno check --quiet --config frontend/deno.json frontend
+	@$(BIN)/deno lint --quiet --config frontend/deno.json frontend
 
 shell: install
 	@exec $(BIN)/python manage.py shell

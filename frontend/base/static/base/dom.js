@@ -14,7 +14,13 @@ export function say(name, values = {}) {
   return sentences.get(name).replace(/\{(\w+)\}/g, (_, key) => String(values[key]));
 }
 
-/** A new element: its words or children, its `data-` attributes, and any of its properties. */
+/**
+ * A new element.
+ * @param {string} tag
+ * @param {{text?: string, children?: (Node|string)[], data?: Record<string, any>, [property: string]: any}} [made]
+ *   its words or children, its `data-` attributes, and any of its properties
+ * @returns {any}
+ */
 export function element(tag, { text, children = [], data = {}, ...properties } = {}) {
   const made = Object.assign(document.createElement(tag), properties);
   Object.assign(made.dataset, data);
@@ -23,6 +29,7 @@ export function element(tag, { text, children = [], data = {}, ...properties } =
   return made;
 }
 
+/** Words that people wrote, which may run from right to left. @param {string} text */
 export const bdi = (text) => element("bdi", { text });
 
 /** @param {string} id @param {string} text */

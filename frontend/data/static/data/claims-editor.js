@@ -126,14 +126,14 @@ export class Editor {
     this.act(() => change, { from: mode });
   }
 
-  /** @param {import("./claims-modes.js").TextMode} mode */
+  /** @param {import("./claims-modes.js").Mode} mode */
   keepUntilSaved(mode) {
     Object.assign(mode, { isSaving: true, problem: "" });
     this.draw();
     this.focus();
   }
 
-  /** The reason stands where the words are. @param {import("./claims-modes.js").TextMode} mode @param {string} problem */
+  /** The reason stands where the words are. @param {import("./claims-modes.js").Mode} mode @param {string} problem */
   complain(mode, problem) {
     const { claim } = mode;
     const now = this.claims.find(({ index }) => index === claim);

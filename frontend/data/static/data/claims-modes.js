@@ -2,10 +2,12 @@
  * What is being done to one claim, until it is confirmed or given up: where to cut it, which passage it is, its words.
  * A mode has `draw()` (what stands in the claim's row), `keys`, and `value()` (the change that it makes).
  *
- * `claim`: whose row it stands in; none for one that is added.
+ * `claim`: whose row it stands in; none for one that is added. `at`: the cut; `picked`: the passage, UTF-16; `words`: what
+ * stands in the field, `began`: what the claim said then.
  *
- * @typedef {{kind: string, claim?: number, keys: Record<string, () => void>, read?: () => string, picked?: {start: number, end: number},
- *   draw?: () => HTMLElement, hint: string, value: () => object|null}} Mode
+ * @typedef {{kind: string, claim?: number, keys: Record<string, () => void>, hint: string, value: () => object|null, draw?: () => HTMLElement,
+ *   at?: number, picked?: {start: number, end: number}, set?: (start: number, end: number) => void,
+ *   words?: string, began?: string, read?: () => string, problem?: string, isSaving?: boolean}} Mode
  */
 
 import { byId } from "../base/dom.js";
@@ -78,9 +80,7 @@ export function freePassage(answer, taken) {
 /**
  * Words stay in their field until the server has them: while they are being saved it can't be changed, and if they are
  * refused the reason stands beside it.
- * @param {string} text @param {(text: string) => object} made @returns {TextMode}
- *
- * @typedef {Mode & {began: string, words: string, problem: string, isSaving: boolean}} TextMode  `began`: what the claim said
+ * @param {string} text @param {(text: string) => object} made @returns {Mode}
  */
 export function textMode(text, made) {
   const field = () => byId("claim-text");

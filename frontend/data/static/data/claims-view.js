@@ -87,7 +87,7 @@ export function drawDropped(all, fixed) {
   const gone = all.filter((claim) => claim.dropped).reverse();
   // What went without a trace is what one wants back.
   const isPart = (claim) => all.some((other) => !other.dropped && other.from.includes(claim.index));
-  gone.sort((a, b) => isPart(a) - isPart(b));
+  gone.sort((a, b) => Number(isPart(a)) - Number(isPart(b)));
   byId("dropped-box").hidden = !gone.length;
   setText("dropped-count", String(gone.length));
   byId("dropped").replaceChildren(...gone.map((claim) => droppedRow(claim, all, fixed)));

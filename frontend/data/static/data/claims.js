@@ -35,14 +35,15 @@ function bind(editor) {
   document.addEventListener("keydown", (event) => {
     if (!editor.mode || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const key = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
-    const onButton = event.target.matches("button");
+    const target = /** @type {Element} */ (event.target);
+    const onButton = target.matches("button");
     const act =
       key === "Escape" ? acts.cancel
       : key === "Enter" && !event.shiftKey && !onButton ? acts.confirm
       : editor.mode.keys[key] ? () => editor.pressed(key)
       : editor.mode.kind === "add" && shortcutsOn() && keys.write?.some((one) => meant(event).includes(one)) ? acts.write
       : null;
-    if (!act && (event.target.matches("textarea") || key === "Tab" || onButton)) return event.stopPropagation();
+    if (!act && (target.matches("textarea") || key === "Tab" || onButton)) return event.stopPropagation();
     event.stopPropagation();
     if (!act) return undefined;
     event.preventDefault();
@@ -51,16 +52,17 @@ function bind(editor) {
   }, { capture: true });
 
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-act], [data-key]");
+    const target = /** @type {Element} */ (event.target);
+    const button = target.closest("[data-act], [data-key]");
     if (button?.dataset.key) return editor.pressed(button.dataset.key);
     if (button) return acts[button.dataset.act](button);
-    const cut = event.target.closest("[data-cut]");
+    const cut = target.closest("[data-cut]");
     if (cut && editor.mode?.kind === "split") {
       editor.mode.at = Number(cut.dataset.cut);
       return editor.draw();
     }
     if (editor.mode) return undefined;
-    const mark = getSelection().isCollapsed ? event.target.closest(".ce-mark, .ce-claim") : null;
+    const mark = getSelection().isCollapsed ? target.closest(".ce-mark, .ce-claim") : null;
     if (mark) editor.go(Number((mark.dataset.indices ?? mark.dataset.index).split(" ")[0]));
     return undefined;
   });

@@ -2,7 +2,7 @@
 
 import { createRequest } from "../base/request.js";
 
-/** @param {{api: {work: string, task: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
+/** @param {{api: {work: string, task: string, me: string}, batch: number|null, csrf_cookie: string, user_id: number}} data */
 export function createApi(data) {
   const request = createRequest(data);
   return {

@@ -12,7 +12,8 @@ export class Comment {
    * @param {{inHand(): {task: number, step: Step}, save(step: Step, comment: string): void}} on
    */
   constructor(field, on) {
-    Object.assign(this, { field, on });
+    this.field = field;
+    this.on = on;
     field.addEventListener("input", () => this.#typed());
     field.addEventListener("blur", () => this.save());
   }

@@ -114,7 +114,7 @@ export function showFeedback(rows) {
 /**
  * @typedef {{value: string, comment: string, evidence: import("../base/spans.js").Span[]}} Version
  * @param {{title: string, mine: Version, theirs: Version}} versions
- * @returns {Promise<"mine"|"theirs"|"">}
+ * @returns {Promise<string>} "mine" or "theirs"; "" when it was closed without an answer
  */
 export function askWhichVersion({ title, mine, theirs }) {
   byId("conflict-title").textContent = title;

@@ -60,8 +60,8 @@ export function suspectsIn(texts) {
 /** Wraps each unseen character below an element. Doing it again changes nothing. @param {Element} root @returns {boolean} whether it did */
 export function markUnseen(root) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  const texts = [];
-  while (walker.nextNode()) texts.push(walker.currentNode);
+  /** @type {Text[]} */ const texts = [];
+  while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
   let changed = false;
   for (const node of texts) {
     if (node.parentElement.className === "unseen") continue;

@@ -53,7 +53,7 @@ export class Outbox {
   /** @type {Map<string, Entry>} */ #entries = new Map();
   /** @type {Map<string, Reply>} */ #conflicts = new Map();
   #inFlight = new Set();
-  /** @type {"away"|"logged-out"|"ended"|null} */ #trouble = null;
+  /** @type {Reply["outcome"]|null} one of TROUBLES */ #trouble = null;
   /** Why nobody may send anything from here any more, in the server's words. */ ended = "";
   #failures = 0;
   #timer = 0;
@@ -93,7 +93,7 @@ export class Outbox {
 
   /** Labels of a task that the server may not know yet. @param {number} task @returns {LabelEntry[]} */
   labelsOf(task) {
-    return [...this.#entries.values()].filter((entry) => entry.kind === "label" && entry.task === task);
+    return [...this.#entries.values()].filter((entry) => entry.kind === "label").filter((entry) => entry.task === task);
   }
 
   /** @returns {FinishEntry[]} */
@@ -108,7 +108,8 @@ export class Outbox {
    */
   putLabel(which, said, revision) {
     const id = idOf({ kind: "label", ...which });
-    const entry = this.#entries.get(id) ?? { kind: "label", at: Date.now(), ...which, head: null, tail: null };
+    const there = /** @type {LabelEntry|undefined} */ (this.#entries.get(id));
+    const entry = there ?? { kind: "label", at: Date.now(), ...which, head: null, tail: null };
     const change = { ...said, key: uuid(), sent: false, base: entry.head?.base ?? revision };
     if (entry.head?.sent) entry.tail = change;
     else entry.head = change;
@@ -134,7 +135,7 @@ export class Outbox {
 
   /** The first conflict that waits for a person, if any. @returns {[LabelEntry, Reply]|null} */
   get conflict() {
-    for (const [id, reply] of this.#conflicts) return [this.#entries.get(id), reply];
+    for (const [id, reply] of this.#conflicts) return [/** @type {LabelEntry} */ (this.#entries.get(id)), reply];
     return null;
   }
 

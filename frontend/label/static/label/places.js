@@ -16,13 +16,14 @@ export function forgetPlaces() {
 function nodesOf(root) {
   if (!known.has(root)) {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-    const nodes = [];
+    /** @type {Text[]} */ const nodes = [];
     const starts = [];
     let at = 0;
     while (walker.nextNode()) {
-      nodes.push(walker.currentNode);
+      const node = /** @type {Text} */ (walker.currentNode);
+      nodes.push(node);
       starts.push(at);
-      at += walker.currentNode.length;
+      at += node.length;
     }
     known.set(root, { nodes, starts });
   }
@@ -57,7 +58,7 @@ export function rangeOf(root, start, end) {
 /** The offset in an element's text of a place in the page. @param {Element} root @param {Node} node @param {number} offset */
 export function offsetIn(root, node, offset) {
   const { nodes, starts } = nodesOf(root);
-  const i = nodes.indexOf(node);
+  const i = nodes.indexOf(/** @type {Text} */ (node));
   if (i >= 0) return starts[i] + offset;
   const before = new Range();
   before.setStart(root, 0);

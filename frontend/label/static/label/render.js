@@ -305,14 +305,16 @@ export function explain(text) {
 }
 
 const HINT_MS = 8_000;
+let hintTimer = 0;
+let saveTimer = 0;
 
 /** A word on what just happened; it goes by itself, or with the next step. @param {string} text */
 export function hint(text) {
   const box = byId("hint");
   box.textContent = text;
   box.hidden = !text;
-  clearTimeout(hint.later);
-  hint.later = setTimeout(() => (box.hidden = true), HINT_MS);
+  clearTimeout(hintTimer);
+  hintTimer = setTimeout(() => (box.hidden = true), HINT_MS);
   if (text) announce(text);
 }
 
@@ -322,9 +324,9 @@ export function drawSaveState(state, isKept) {
   if (box.dataset.state === state && box.dataset.kept === String(isKept)) return;
   Object.assign(box.dataset, { state, kept: isKept });
   for (const told of document.querySelectorAll("[data-kept-here]")) told.textContent = say(isKept ? "away_kept" : "away_unkept");
-  clearTimeout(drawSaveState.later);
+  clearTimeout(saveTimer);
   // A save that takes the usual few milliseconds is not worth a flicker, nor a word from a screen reader.
-  drawSaveState.later = setTimeout(() => {
+  saveTimer = setTimeout(() => {
     const name = state.replace("-", "_");
     setText("save-text", say(isKept || state === "conflict" ? name : `${name}_unkept`));
     box.dataset.shown = state;

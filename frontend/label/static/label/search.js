@@ -13,7 +13,7 @@ export class Search {
   #count = 0;
   /** The hit in hand, counted through all contexts. */ #at = -1;
   #query = "";
-  /** Who had the focus before. @type {HTMLElement|null} */ #before = null;
+  /** Who had the focus before. @type {Element|null} */ #before = null;
   #painting = false;
 
   /** @param {{opened(): void, closed(place: import("../base/spans.js").Place|null): void}} on  `place`: of the hit in hand */

@@ -17,7 +17,9 @@ export class Finishes {
    * @param {{shown(task: Task, finished: Finished): void, nothing(): void, refused(reply: import("../base/request.js").Reply): void}} wiring.on
    */
   constructor({ outbox, reopen, on }) {
-    Object.assign(this, { outbox, reopen, on });
+    this.outbox = outbox;
+    this.reopen = reopen;
+    this.on = on;
   }
 
   get any() {

@@ -26,7 +26,7 @@ export class Texts {
   #stepKey = "";
   #showsUnseen;
 
-  /** @param {{task: object|null, step: import("./steps.js").Step, labels: Map<string, object>, say: Function}} workspace */
+  /** @param {import("./labelling.js").Workspace} workspace */
   constructor(workspace) {
     this.workspace = workspace;
     this.#showsUnseen = workspace.data.preferences.markers;

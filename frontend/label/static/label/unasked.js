@@ -11,7 +11,7 @@ const UNSEEN_MS = 500;
 const writes = (element) => element?.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 const areHandsFree = () => !document.querySelector("dialog[open]") && !writes(document.activeElement);
 
-let line = Promise.resolve();
+/** @type {Promise<unknown>} */ let line = Promise.resolve();
 let timer = 0;
 
 /** One dialog after the other. @param {() => Promise<unknown>} show */
