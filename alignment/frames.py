@@ -52,20 +52,26 @@ def estimates_frame(
     -------
     DataFrame
         Columns value, low, high, level, n, clusters, method and reason. What is undefined is NaN, never 0, with the
-        reason beside it.
+        code of the reason beside it.
 
     Examples
     --------
     >>> from alignment import Estimate
+    >>> from alignment.base.remark import remark
     >>> alpha = Estimate(0.5, 0.3, 0.7, n=40, clusters=40, method="alpha")
-    >>> table = estimates_frame({"alpha": alpha, "kappa": Estimate.undefined("no units")})
+    >>> table = estimates_frame({"alpha": alpha, "kappa": Estimate.undefined(remark("no_units"))})
     >>> table["value"].tolist(), table.loc["kappa", "reason"]
-    ([0.5, nan], 'no units')
+    ([0.5, nan], 'no_units')
     """
     pd = _pandas()
-    rows = [one if isinstance(one, Mapping) else one.as_dict() for one in estimates.values()]
+    rows = [_row(one if isinstance(one, Mapping) else one.as_dict()) for one in estimates.values()]
     columns = {name: pd.array([row.get(name) for row in rows], dtype=kind) for name, kind in _DTYPES.items()}
     return pd.DataFrame(columns, index=_index(list(estimates), names))
+
+
+def _row(estimate: Mapping[str, Any]) -> dict[str, Any]:
+    reason = estimate.get("reason")
+    return {**estimate, "reason": reason and reason["code"]}
 
 
 def sweep_frame(sweep: Any) -> "DataFrame":
@@ -109,7 +115,7 @@ def report_frames(figures: Mapping[str, Any]) -> dict[str, "DataFrame"]:
     >>> tables["judges"].loc[("strict", "at_threshold.kappa"), "value"]
     np.float64(1.0)
     >>> tables["agreement"].loc["fleiss_kappa", "reason"]
-    'no unit has two ratings'
+    'no_pairs'
     """
     judges = {judge["title"]: judge for judge in figures["judges"]}
     people = figures["annotators"]

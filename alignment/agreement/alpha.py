@@ -18,6 +18,7 @@ from alignment.base.estimate import (
 )
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
+from alignment.base.remark import Remark, remark
 from alignment.base.tables import Distance, Metric, coincidences, disagreements, squared_distance, unit_runs
 from alignment.base.totals import Statistic, Totals, estimate, ratio, spread
 
@@ -59,7 +60,7 @@ def krippendorff_alpha(
     if ratings.levels is None:
         values, codes = _distinct(ratings)
         if values.size > DISTINCT_VALUES:
-            reason = f"more than {DISTINCT_VALUES:,} different values: too many to take every two"
+            reason = remark("too_many_values", n=DISTINCT_VALUES)
             return Estimate.undefined(reason, n=n, method=name, level=level)
         if values.size == 1:
             return Estimate.undefined(ONE_VALUE, n=n, method=name, level=level)
@@ -74,7 +75,7 @@ def krippendorff_alpha(
     return estimate(totals, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY)
 
 
-def _refusal(ratings: Ratings, metric: Metric) -> str | None:
+def _refusal(ratings: Ratings, metric: Metric) -> Remark | None:
     if ratings.levels is None and metric not in ("interval", "ratio"):
         return NO_LEVELS
     if metric != "nominal" and not ratings.ordered:

@@ -6,6 +6,7 @@ from alignment.base.arrays import Array, Floats
 from alignment.base.estimate import FEW_COMMON, NO_LEVELS, NO_ORDER, ONE_CATEGORY, Estimate
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
+from alignment.base.remark import Remark
 from alignment.base.tables import Weighting, disagreement, pairs_within
 from alignment.base.totals import Statistic, Totals, estimate, ratio
 
@@ -103,7 +104,7 @@ def kappa_name(weights: Weighting | Floats | None) -> str:
     return f"Cohen's kappa, {weights if isinstance(weights, str) else 'given'} weights"
 
 
-def refusal(ratings: Ratings, weights: Weighting | Floats | None) -> str | None:
+def refusal(ratings: Ratings, weights: Weighting | Floats | None) -> Remark | None:
     """Why kappa with these weights has no meaning on this scale, or None when it has."""
     if ratings.levels is None:
         return NO_LEVELS

@@ -9,14 +9,15 @@ from alignment.base.arrays import Array, Bools, Floats, Ints, run_starts, sums_b
 from alignment.base.estimate import NO_ORDER, NO_PAIRS, NOT_NUMBERS, ONE_VALUE, Estimate
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
+from alignment.base.remark import Remark, remark
 from alignment.base.tables import unit_runs
 from alignment.base.totals import Statistic, Totals, estimate, ratio, spread
 
 Form = Literal["one-way", "agreement", "consistency"]
 
-FEW_UNITS = "fewer than 2 units have two ratings"
-FEW_COMPLETE = "no two raters have 2 units in common: no complete table"
-EQUAL_UNITS = "the units do not vary"
+FEW_UNITS = remark("few_paired_units")
+FEW_COMPLETE = remark("no_complete_table")
+EQUAL_UNITS = remark("equal_units")
 #: The complete table is looked for among this many groups of raters, those with the most units of their own.
 GROUPS_TRIED = 50
 
@@ -119,7 +120,7 @@ def _members(group: int) -> list[int]:
     return [code for code in range(group.bit_length()) if group >> code & 1]
 
 
-def _refusal(ratings: Ratings) -> str | None:
+def _refusal(ratings: Ratings) -> Remark | None:
     if ratings.levels is None:
         return None
     if not ratings.ordered:

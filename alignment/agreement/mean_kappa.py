@@ -13,6 +13,7 @@ from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
 from alignment.base.estimate import FEW_COMMON, NO_LEVELS, ONE_CATEGORY, Estimate
 from alignment.base.interval import Kind, Plan, Sampling, with_interval
 from alignment.base.ratings import Ratings
+from alignment.base.remark import remark
 from alignment.base.tables import Weighting, disagreement, pairs_within
 from alignment.base.totals import estimate, ratio
 
@@ -56,7 +57,7 @@ def mean_kappa_of(
     name = f"mean {name or kappa_name(weights)}" + (", weighted by common units" if weighted_by_common_units else "")
     reason = refusal(ratings, weights)
     if reason is None and not len(counts):
-        reason = f"no pair of raters has {min_common} common units"
+        reason = remark("no_pair_with_common_units", n=min_common)
     if reason is not None:
         return Estimate.undefined(reason, method=name, level=plan.level)
     apart = disagreement(len(ratings.levels or ()), weights)
@@ -65,7 +66,7 @@ def mean_kappa_of(
         f" over {defined.size} pairs with at least {min_common} common units, {len(counts) - defined.size} undefined"
     )
     if not defined.size:
-        return Estimate.undefined(f"{ONE_CATEGORY} in every pair", method=name, level=plan.level)
+        return Estimate.undefined(remark("one_category_in_every_pair"), method=name, level=plan.level)
     mean = _Mean(counts if defined.size == len(counts) else counts.select(defined), apart, weighted_by_common_units)
     return with_interval(
         mean.value,

@@ -284,7 +284,7 @@ def _estimates(ratings: Ratings, counts: PairCounts, plan: Plan) -> list[list[Es
     reasons = [NO_LEVELS if ratings.levels is None else None, *(refusal(ratings, one) for one in WEIGHTINGS)]
     names = [PERCENT, *map(kappa_name, WEIGHTINGS)]
     estimates = [
-        [Estimate.undefined(reason or "", method=name, level=plan.level)] * len(counts)
+        [] if reason is None else [Estimate.undefined(reason, method=name, level=plan.level)] * len(counts)
         for name, reason in zip(names, reasons, strict=True)
     ]
     if ratings.levels is None or not len(counts):

@@ -9,6 +9,7 @@ from alignment.base.arrays import Array, Bools, Floats, Ints, renumbered, run_st
 from alignment.base.estimate import Estimate
 from alignment.base.interval import Kind, Plan, proportion
 from alignment.base.ratings import encode
+from alignment.base.remark import remark
 
 Keys = Sequence[Hashable] | Array
 
@@ -140,7 +141,7 @@ def _numbered(keys: Keys) -> tuple[Ints, Sequence[Hashable]]:
 def _consistency(rater: str | None, repeated: _Repeated, part: slice, plan: Plan) -> Consistency:
     clusters, row = renumbered(repeated.cluster[part])
     trials = np.bincount(row, minlength=clusters.size).astype(np.float64)
-    undefined = "no unit was rated twice by the same rater" if rater is None else "this rater rated no unit twice"
+    undefined = remark("nothing_rated_twice") if rater is None else remark("rater_rated_nothing_twice")
 
     def share(hits: Array, name: str) -> Estimate:
         return proportion(sums_by(row, hits, clusters.size), trials, plan, name=name, undefined=undefined)

@@ -13,6 +13,7 @@ from alignment.agreement.pairs import PairCounts
 from alignment.base.estimate import Estimate
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
+from alignment.base.remark import Remark, remark
 
 MIN_COMMON = 10
 
@@ -100,8 +101,8 @@ def prevalence(ratings: Ratings) -> list[Prevalence]:
     ]
 
 
-def paradox_note(kappa: Estimate, percent: Estimate, ac1: Estimate) -> str | None:
-    """A sentence for readers when kappa is low (< .4) while percent agreement (≥ .8) and AC1 (≥ .6) are high.
+def paradox_note(kappa: Estimate, percent: Estimate, ac1: Estimate) -> Remark | None:
+    """What readers should know when kappa is low (< .4) while percent agreement (≥ .8) and AC1 (≥ .6) are high.
 
     Source: Feinstein & Cicchetti (1990), J. Clin. Epidemiol. 43.
     """
@@ -109,8 +110,6 @@ def paradox_note(kappa: Estimate, percent: Estimate, ac1: Estimate) -> str | Non
         return None
     if kappa.value >= LOW_KAPPA or percent.value < HIGH_PERCENT or ac1.value < HIGH_AC1:
         return None
-    return (
-        f"Kappa is low ({kappa.value:.2f}) although raters agree in {percent.value:.0%} of cases "
-        f"(AC1 {ac1.value:.2f}): nearly all ratings fall into one category, so agreement by chance is high and kappa "
-        "has little room above it. Read it beside the category shares."
+    return remark(
+        "kappa_paradox", kappa=round(kappa.value, 2), percent=round(100 * percent.value) / 100, ac1=round(ac1.value, 2)
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from alignment.agreement.cohen import confusion, kappa_estimate, kappa_name
 from alignment.base.arrays import Bools, Ints, renumbered, sums_by
-from alignment.base.estimate import NO_LEVELS, NO_MAJORITY, NOBODY_ELSE, Estimate
+from alignment.base.estimate import NO_LEVELS, NO_MAJORITY, NO_OTHERS, Estimate
 from alignment.base.interval import Kind, Plan, proportion
 from alignment.base.ratings import Ratings, by_rater
 from alignment.consensus.majority import TIE, rest_label
@@ -83,7 +83,7 @@ def has_company(ratings: Ratings) -> Bools:
 
 def _held(ratings: Ratings, rest: Ints, name: str | None, met: Ints, plan: Plan) -> RestAgreement:
     used = met[rest[met] != TIE]
-    reason = NO_MAJORITY if met.size else NOBODY_ELSE
+    reason = NO_MAJORITY if met.size else NO_OTHERS
     clusters, row = renumbered(ratings.cluster[used])
     hits, trials = (
         sums_by(row, each, clusters.size) for each in (ratings.value[used] == rest[used], np.ones(used.size))

@@ -1,4 +1,4 @@
-"""What to say beside an interval that may claim more than it knows. The one home of these sentences.
+"""What to say beside an interval that may claim more than it knows. The one home of these rules.
 
 ``docs/coverage.md``, which ``bench.coverage`` makes, has the figures behind them.
 """
@@ -8,34 +8,27 @@ from numpy.typing import ArrayLike
 
 from alignment.base.arrays import Array, cluster_rows, renumbered, same_length
 from alignment.base.interval import CLUSTERS_FOR_INFLUENCE
+from alignment.base.remark import Remark, remark
 
 #: Fewer samples than these with anything but the most common value, and no formula is right.
 RARE, SCARCE = 10, 20
 
-FEW_SAMPLES = (
-    f"Fewer than {CLUSTERS_FOR_INFLUENCE} samples: intervals like this one held the true value in as few as 84 % of "
-    "simulated cases, not 95 %."
-)
-VERY_FEW_OF_THE_RARER = (
-    f"Fewer than {RARE} samples hold anything but the most common value: intervals like this one held the true value "
-    "in as few as 66 % of simulated cases, not 95 %."
-)
-FEW_OF_THE_RARER = (
-    f"Fewer than {SCARCE} samples hold anything but the most common value: intervals like this one held the true value "
-    "in as few as 88 % of simulated cases, not 95 %."
-)
+# ``held``: in as few percent of simulated cases did intervals of 95 % hold the true value.
+FEW_SAMPLES = remark("few_samples", n=CLUSTERS_FOR_INFLUENCE, held=84)
+VERY_FEW_OF_THE_RARER = remark("few_of_the_rarer", n=RARE, held=66)
+FEW_OF_THE_RARER = remark("few_of_the_rarer", n=SCARCE, held=88)
 
 
-def interval_caveat(*, clusters: int, rarer: int | None = None) -> str | None:
-    """The sentence for readers of an interval from so many clusters (samples), or None when it needs none.
+def interval_caveat(*, clusters: int, rarer: int | None = None) -> Remark | None:
+    """What readers of an interval from so many clusters (samples) should know, or None when they need nothing.
 
     ``rarer`` is ``rarer_samples`` of the values the statistic is of: for kappa, alpha, AC1, AUC and the corrected rate;
     leave it out for shares and means, whose intervals don't hang on it.
 
     >>> interval_caveat(clusters=400, rarer=40) is None
     True
-    >>> interval_caveat(clusters=30)[:26]
-    'Fewer than 40 samples: int'
+    >>> interval_caveat(clusters=30)
+    {'code': 'few_samples', 'n': 40, 'held': 84}
     """
     if rarer is not None and rarer < RARE:
         return VERY_FEW_OF_THE_RARER

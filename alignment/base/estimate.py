@@ -1,12 +1,13 @@
 """What every statistic returns: a value with its interval, or the reason why there is none.
 
-Why a statistic is undefined, in the words readers see. More than one statistic uses each.
+Why a statistic is undefined, where more than one statistic has the same reason.
 """
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from alignment.base.remark import Remark, remark
 from alignment.frames import estimates_frame
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Estimate:
 
     >>> Estimate(0.5, 0.3, 0.7, n=40, clusters=40, method="Cohen's kappa").as_dict()["low"]
     0.3
-    >>> Estimate.undefined("no common units").value is None
+    >>> Estimate.undefined(remark("no_units")).value is None
     True
     """
 
@@ -36,7 +37,7 @@ class Estimate:
     n: int = 0
     clusters: int = 0
     method: str = ""
-    reason: str | None = None
+    reason: Remark | None = None
 
     def __post_init__(self) -> None:
         figures = (self.value, self.low, self.high)
@@ -49,11 +50,11 @@ class Estimate:
             raise ValueError("a missing value or interval needs a reason")
 
     @classmethod
-    def undefined(cls, reason: str, *, n: int = 0, clusters: int = 0, method: str = "", level: float = 0.95) -> Self:
+    def undefined(cls, reason: Remark, *, n: int = 0, clusters: int = 0, method: str = "", level: float = 0.95) -> Self:
         """An estimate without a value."""
         return cls(None, None, None, level, n, clusters, method, reason)
 
-    def as_dict(self) -> dict[str, float | int | str | None]:
+    def as_dict(self) -> dict[str, Any]:
         """The fields as plain JSON values."""
         return {
             "value": self.value,
@@ -69,24 +70,25 @@ class Estimate:
     def to_frame(self) -> "DataFrame":
         """A pandas table of one row, its columns the fields; what is undefined is NaN.
 
-        >>> Estimate.undefined("no units").to_frame()[["value", "reason"]].to_dict("records")
-        [{'value': nan, 'reason': 'no units'}]
+        >>> Estimate.undefined(remark("no_units")).to_frame()[["value", "reason"]].to_dict("records")
+        [{'value': nan, 'reason': 'no_units'}]
         """
         return estimates_frame({0: self}, [None])
 
 
-NO_LEVELS = "the scale has no levels"
-NO_ORDER = "the levels have no order"
-NOT_NUMBERS = "the levels are not numbers"
-NEGATIVE = "some values are negative: they have no ratio"
-ONE_CATEGORY = "only one category was used"
-ONE_VALUE = "only one value was used"
-FEW_COMMON = "fewer than 2 common units"
-NO_PAIRS = "no unit has two ratings"
-NO_UNITS = "no units"
-NO_POSITIVE = "no unit is positive by people"
-NO_NEGATIVE = "no unit is negative by people"
-NO_VARIATION = "nothing varies between clusters: no interval"
-NOBODY_ELSE = "nobody else labelled these units"
-NO_MAJORITY = "the others never had a majority"
-NO_UNLABELLED = "no unlabelled units"
+NO_LEVELS = remark("no_levels")
+NO_ORDER = remark("no_order")
+NOT_NUMBERS = remark("not_numbers")
+NEGATIVE = remark("negative_values")
+ONE_CATEGORY = remark("one_category")
+ONE_VALUE = remark("one_value")
+FEW_COMMON = remark("few_common_units")
+FEW_UNITS = remark("few_units")
+NO_PAIRS = remark("no_pairs")
+NO_UNITS = remark("no_units")
+NO_POSITIVE = remark("no_positive")
+NO_NEGATIVE = remark("no_negative")
+NO_VARIATION = remark("no_variation")
+NO_OTHERS = remark("no_others")
+NO_MAJORITY = remark("no_majority")
+NO_UNLABELLED = remark("no_unlabelled")

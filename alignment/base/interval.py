@@ -7,7 +7,7 @@ logit scale.
 Simulated coverage of 95 % intervals of kappa (.3, .6, .8; 2,000 runs each, ``docs/coverage.md``): 92 to 97 % from 100
 clusters on, of 1 and of 5 units, but 91 % where one category has 90 % of the ratings and so about 10 clusters hold the
 other. With 30 clusters 91 to 99 % with balanced categories; with 90 % in one of them 90 to 92 % of 5 units each, 71 to
-96 % of single units, three of which are of the rare category. ``caveats.interval_caveat`` has the sentence for readers.
+96 % of single units, three of which are of the rare category. ``caveats.interval_caveat`` is what readers get to know.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,14 @@ from scipy.special import expit, logit, ndtri, stdtrit
 from alignment.base.arrays import Floats, Ints, sums_by
 from alignment.base.bootstrap import RESAMPLES, Middle, Resample, middle, resampled
 from alignment.base.estimate import NO_VARIATION, Estimate
+from alignment.base.remark import Remark, remark
 
 Kind = Literal["auto", "influence", "bootstrap", "none"]
 
 CLUSTERS_FOR_INFLUENCE = 40
+NOT_ASKED = remark("no_interval_asked")
+FEW_CLUSTERS = remark("few_clusters")
+MOSTLY_UNDEFINED = remark("mostly_undefined")
 #: Spread below which resamples or influences count as equal: rounding, not variation.
 NO_SPREAD = 1e-12
 
@@ -51,11 +55,11 @@ class Plan:
         if self.rng is None and self.kind in ("auto", "bootstrap"):
             raise ValueError(f"interval={self.kind!r} may draw a bootstrap: pass rng, a numpy Generator")
 
-    def refusal(self, clusters: int) -> str | None:
+    def refusal(self, clusters: int) -> Remark | None:
         """Why there is no interval, whatever the statistic, or None when there may be one."""
         if self.kind == "none":
-            return "no interval was asked for"
-        return "fewer than 2 clusters: no interval" if clusters < 2 else None
+            return NOT_ASKED
+        return FEW_CLUSTERS if clusters < 2 else None
 
     def takes_influence(self, clusters: int) -> bool:
         """Whether the interval is made from influence functions; if not, from the bootstrap."""
@@ -130,7 +134,9 @@ class Case:
 
     def without_interval(self, value: float) -> Estimate:
         """Where the plan refuses an interval."""
-        return self._without(value, self.plan.refusal(self.clusters) or "", self.name)
+        refusal = self.plan.refusal(self.clusters)
+        assert refusal is not None
+        return self._without(value, refusal, self.name)
 
     def by_influence(self, value: float, error: float) -> Estimate:
         """From the standard error."""
@@ -157,7 +163,7 @@ class Case:
         if found.lost:
             method += f", {found.lost} undefined left out"
         if found.lost > RESAMPLES / 2:
-            return self._without(value, "undefined in most bootstrap resamples: no interval", method)
+            return self._without(value, MOSTLY_UNDEFINED, method)
         if found.spread <= NO_SPREAD:
             return self._without(value, NO_VARIATION, method)
         return self._with(value, found.low, found.high, method)
@@ -180,11 +186,11 @@ class Case:
             value, max(low, lowest), min(high, highest), self.plan.level, self.n, self.clusters, method, None
         )
 
-    def _without(self, value: float, reason: str, method: str) -> Estimate:
+    def _without(self, value: float, reason: Remark, method: str) -> Estimate:
         return Estimate(value, None, None, self.plan.level, self.n, self.clusters, method, reason)
 
 
-def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined: str) -> Estimate:
+def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined: Remark) -> Estimate:
     """Σ hits / Σ trials, given both by cluster, shape (clusters,); n counts trials.
 
     With interval "auto": Wilson's score interval when every trial is its own cluster; otherwise influence functions on
@@ -215,11 +221,16 @@ def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined
 
 
 def clustered_share(
-    hits: ArrayLike, trials: ArrayLike, *, name: str, undefined: str, interval: Literal["auto", "influence"] = "auto"
+    hits: ArrayLike,
+    trials: ArrayLike,
+    *,
+    name: str,
+    undefined: Remark,
+    interval: Literal["auto", "influence"] = "auto",
 ) -> Estimate:
     """``proportion`` of plain numbers at 95 %, with an interval that draws nothing.
 
-    >>> clustered_share([1, 0, 2], [2, 1, 2], name="share", undefined="no trials").value
+    >>> clustered_share([1, 0, 2], [2, 1, 2], name="share", undefined=remark("no_units")).value
     0.6
     """
     # A plan wants a generator whatever comes.

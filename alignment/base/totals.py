@@ -26,6 +26,7 @@ from scipy.sparse import csr_array
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
 from alignment.base.estimate import Estimate
 from alignment.base.interval import Plan, Sampling, with_interval
+from alignment.base.remark import Remark
 
 #: Column sums (..., size) -> values (...), NaN where undefined.
 Statistic = Callable[[Array], Array]
@@ -119,7 +120,7 @@ def estimate(
     name: str,
     n: int,
     clusters: int | None = None,
-    undefined: str,
+    undefined: Remark,
     bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
     """The statistic with its interval, or undefined for the reason given when it is NaN.

@@ -18,6 +18,7 @@ from scipy.special import expit
 from alignment.agreement.cohen import kappa_statistic
 from alignment.base.arrays import Array, Floats, Ints, cluster_rows, finite, level_positions, same_length, sums_by
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY
+from alignment.base.remark import Remark, remark
 from alignment.base.tables import disagreement
 from alignment.calibration.calibrators import (
     Calibrator,
@@ -177,15 +178,15 @@ def _by_score(score: Floats, human: Ints, levels: int) -> tuple[Floats, Floats]:
     return distinct, counts.reshape(levels, distinct.size).astype(np.float64)
 
 
-EQUAL_SCORES = "all scores are equal"
-NOTHING_THERE = "better scores do not go with better labels: there is nothing to calibrate"
+EQUAL_SCORES = remark("equal_scores")
+NOTHING_THERE = remark("nothing_to_calibrate")
 
 
 @dataclass(frozen=True, slots=True)
 class NotFitted:
     """There is no calibrator on these data, and why."""
 
-    reason: str
+    reason: Remark
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -219,7 +220,7 @@ def fit_calibrator(
     >>> fit_calibrator("threshold", [1, 2, 3, 4], [0, 0, 1, 1])
     ThresholdCalibrator(threshold=3.0, higher_is_better=True)
     >>> fit_calibrator("platt", [1, 2, 3, 4], [1, 1, 1, 1])
-    NotFitted(reason='no unit is negative by people')
+    NotFitted(reason={'code': 'no_negative'})
     """
     if method not in get_args(Method):
         raise ValueError(f"no method {method!r}; there are {', '.join(get_args(Method))}")
@@ -266,7 +267,7 @@ def cross_fit(
     human, (row, rows) = level_positions(human, levels, "human"), cluster_rows(cluster)
     same_length(human=human, cluster=row)
     if rows < folds:
-        return NotFitted(f"{rows} clusters are fewer than {folds} folds")
+        return NotFitted(remark("fewer_clusters_than_folds", n=rows, folds=folds))
     mean = sums_by(row, human, rows) / np.bincount(row)
     dealt = np.empty(rows, dtype=np.int64)
     dealt[np.lexsort((rng.random(rows), mean))] = np.arange(rows) % folds
@@ -299,7 +300,7 @@ def cross_fit_on(
             method, scores[~inside], human[~inside], levels=levels, higher_is_better=higher_is_better
         )
         if isinstance(fitted, NotFitted):
-            return NotFitted(f"without fold {place} of {len(occurring)}: {fitted.reason}")
+            return NotFitted(remark("without_fold", fold=place, folds=len(occurring), why=fitted.reason))
         likely = fitted.probability(scores[inside])
         probability[inside] = np.nan if likely is None else likely
         verdict[inside] = fitted.verdict(scores[inside])
@@ -309,7 +310,7 @@ def cross_fit_on(
     )
 
 
-def _refusal(scores: Floats, human: Ints, levels: int) -> str | None:
+def _refusal(scores: Floats, human: Ints, levels: int) -> Remark | None:
     if not scores.size:
         return NO_UNITS
     if human.min() == human.max():

@@ -20,13 +20,14 @@ from alignment.base.arrays import (
 )
 from alignment.base.estimate import NO_UNITS, ONE_CATEGORY, Estimate
 from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.remark import remark
 from alignment.base.tables import Weighting, disagreement
 from alignment.base.totals import Totals, estimate, ratio
 from alignment.calibration.calibrators import Calibrator
 
 BINS = 15
-NO_PROBABILITIES = "the method gives no probabilities"
-YARDSTICK = "a yardstick has no interval"
+NO_PROBABILITIES = remark("no_probabilities")
+YARDSTICK = remark("yardstick_without_interval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ def _mean(amount: Floats, row: Ints, rows: int, plan: Plan, name: str, highest: 
 def _log_loss(likely: Floats, passed: Bools, row: Ints, rows: int, plan: Plan) -> Estimate:
     wrong = int((likely == np.where(passed, 0.0, 1.0)).sum())
     if wrong:
-        reason = f"infinite: {wrong} of {likely.size} units were given 0 or 1 and turned out otherwise"
+        reason = remark("infinite_log_loss", wrong=wrong, n=likely.size)
         return Estimate.undefined(reason, n=likely.size, clusters=rows, method="log loss", level=plan.level)
     loss = -(xlogy(passed, likely) + xlog1py(~passed, -likely))
     return _mean(loss, row, rows, plan, "log loss", np.inf)

@@ -11,8 +11,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from alignment.base.arrays import Floats, Ints
-from alignment.base.estimate import NO_PAIRS, NO_UNITS
+from alignment.base.estimate import NO_PAIRS, NO_UNITS, ONE_VALUE
 from alignment.base.ratings import Ratings
+from alignment.base.remark import Remark, remark
 from alignment.base.tables import unit_runs
 from alignment.consensus.majority import TIE
 
@@ -47,7 +48,7 @@ class DawidSkene:
     iterations: int
     converged: bool
     smoothing: float
-    reason: str | None
+    reason: Remark | None
 
     @property
     def right(self) -> list[float]:
@@ -145,7 +146,7 @@ def fit_dawid_skene(
     )
 
 
-def _nothing(ratings: Ratings, names: tuple[str, ...], smoothing: float, reason: str) -> DawidSkene:
+def _nothing(ratings: Ratings, names: tuple[str, ...], smoothing: float, reason: Remark) -> DawidSkene:
     levels, (_, starts) = len(ratings.levels or ()), unit_runs(ratings)
     return DawidSkene(
         unit_ids=tuple(ratings.unit_id(each) for each in ratings.unit[starts]),
@@ -205,7 +206,7 @@ FEWEST_RATERS = 3
 FEWEST_UNITS = 30
 
 
-def why_unidentified(ratings: Ratings) -> str | None:
+def why_unidentified(ratings: Ratings) -> Remark | None:
     """Why a Dawid–Skene model of these ratings would say more than they do; None when nothing speaks against it.
 
     A necessary condition, after counting units and raters: the model's unknowns, (L-1) class shares and L(L-1) error
@@ -220,23 +221,23 @@ def why_unidentified(ratings: Ratings) -> str | None:
     >>> why_unidentified(table(rows)) is None
     True
     >>> why_unidentified(table([row for row in rows if row[1] != "c"]))
-    '2 people labelled units that others labelled too; it takes 3'
+    {'code': 'few_people', 'n': 2, 'needed': 3}
     """
     unit, starts = unit_runs(ratings)
     sizes = np.diff(starts, append=len(ratings))
     shared = int((sizes > 1).sum())
     people = np.unique(ratings.rater[sizes[unit] > 1]) if starts.size else np.array([])
     if people.size < FEWEST_RATERS:
-        return f"{people.size} people labelled units that others labelled too; it takes {FEWEST_RATERS}"
+        return remark("few_people", n=int(people.size), needed=FEWEST_RATERS)
     if shared < FEWEST_UNITS:
-        return f"{shared} units have two labels or more; it takes {FEWEST_UNITS}"
+        return remark("few_shared_units", n=shared, needed=FEWEST_UNITS)
     free = np.unique(ratings.value).size - 1
     if free < 1:
-        return "only one value was used"
+        return ONE_VALUE
     unknown = free + people.size * (free + 1) * free
     fixed = _fixed(ratings, starts, int(people.size), free, unknown)
     if fixed < unknown:
-        return f"the model has {unknown} unknowns, and people overlap so little that their labels fix only {fixed}"
+        return remark("little_overlap", unknown=unknown, fixed=fixed)
     return None
 
 

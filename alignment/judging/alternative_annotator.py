@@ -12,6 +12,7 @@ from alignment.base.arrays import Array, Bools, Floats, Ints, renumbered
 from alignment.base.estimate import NO_LEVELS, NOT_NUMBERS, Estimate
 from alignment.base.interval import Kind, Plan, with_interval
 from alignment.base.ratings import Panel, Ratings, by_rater, panel
+from alignment.base.remark import Remark, remark
 from alignment.base.significance import benjamini_yekutieli, p_mean_below
 from alignment.base.totals import JointMean, Totals, estimate, ratio
 
@@ -34,7 +35,7 @@ class Wins:
     compared: Bools
 
 
-def scoring_refusal(ratings: Ratings, scoring: Scoring) -> str | None:
+def scoring_refusal(ratings: Ratings, scoring: Scoring) -> Remark | None:
     """Why this scoring has no meaning on the scale, or None when it has; ValueError for an unknown one."""
     if scoring not in get_args(Scoring):
         raise ValueError(f"no scoring {scoring!r}; there are {', '.join(get_args(Scoring))}")
@@ -82,8 +83,8 @@ MIN_ITEMS = 30
 FALSE_DISCOVERIES = 0.05
 PASSING = 0.5
 
-NO_ITEMS = "no item that the judge and another person rated"
-NO_INTERVAL = "a share of tests passed carries no interval"
+NO_ITEMS = remark("no_shared_item")
+NO_INTERVAL = remark("no_interval_of_tests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class AnnotatorTest:
     p_clustered: float | None
     rejected: bool
     rejected_clustered: bool
-    reason: str | None
+    reason: Remark | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ def alternative_annotator_test(
             parts.append((table, renumbered(cluster)[0]))
             units.append(both.people.unit[used])
     n = renumbered(np.concatenate(units))[0].size if units else 0
-    return _result(rows, parts, n, f"no annotator has {min_items} items", epsilon, q, plan)
+    return _result(rows, parts, n, remark("no_annotator_with_items", n=min_items), epsilon, q, plan)
 
 
 def _row(
@@ -215,7 +216,7 @@ def _row(
         p_clustered=p_mean_below(difference, cluster, epsilon) if enough else None,
         rejected=False,
         rejected_clustered=False,
-        reason=None if enough else f"fewer than {min_items} items",
+        reason=None if enough else remark("few_items", n=min_items),
     )
 
 
@@ -223,7 +224,7 @@ def _result(
     rows: list[AnnotatorTest],
     parts: list[tuple[Totals, Ints]],
     units: int,
-    reason: str,
+    reason: Remark,
     epsilon: float,
     q: float,
     plan: Plan,

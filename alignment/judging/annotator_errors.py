@@ -12,13 +12,14 @@ from alignment.base.binary import FN, FP, TN, TP
 from alignment.base.estimate import NO_MAJORITY, NO_PAIRS, Estimate
 from alignment.base.interval import Kind, Plan, proportion
 from alignment.base.ratings import Ratings, by_rater, panel
+from alignment.base.remark import Remark, remark
 from alignment.base.totals import Totals
 from alignment.consensus.majority import TIE, rest_label
 from alignment.judging.reference import passing_ratings
 
 Against = Literal["gold", "the others' majority"]
 
-NO_GOLD = "no unit has a gold label and another one"
+NO_GOLD = remark("no_gold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +93,23 @@ def annotator_errors(
         table = Totals.of(people.cluster[used], cells, np.ones(used.size), 4)
         reason = NO_MAJORITY if met.size and not used.size else undefined
 
-        def rate(called: str, hits: list[int], trials: list[int], kind: str) -> Estimate:
+        def rate(called: str, hits: list[int], trials: list[int], none: Remark) -> Estimate:
             per_cell = np.eye(4)
             return proportion(
                 table.per_cluster(per_cell[hits].sum(axis=0)),
                 table.per_cluster(per_cell[trials].sum(axis=0)),
                 plan,
                 name=f"{called} against {against}",
-                undefined=f"the reference {kind} no unit" if used.size and kind else reason,
+                undefined=none if used.size else reason,
             )
 
         return AnnotatorErrors(
             annotator=name,
             n=used.size,
             ties=met.size - used.size,
-            tpr=rate("true positive rate", [TP], [FN, TP], "passes"),
-            tnr=rate("true negative rate", [TN], [TN, FP], "fails"),
-            accuracy=rate("accuracy", [TN, TP], [TN, FP, FN, TP], ""),
+            tpr=rate("true positive rate", [TP], [FN, TP], remark("reference_passes_none")),
+            tnr=rate("true negative rate", [TN], [TN, FP], remark("reference_fails_none")),
+            accuracy=rate("accuracy", [TN, TP], [TN, FP, FN, TP], reason),
         )
 
     against: Against = "the others' majority" if gold is None else "gold"

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment.base.arrays import Array, Floats, finite
-from alignment.base.estimate import NO_UNITS, Estimate
+from alignment.base.estimate import FEW_UNITS, NO_UNITS, Estimate
 from alignment.base.interval import Kind, Plan, normal_quantile
+from alignment.base.remark import Remark
 from alignment.base.totals import Statistic, Totals, estimate, ratio, spread
 from alignment.judging.correlation import ROUNDING, columns
 
@@ -58,16 +59,16 @@ def bland_altman(
     moments = np.concatenate([np.ones_like(rest), rest, rest * rest])
     totals = Totals(np.tile(row, 3), np.repeat(np.arange(3), rest.size), moments, rows, 3)
 
-    def figure(name: str, errors: float, undefined: str) -> Estimate:
+    def figure(name: str, errors: float, undefined: Remark) -> Estimate:
         unbounded = (-np.inf, np.inf)
         statistic = _mean_and_errors(centre, errors)
         return estimate(totals, statistic, plan, name=name, n=rest.size, undefined=undefined, bounds=unbounded)
 
-    width, few = normal_quantile(BETWEEN_LIMITS), "fewer than 2 units"
+    width = normal_quantile(BETWEEN_LIMITS)
     return BlandAltman(
         bias=figure("bias", 0.0, NO_UNITS),
-        lower_limit=figure("lower limit of agreement", -width, few),
-        upper_limit=figure("upper limit of agreement", width, few),
+        lower_limit=figure("lower limit of agreement", -width, FEW_UNITS),
+        upper_limit=figure("upper limit of agreement", width, FEW_UNITS),
     )
 
 

@@ -11,21 +11,21 @@ from alignment.base.arrays import Ints, renumbered
 from alignment.base.estimate import ONE_CATEGORY, Estimate
 from alignment.base.interval import Kind, Plan, with_interval
 from alignment.base.ratings import Ratings, by_rater, panel
+from alignment.base.remark import Remark, remark
 from alignment.base.tables import Weighting, disagreement
 from alignment.base.totals import JointMean, Statistic, Totals, estimate, gain, of_first, of_second, side_by_side
 from alignment.consensus.majority import TIE, rest_label
 
 #: A judge whose kappa is at most this much below people's, at the low end of the interval, has reached the ceiling.
 MARGIN = 0.05
-COMMON = "units in common with the judge and a majority of the others"
 
 
 class CeilingVerdict(StrEnum):
     """What the interval of the mean difference says."""
 
-    AT_OR_ABOVE = "at or above the ceiling"
-    BELOW = "below the ceiling"
-    NOT_ENOUGH = "not enough labels"
+    AT_OR_ABOVE = "at_or_above_ceiling"
+    BELOW = "below_ceiling"
+    NOT_ENOUGH = "not_enough_labels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def human_ceiling(
     >>> [(row.annotator, row.n, row.ties) for row in ceiling.annotators]
     [('ann', 11, 1), ('bob', 12, 0), ('cat', 11, 1)]
     >>> round(ceiling.difference.value, 3), str(ceiling.verdict)
-    (-0.12, 'not enough labels')
+    (-0.12, 'not_enough_labels')
     """
     plan = Plan(interval, rng, level)
     both = panel(ratings, judge)
@@ -124,7 +124,7 @@ def ceiling_verdict(difference: Estimate) -> CeilingVerdict:
     A difference that is surely negative and surely above -0.05 is at the ceiling: too small to matter.
 
     >>> str(ceiling_verdict(Estimate(-0.02, -0.04, -0.01)))
-    'at or above the ceiling'
+    'at_or_above_ceiling'
     """
     if difference.low is not None and difference.low > -MARGIN:
         return CeilingVerdict.AT_OR_ABOVE
@@ -148,7 +148,7 @@ def _figures(
     table: Totals, n: int, statistics: list[tuple[str, Statistic, float]], min_common: int, plan: Plan
 ) -> list[Estimate]:
     if n < max(min_common, 1):
-        reason = f"fewer than {min_common} {COMMON}"
+        reason = remark("few_units_with_majority", n=min_common)
         return [
             Estimate.undefined(reason, n=n, clusters=table.rows, method=name, level=plan.level)
             for name, _, _ in statistics
@@ -170,7 +170,7 @@ def _mean(
     name, statistic, bound = figure
     name = f"mean {name}, over {len(parts)} of {annotators} annotators"
     if not parts:
-        reason = f"no annotator has {min_common} {COMMON}, with two categories in use"
+        reason = remark("no_annotator_with_majority", n=min_common)
         return Estimate.undefined(reason, method=name, level=plan.level)
     mean = JointMean(parts, statistic)
     return with_interval(
@@ -178,7 +178,7 @@ def _mean(
     )
 
 
-def _nothing(people: Ratings, reason: str, weights: Weighting | None, plan: Plan) -> HumanCeiling:
+def _nothing(people: Ratings, reason: Remark, weights: Weighting | None, plan: Plan) -> HumanCeiling:
     none = Estimate.undefined(reason, method=kappa_name(weights), level=plan.level)
     rows = [AnnotatorCeiling(name, 0, 0, none, none, none, none) for name in people.raters]
     return HumanCeiling(rows, none, none, none, CeilingVerdict.NOT_ENOUGH)

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment.base.arrays import Array, Floats, Ints, cluster_rows, finite, mid_ranks, same_length, sums_by
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import FEW_UNITS, Estimate
 from alignment.base.interval import Kind, Plan, Sampling, with_interval
+from alignment.base.remark import Remark, remark
 from alignment.base.totals import Totals, estimate, ratio, spread
 
 BOUNDS = (-1.0, 1.0)
@@ -39,7 +40,7 @@ def pearson(
     x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
     moments = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
     totals = Totals(np.tile(row, 6), np.repeat(np.arange(6), x.size), moments.ravel(), rows, 6)
-    return estimate(totals, _r_of_moments, plan, name="Pearson's r", n=x.size, undefined="the columns do not vary")
+    return estimate(totals, _r_of_moments, plan, name="Pearson's r", n=x.size, undefined=remark("columns_do_not_vary"))
 
 
 def spearman(
@@ -90,11 +91,11 @@ def columns(score: ArrayLike, human: ArrayLike, cluster: ArrayLike) -> tuple[Flo
     return x, y, row, rows
 
 
-def constant(x: Floats, y: Floats) -> str | None:
+def constant(x: Floats, y: Floats) -> Remark | None:
     """Why a correlation of these columns is undefined, or None when it isn't."""
     if x.size < 2:
-        return "fewer than 2 units"
-    for column, reason in ((x, "all scores are equal"), (y, "all human values are equal")):
+        return FEW_UNITS
+    for column, reason in ((x, remark("equal_scores")), (y, remark("equal_human_values"))):
         if np.ptp(column) <= ROUNDING * np.abs(column).max():
             return reason
     return None
@@ -167,7 +168,7 @@ def kendall(
     scale = np.sqrt(x_pairs) * np.sqrt(y_pairs)
     tau = float(np.clip(lead.sum() / scale, *BOUNDS))
     if plan.kind == "bootstrap" and rows > CLUSTERS_FOR_BOOTSTRAP:
-        reason = f"more than {CLUSTERS_FOR_BOOTSTRAP} clusters: use influence functions"
+        reason = remark("many_clusters", n=CLUSTERS_FOR_BOOTSTRAP)
         return Estimate(tau, None, None, level, x.size, rows, name, reason)
 
     def influence() -> Floats:

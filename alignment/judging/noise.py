@@ -15,10 +15,11 @@ from alignment.base.arrays import Array, Floats, Ints
 from alignment.base.estimate import NO_PAIRS, NO_UNITS, Estimate
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings, panel
+from alignment.base.remark import Remark, remark
 from alignment.base.tables import unit_runs
 from alignment.base.totals import Statistic, Totals, estimate, ratio
 from alignment.consensus.majority import TIE, consensus_labels
-from alignment.judging.annotator_errors import pass_or_fail
+from alignment.judging.annotator_errors import NO_GOLD, pass_or_fail
 from alignment.judging.threshold import ThresholdResult, at_threshold
 
 Model = Literal["gold", "one rate", "two rates"]
@@ -28,8 +29,7 @@ MIN_UNITS = 10
 #: Columns that every model uses; those with fewer leave some empty.
 SIZE = 4
 
-NO_GOLD = "no unit has a gold label and another one"
-NO_TRIPLES = "no unit has three ratings"
+NO_TRIPLES = remark("no_triples")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,13 +45,13 @@ class Evidence:
     column: Ints
     amount: Floats
     n: int
-    none: str
+    none: Remark
 
-    def refusal(self) -> str | None:
+    def refusal(self) -> Remark | None:
         """Why there is too little, or None."""
         if not self.n:
             return self.none
-        return f"fewer than {MIN_UNITS} units show how often people err" if self.n < MIN_UNITS else None
+        return remark("few_units_show_errors", n=MIN_UNITS) if self.n < MIN_UNITS else None
 
 
 def evidence(people: Ratings, gold: str | None, model: Model) -> Evidence:
@@ -111,30 +111,25 @@ def _from_gold(ratings: Ratings, gold: str) -> Evidence:
 #: Stands for the number of people behind a gold label.
 GOLD = 0
 
-CHANCE = "people agree too little to tell their errors from guessing"
-ALL_PASSES = "people's errors alone explain every pass"
-ALL_FAILS = "people's errors alone explain every fail"
+CHANCE = remark("people_near_chance")
+ALL_PASSES = remark("errors_explain_passes")
+ALL_FAILS = remark("errors_explain_fails")
 
-NOT_INDEPENDENT = "errors are not independent: if they were, the figure would lie beyond 0 to 1"
-
-INDEPENDENT = "independently of each other and of the judge."
-ASSUMPTIONS: dict[Model, str] = {
-    "gold": f"Gold labels are true; given the truth, people err {INDEPENDENT}",
-    "one rate": f"Everybody errs equally often, on passes as on fails, {INDEPENDENT}",
-    "two rates": f"Everybody errs equally often, with one rate on passes and one on fails, {INDEPENDENT}",
-}
+NOT_INDEPENDENT = remark("errors_not_independent")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class JudgeUnderNoise:
-    """The judge against people as they are (``observed``) and, by ``assumption``, against the truth (the others).
+    """The judge against people as they are (``observed``) and, as ``model`` assumes, against the truth (the others).
+
+    "gold": gold labels are true. "one rate": everybody errs equally often, on passes as on fails. "two rates": with one
+    rate on passes and one on fails. Always: people err independently of each other and of the judge.
 
     ``human_tpr`` and ``human_tnr`` are of a single person's label against the truth. ``observed`` is None when the
     judge shares no decided unit with people.
     """
 
     model: Model
-    assumption: str
     human_tpr: Estimate
     human_tnr: Estimate
     observed: ThresholdResult | None
@@ -220,7 +215,7 @@ def judge_under_noise(
         low = sure.value if sure.low is None else sure.low
         reason = CHANCE if low is None or low <= 0 else None
 
-    def figure(name: str, statistic: Statistic, n: int, undefined: str) -> Estimate:
+    def figure(name: str, statistic: Statistic, n: int, undefined: Remark) -> Estimate:
         name = f"{name}, people's errors by {model}"
         if reason is not None or not n:
             return Estimate.undefined(reason or NO_UNITS, n=n, clusters=table.rows, method=name, level=level)
@@ -235,7 +230,6 @@ def judge_under_noise(
         observed = at_threshold(units.judge, units.reference, units.cluster, 1, interval=interval, rng=rng, level=level)
     return JudgeUnderNoise(
         model=model,
-        assumption=ASSUMPTIONS[model],
         human_tpr=figure("true positive rate of one person", person(0), seen.n, CHANCE),
         human_tnr=figure("true negative rate of one person", person(1), seen.n, CHANCE),
         observed=observed,

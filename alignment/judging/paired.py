@@ -12,6 +12,7 @@ from alignment.base.arrays import Array, Ints, cluster_rows, finite, same_length
 from alignment.base.estimate import FEW_COMMON, NO_NEGATIVE, NO_ORDER, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Scale, encode, encode_values
+from alignment.base.remark import Remark
 from alignment.base.tables import Weighting, disagreement
 from alignment.base.totals import Statistic, Totals, estimate, gain, ratio, side_by_side
 from alignment.judging.label_judge import LabelResult, judge_label_kappa
@@ -104,7 +105,7 @@ def paired_at_thresholds(
         for score, threshold, higher in zip(scores, thresholds, higher_is_better, strict=True)
     )
 
-    def of(name: str, statistic: Statistic, bearing: Array, undefined: str) -> Estimate:
+    def of(name: str, statistic: Statistic, bearing: Array, undefined: Remark) -> Estimate:
         clusters = np.unique(row[bearing]).size
         return _difference(table, name, statistic, int(bearing.sum()), clusters, undefined, plan)
 
@@ -184,7 +185,7 @@ def paired_labels(
 
 
 def _difference(
-    table: Totals, name: str, statistic: Statistic, n: int, clusters: int, undefined: str, plan: Plan
+    table: Totals, name: str, statistic: Statistic, n: int, clusters: int, undefined: Remark, plan: Plan
 ) -> Estimate:
     name = f"{name}, second less first"
     return estimate(

@@ -14,13 +14,14 @@ from alignment.base.binary import FN, FP, TN, TP
 from alignment.base.bootstrap import middle, resampled_kinds
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNLABELLED, NO_VARIATION, Estimate
 from alignment.base.interval import Case, Kind, Plan, proportion, standard_error, with_interval
+from alignment.base.remark import Remark, remark
 from alignment.base.totals import Totals, estimate, ratio
 from alignment.judging.correlation import ROUNDING
 
-NO_SIGNAL = "the interval of TPR + TNR - 1 contains 0: the judge carries no signal"
-WORSE_THAN_CHANCE = "TPR + TNR is not above 1: the judge does no better than chance"
-NO_ERRORS = "nothing varies among the labelled units: how often the judge errs is not known, so no interval"
-OUTSIDE = "the judge passes more or less than its error rates allow: the labelled units are not like the others"
+NO_SIGNAL = remark("no_signal")
+WORSE_THAN_CHANCE = remark("no_better_than_chance")
+NO_ERRORS = remark("no_errors_seen")
+OUTSIDE = remark("rate_out_of_reach")
 
 #: Columns behind the four cells of the labelled units: the judge's verdicts on the unlabelled ones.
 FAILED, PASSED, COLUMNS = 4, 5, 6
@@ -107,7 +108,7 @@ def corrected_rate(
         plan,
         name="TPR + TNR - 1",
         n=said.size,
-        undefined=(tpr.reason if tpr.value is None else tnr.reason) or "",
+        undefined=NO_POSITIVE if tpr.value is None else NO_NEGATIVE,
     )
     row, rows = cluster_rows(other_at)
     verdict_table = Totals(row, other.astype(np.int64), np.ones(other.size), rows, 2)
@@ -116,7 +117,7 @@ def corrected_rate(
     return CorrectedRate(rate, judged, tpr, tnr, signal)
 
 
-def _share(table: Totals, hits: list[int], trials: list[int], plan: Plan, name: str, undefined: str) -> Estimate:
+def _share(table: Totals, hits: list[int], trials: list[int], plan: Plan, name: str, undefined: Remark) -> Estimate:
     per_column = np.eye(table.size)
     return proportion(
         table.per_cluster(per_column[hits].sum(axis=0)),
@@ -158,7 +159,8 @@ def _rate(
         case = Case(plan, name, row.size, min(signal.clusters, judged.clusters), (-np.inf, np.inf))
         raw = _with_interval(totals, case, known=signal.reason != NO_VARIATION)
         return _cut(replace(raw, clusters=rows))
-    return Estimate.undefined(reason or "", n=row.size, clusters=rows, method=name, level=plan.level)
+    assert reason is not None
+    return Estimate.undefined(reason, n=row.size, clusters=rows, method=name, level=plan.level)
 
 
 def _with_interval(totals: Totals, case: Case, *, known: bool) -> Estimate:
@@ -192,7 +194,7 @@ def _cut(raw: Estimate) -> Estimate:
     return replace(raw, value=value, low=max(raw.low, 0.0), high=min(raw.high, 1.0))
 
 
-NO_LABELLED = "no labelled units"
+NO_LABELLED = remark("no_labelled")
 
 #: Columns: labelled units, their human values and scores; unlabelled units, their scores.
 LABELLED, VALUES, SCORES, UNLABELLED, OTHER_SCORES = range(5)

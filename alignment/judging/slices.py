@@ -14,6 +14,7 @@ from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, finite, sam
 from alignment.base.estimate import ONE_CATEGORY, Estimate
 from alignment.base.interval import NO_SPREAD, Kind, Plan, Sampling, standard_error, with_interval
 from alignment.base.ratings import encode
+from alignment.base.remark import Remark, remark
 from alignment.base.significance import holm
 from alignment.base.totals import STEP, Statistic, Totals, gain, ratio
 from alignment.judging.threshold import ThresholdResult, at_threshold, decide
@@ -46,7 +47,7 @@ class Slice:
     p: float | None
     p_adjusted: float | None
     worse: bool | None
-    reason: str | None
+    reason: Remark | None
 
 
 def slices_at_threshold(
@@ -101,7 +102,7 @@ def slices_at_threshold(
     changes = {each: _Change(each, parts) for each in _MEASURES}
     found = []
     for place, ((key, value), part) in enumerate(zip(named, parts, strict=True)):
-        result, reason = None, part.too_few(part.all, MIN_CLUSTERS, "samples")
+        result, reason = None, part.too_few()
         if reason is None:
             result = at_threshold(
                 scores[part.here],
@@ -161,23 +162,34 @@ class _Part:
         clusters: Ints = {"tpr": self.passed, "tnr": self.failed}.get(measure, self.all)
         return clusters
 
-    def too_few(self, clusters: Ints, least: int, what: str) -> str | None:
+    def too_few(self) -> Remark | None:
         """Why the slice can't be held against the rest, or None."""
-        for count, place in ((clusters[1], "in the slice"), (clusters[0], "outside the slice")):
-            if count < least:
-                return f"fewer than {least} {what} {place}"
+        outside, inside = self.all
+        if inside < MIN_CLUSTERS:
+            return remark("few_samples_in_slice", n=MIN_CLUSTERS)
+        return remark("few_samples_outside_slice", n=MIN_CLUSTERS) if outside < MIN_CLUSTERS else None
+
+    def refusal(self, measure: Measure) -> Remark | None:
+        """Why there is no difference in a measure, or None."""
+        if measure == "tpr":
+            return self._few_passed(MIN_CLUSTERS)
+        if measure == "tnr":
+            return self._few_failed(MIN_CLUSTERS)
+        if measure == "kappa":
+            return self._few_passed(MIN_OF_A_KIND) or self._few_failed(MIN_OF_A_KIND)
         return None
 
-    def refusal(self, measure: Measure) -> str | None:
-        """Why there is no difference in a measure, or None."""
-        passed, failed = "samples with units that people pass", "samples with units that people fail"
-        if measure == "tpr":
-            return self.too_few(self.passed, MIN_CLUSTERS, passed)
-        if measure == "tnr":
-            return self.too_few(self.failed, MIN_CLUSTERS, failed)
-        if measure == "kappa":
-            return self.too_few(self.passed, MIN_OF_A_KIND, passed) or self.too_few(self.failed, MIN_OF_A_KIND, failed)
-        return None
+    def _few_passed(self, least: int) -> Remark | None:
+        outside, inside = self.passed
+        if inside < least:
+            return remark("few_passed_in_slice", n=least)
+        return remark("few_passed_outside_slice", n=least) if outside < least else None
+
+    def _few_failed(self, least: int) -> Remark | None:
+        outside, inside = self.failed
+        if inside < least:
+            return remark("few_failed_in_slice", n=least)
+        return remark("few_failed_outside_slice", n=least) if outside < least else None
 
 
 class _Change:
@@ -192,7 +204,7 @@ class _Change:
         self.values = self.statistic(self.sums)
         self.gradients = self._gradients(self.sums)
 
-    def difference(self, place: int, too_small: str | None, plan: Plan) -> Estimate:
+    def difference(self, place: int, too_small: Remark | None, plan: Plan) -> Estimate:
         part, name = self.parts[place], f"{self.name}, slice less rest"
         people = {"tpr": [6, 7], "tnr": [4, 5]}.get(self.measure, [4, 5, 6, 7])
         n, clusters = round(self.sums[place, people].sum()), int(part.bearing(self.measure).min())

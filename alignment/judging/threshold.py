@@ -11,6 +11,7 @@ from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, finite, run
 from alignment.base.binary import FN, FP, TN, TP
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate
 from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.remark import Remark, remark
 from alignment.base.totals import Statistic, Totals, estimate
 from alignment.frames import sweep_frame
 
@@ -56,7 +57,7 @@ class Sweep:
     best_index: int | None
     best_threshold: float | None
     best_kappa: float | None
-    reason: str | None
+    reason: Remark | None
 
     @property
     def tpr(self) -> Floats:
@@ -131,7 +132,7 @@ def at_threshold(
     table = Totals(row, 2 * human + judge, np.ones(scores.size), rows, 4)
     tn, fp, fn, tp = (round(count) for count in table.sums())
 
-    def rate(name: str, hits: list[int], trials: list[int], undefined: str) -> Estimate:
+    def rate(name: str, hits: list[int], trials: list[int], undefined: Remark) -> Estimate:
         per_cell = np.eye(4)
         return proportion(
             table.per_cluster(per_cell[hits].sum(axis=0)),
@@ -141,7 +142,7 @@ def at_threshold(
             undefined=undefined,
         )
 
-    def other(name: str, statistic: Statistic, lowest: float, undefined: str) -> Estimate:
+    def other(name: str, statistic: Statistic, lowest: float, undefined: Remark) -> Estimate:
         return estimate(table, statistic, plan, name=name, n=scores.size, undefined=undefined, bounds=(lowest, 1.0))
 
     return ThresholdResult(
@@ -150,10 +151,10 @@ def at_threshold(
         kappa=other("Cohen's kappa", binary.kappa, -1.0, ONE_CATEGORY if rows else NO_UNITS),
         tpr=rate("true positive rate", [TP], [FN, TP], NO_POSITIVE),
         tnr=rate("true negative rate", [TN], [TN, FP], NO_NEGATIVE),
-        precision=rate("precision", [TP], [FP, TP], "no unit is positive by the judge"),
-        f1=other("F1", binary.f1, 0.0, "no unit is positive by people or by the judge"),
+        precision=rate("precision", [TP], [FP, TP], remark("no_positive_by_judge")),
+        f1=other("F1", binary.f1, 0.0, remark("no_positive_by_either")),
         accuracy=rate("accuracy", [TN, TP], [TN, FP, FN, TP], NO_UNITS),
-        mcc=other("Matthews' correlation", binary.mcc, -1.0, "people or the judge used only one category"),
+        mcc=other("Matthews' correlation", binary.mcc, -1.0, remark("one_category_by_either")),
     )
 
 
@@ -194,7 +195,7 @@ def sweep(score: ArrayLike, positive: ArrayLike, *, higher_is_better: bool = Tru
     if np.isfinite(greatest):
         index = int(np.argmax(kappa >= greatest - EQUAL))
     else:
-        reason = f"{ONE_CATEGORY} at every threshold" if scores.size else NO_UNITS
+        reason = remark("one_category_at_every_threshold") if scores.size else NO_UNITS
     return Sweep(
         thresholds=ascending[starts],
         tn=tn,

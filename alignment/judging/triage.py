@@ -14,6 +14,7 @@ from scipy.special import betaincinv
 from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
 from alignment.base.estimate import NO_UNITS, Estimate
 from alignment.base.interval import Kind, Plan, Sampling, proportion, with_interval
+from alignment.base.remark import Remark, remark, rounded_share
 from alignment.base.totals import Totals, ratio
 
 #: Distances closer than this, relatively, are one: .6 and .4 are equally far from .5.
@@ -136,7 +137,7 @@ class CertifiedRegion:
     confidence: float
     error: Estimate
     tried: tuple[tuple[float, Estimate], ...]
-    reason: str | None
+    reason: Remark | None
 
     def inside(self, score: ArrayLike) -> Bools:
         """Which scores the judge may decide alone, shape (scores,); none without a region."""
@@ -254,7 +255,7 @@ def error_bound(wrong: Bools, cluster: Ints, confidence: float) -> Estimate:
     """
     name = "error rate; Clopper-Pearson, one-sided"
     if not wrong.size:
-        return Estimate.undefined("no decision lies this far from the threshold", method=name, level=confidence)
+        return Estimate.undefined(remark("no_decision_so_far"), method=name, level=confidence)
     _, row, size = np.unique(cluster, return_inverse=True, return_counts=True)
     weight, errors_in = size / wrong.size, sums_by(row, wrong, size.size) / wrong.size
     share, large = float(wrong.mean()), float((weight**3).sum() / (weight**2).sum())
@@ -303,11 +304,15 @@ def _check(distances: Sequence[float], risk: float, confidence: float) -> Floats
     return steps
 
 
-def _why_none(error: Estimate, risk: float, confidence: float) -> str:
-    if error.high is None:
-        return f"no region: {error.reason}"
-    needed = decisions_needed(risk, confidence)
-    return (
-        f"no region: of the {error.n} surest decisions on test {error.value:.1%} are wrong, up to {error.high:.1%} may "
-        f"be, more than {risk:.1%}; even without an error {needed} independent decisions are needed"
+def _why_none(error: Estimate, risk: float, confidence: float) -> Remark:
+    if error.value is None or error.high is None:
+        return remark("no_region", why=error.reason)
+    why = remark(
+        "errors_above_risk",
+        n=error.n,
+        found=rounded_share(error.value),
+        high=rounded_share(error.high),
+        risk=rounded_share(risk),
+        needed=decisions_needed(risk, confidence),
     )
+    return remark("no_region", why=why)

@@ -7,11 +7,12 @@ from typing import Literal
 
 from alignment.agreement.summary import LOW_KAPPA
 from alignment.base.estimate import NO_VARIATION, Estimate
+from alignment.base.remark import Remark, remark, rounded_share
 from alignment.planning.sample_size import two_digits
 
-Verdict = Literal[
-    "at the human ceiling", "useful once calibrated", "below the ceiling", "not enough labels", "no signal"
-]
+Verdict = Literal["at_ceiling", "useful_once_calibrated", "below_ceiling", "not_enough_labels", "no_signal"]
+#: What the figures are of: a half of the samples, or all of them.
+Part = Literal["dev", "test", "all"]
 #: How many more samples of the same part bring a figure to a half-width; None where nobody knows.
 Planner = Callable[[Estimate, float], int | None]
 
@@ -24,43 +25,17 @@ WEAK_AUC = 0.6
 #: Intervals were never tried on fewer samples.
 FEWEST_CLUSTERS = 30
 
-_ALLOWS: dict[Verdict, str] = {
-    "at the human ceiling": "One may say that on this criterion, for samples like these, the judge agrees with people "
-    "about as well as they agree with each other, and let it take the place of one of several people.",
-    "useful once calibrated": "One may use its calibrated verdicts beside people's, correct shares of passes for its "
-    "errors, and let it decide alone inside a certified region.",
-    "below the ceiling": "One may use its scores to choose what people look at first.",
-    "not enough labels": "One may say that it was tried, and how many labels are missing.",
-    "no signal": "One may say that its scores tell passes from fails hardly better than a coin.",
-}
-_FORBIDS: dict[Verdict, str] = {
-    "at the human ceiling": "It does not say that the judge is right where people agree on a mistake, nor anything of "
-    "other criteria, other samples, or a changed judge.",
-    "useful once calibrated": "It does not say that the judge is as good as a person, nor anything of its scores as "
-    "they stand, of other samples, or of a changed judge.",
-    "below the ceiling": "It does not allow its verdicts to stand for people's, nor shares of passes taken from them.",
-    "not enough labels": "It does not say that the judge is good, nor that it is bad.",
-    "no signal": "It does not allow any use on this criterion, calibrated or not; it says nothing of other criteria.",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """One verdict, its reason in a sentence with the figures it rests on, and what it does and does not allow.
+    """One verdict, and its reason with the figures it rests on, to two digits.
 
-    ``more`` is about how many more samples it takes, known only with "not enough labels".
+    ``more`` is about how many more samples it takes, known only with "not_enough_labels".
     """
 
     verdict: Verdict
-    reason: str
-    allows: str
-    forbids: str
+    reason: Remark
     more: int | None
-
-    @property
-    def headline(self) -> str:
-        """The verdict with the number of samples that are missing."""
-        return self.verdict if self.more is None else f"{self.verdict} (about {self.more:,} more samples)"
 
 
 def trust_verdict(
@@ -72,7 +47,7 @@ def trust_verdict(
     labels: int,
     clusters: int,
     more: Planner | None = None,
-    part: str = "on test",
+    part: Part = "test",
     share: float = 1.0,
 ) -> Trust:
     """The verdict on a judge. All estimates are of one part; the first rule that fits decides.
@@ -97,32 +72,46 @@ def trust_verdict(
 
     >>> estimate = Estimate(0.7, 0.62, 0.78, n=200, clusters=200)
     >>> verdict = trust_verdict(kappa=estimate, calibrated=None, auc=estimate, ceiling=None, labels=200, clusters=200)
-    >>> verdict.verdict, verdict.reason
-    ('useful once calibrated', 'Its kappa is 0.70 (0.62 to 0.78): surely 0.40 or more.')
+    >>> verdict.verdict, verdict.reason["code"], verdict.reason["kappa"]["value"]
+    ('useful_once_calibrated', 'kappa_useful', 0.7)
     """
     low, ceiling_low = _low(kappa), _low(ceiling)
-    best, called = kappa, "Its kappa"
+    best, is_calibrated = kappa, False
     if calibrated is not None and _low(calibrated) >= low:
-        best, called = calibrated, "Kappa once calibrated"
+        best, is_calibrated = calibrated, True
     if clusters < FEWEST_CLUSTERS:
-        reason = f"{clusters} samples with {labels} labels {part} are few: intervals want {FEWEST_CLUSTERS} samples."
-        return _trust("not enough labels", reason, _of_all(FEWEST_CLUSTERS - clusters, share))
+        return Trust("not_enough_labels", _few(clusters, labels, part), _of_all(FEWEST_CLUSTERS - clusters, share))
     if ceiling is not None and ceiling_low > -CEILING_MARGIN and low > 0:
-        reason = f"Less a person's, the judge's kappa is {_words(ceiling)}: surely above -{CEILING_MARGIN:.2f}"
-        return _trust("at the human ceiling", f"{reason}; its own is {_words(kappa)}.")
+        reason = remark("ceiling_reached", less=_told(ceiling), margin=-CEILING_MARGIN, kappa=_told(kappa))
+        return Trust("at_ceiling", reason, None)
     if _low(best) >= USEFUL_KAPPA:
-        return _trust("useful once calibrated", f"{called} is {_words(best)}: surely {USEFUL_KAPPA:.2f} or more.")
+        reason = remark("kappa_useful", kappa=_told(best), bar=USEFUL_KAPPA)
+        if is_calibrated:
+            reason = remark("calibrated_useful", kappa=_told(best), bar=USEFUL_KAPPA)
+        return Trust("useful_once_calibrated", reason, None)
     if auc is not None and _high(auc) < WEAK_AUC:
-        turned = "; if lower scores are better, say so" if _high(auc) < 0.5 else ""
-        return _trust("no signal", f"ROC AUC is {_words(auc)}: surely below {WEAK_AUC:.2f}{turned}.")
+        reason = remark("auc_weak", auc=_told(auc), bar=WEAK_AUC)
+        if _high(auc) < 0.5:
+            reason = remark("auc_turned", auc=_told(auc), bar=WEAK_AUC)
+        return Trust("no_signal", reason, None)
     if ceiling is not None and _high(ceiling) < 0:
-        return _trust("below the ceiling", f"Less a person's, the judge's kappa is {_words(ceiling)}: surely below 0.")
+        return Trust("below_ceiling", remark("ceiling_missed", less=_told(ceiling)), None)
     if (ceiling is None or ceiling.value is None) and (auc is None or _low(auc) > 0.5) and _high(best) < USEFUL_KAPPA:
-        reason = f"{called} is {_words(best)}: surely below {USEFUL_KAPPA:.2f}; and {_unknown(ceiling)}"
-        return _trust("not enough labels", f"{reason}: labels by more people on the same samples are missing.")
-    reason, unsettled, half_width = _open(kappa, best, called, auc, ceiling)
+        reason = remark("kappa_low", kappa=_told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
+        if is_calibrated:
+            reason = remark("calibrated_low", kappa=_told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
+        return Trust("not_enough_labels", reason, None)
+    reason, unsettled, half_width = _open(kappa, best, is_calibrated, auc, ceiling)
     missing = None if more is None or unsettled is None else more(unsettled, half_width)
-    return _trust("not enough labels", reason, _of_all(missing, share))
+    return Trust("not_enough_labels", reason, _of_all(missing, share))
+
+
+def _few(clusters: int, labels: int, part: Part) -> Remark:
+    if part == "dev":
+        return remark("few_labels_on_dev", n=clusters, labels=labels, fewest=FEWEST_CLUSTERS)
+    if part == "test":
+        return remark("few_labels_on_test", n=clusters, labels=labels, fewest=FEWEST_CLUSTERS)
+    return remark("few_labels_in_all", n=clusters, labels=labels, fewest=FEWEST_CLUSTERS)
 
 
 def _of_all(missing: int | None, share: float) -> int | None:
@@ -131,24 +120,25 @@ def _of_all(missing: int | None, share: float) -> int | None:
 
 
 def _open(
-    kappa: Estimate, best: Estimate, called: str, auc: Estimate | None, ceiling: Estimate | None
-) -> tuple[str, Estimate | None, float]:
+    kappa: Estimate, best: Estimate, is_calibrated: bool, auc: Estimate | None, ceiling: Estimate | None
+) -> tuple[Remark, Estimate | None, float]:
     """What is not settled, and the figure with the half-width that would settle it."""
     if auc is not None and _low(auc) <= 0.5:
-        return f"ROC AUC is {_words(auc)}: not surely above 0.5.", *_to_settle(auc, 0.5)
+        return remark("auc_open", auc=_told(auc)), *_to_settle(auc, 0.5)
     if ceiling is not None and ceiling.value is not None:
         if _low(ceiling) > -CEILING_MARGIN:
-            reason = f"The judge does as well as people, but its kappa, {_words(kappa)}, is not surely above 0."
-            return reason, *_to_settle(kappa, 0.0)
-        reason = f"Less a person's, the judge's kappa is {_words(ceiling)}: neither surely below 0 nor above -0.05."
+            return remark("ceiling_by_chance", kappa=_told(kappa)), *_to_settle(kappa, 0.0)
         # It is settled when one end is past its bar; the farther bar is the one that can be passed.
-        return reason, *max(_to_settle(ceiling, 0.0), _to_settle(ceiling, -CEILING_MARGIN), key=lambda goal: goal[1])
-    reason = f"{called} is {_words(best)}: not surely {USEFUL_KAPPA:.2f} or more; and {_unknown(ceiling)}."
+        goal = max(_to_settle(ceiling, 0.0), _to_settle(ceiling, -CEILING_MARGIN), key=lambda goal: goal[1])
+        return remark("ceiling_open", less=_told(ceiling)), *goal
+    reason = remark("kappa_open", kappa=_told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
+    if is_calibrated:
+        reason = remark("calibrated_open", kappa=_told(best), bar=USEFUL_KAPPA, why=_unknown(ceiling))
     return reason, *_to_settle(best, USEFUL_KAPPA)
 
 
-def _unknown(ceiling: Estimate | None) -> str:
-    return "it was not held against single people" if ceiling is None else f"people's own kappa: {ceiling.reason}"
+def _unknown(ceiling: Estimate | None) -> Remark:
+    return remark("no_single_people") if ceiling is None else remark("no_kappa_of_people", why=ceiling.reason)
 
 
 def _to_settle(estimate: Estimate, bar: float) -> tuple[Estimate | None, float]:
@@ -174,14 +164,14 @@ def _ends(estimate: Estimate | None) -> tuple[float, float] | None:
     return estimate.low, estimate.high
 
 
-def _words(estimate: Estimate) -> str:
+def _told(estimate: Estimate) -> Remark:
+    """The figure as a reason gives it; the exact one stands beside it."""
     if estimate.value is None:
-        return f"unknown ({estimate.reason})"
+        return remark("unknown", why=estimate.reason)
+    value = round(estimate.value, 2)
     if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.2f} ({estimate.reason})"
-    level = "" if estimate.level == 0.95 else f", {estimate.level:.1%} sure"
-    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f}{level})"
-
-
-def _trust(verdict: Verdict, reason: str, more: int | None = None) -> Trust:
-    return Trust(verdict, reason, _ALLOWS[verdict], _FORBIDS[verdict], more)
+        return remark("figure_without_interval", value=value, why=estimate.reason)
+    low, high = round(estimate.low, 2), round(estimate.high, 2)
+    if estimate.level == 0.95:
+        return remark("figure", value=value, low=low, high=high)
+    return remark("figure_at_level", value=value, low=low, high=high, level=rounded_share(estimate.level))

@@ -15,6 +15,7 @@ from alignment.base import binary
 from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate
 from alignment.base.interval import Case, Kind, Plan
+from alignment.base.remark import Remark
 from alignment.base.totals import Statistic, Totals, ratio
 from alignment.judging.threshold import decide
 
@@ -145,7 +146,7 @@ def weighted_at_threshold(
     judge = decide(scores, threshold, higher_is_better)
     totals = _weighted(design, design.row, 2 * human + judge, np.ones(scores.size), 4)
 
-    def figure(name: str, statistic: Statistic, lowest: float, undefined: str, bearing: Bools) -> Estimate:
+    def figure(name: str, statistic: Statistic, lowest: float, undefined: Remark, bearing: Bools) -> Estimate:
         return _estimate(
             totals,
             statistic,
@@ -190,7 +191,7 @@ def _estimate(
     *,
     name: str,
     bearing: Ints,
-    undefined: str,
+    undefined: Remark,
     bounds: tuple[float, float],
 ) -> Estimate:
     """``totals.estimate`` with the draw's variance; ``bearing`` holds the clusters of the units it is of."""

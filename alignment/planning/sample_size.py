@@ -12,11 +12,12 @@ from alignment.base import binary
 from alignment.base.arrays import Floats, Ints, finite, renumbered, same_length, verdicts
 from alignment.base.estimate import Estimate
 from alignment.base.interval import NO_SPREAD, standard_error, t_quantile
+from alignment.base.remark import Remark, remark
 from alignment.base.totals import Statistic, Totals
 
-UNDEFINED = "the statistic is undefined on the present samples: nothing to plan from"
-FEW_CLUSTERS = "fewer than 2 samples: nothing to plan from"
-NO_VARIATION = "nothing varies between the present samples: nothing to plan from"
+UNDEFINED = remark("plan_of_undefined")
+FEW_CLUSTERS = remark("plan_of_few_samples")
+NO_VARIATION = remark("plan_of_no_variation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Plannable:
     clusters: int
     spread: float | None
     level: float
-    reason: str | None
+    reason: Remark | None
 
     def half_width(self, samples: int) -> float | None:
         """Half the width of the interval from that many samples; None without a spread. ValueError: none or fewer.

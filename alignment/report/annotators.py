@@ -22,6 +22,7 @@ from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
 from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate
 from alignment.base.interval import Case, Plan, standard_errors
 from alignment.base.ratings import Ratings, encode, encode_values
+from alignment.base.remark import Remark, remark
 from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene
 from alignment.consensus.majority import TIE, rest_label
 from alignment.judging.annotator_errors import annotator_errors
@@ -100,7 +101,7 @@ def _samples(base: Ratings) -> Ints:
 
 
 def shares(
-    hit: Array, cluster: Ints, group: Ints, groups: int, plan: Plan, *, name: str, undefined: str
+    hit: Array, cluster: Ints, group: Ints, groups: int, plan: Plan, *, name: str, undefined: Remark
 ) -> list[Estimate]:
     """Of each group 0..groups-1 the share of its trials that hit; the three arrays have shape (trials,).
 
@@ -109,7 +110,7 @@ def shares(
 
     >>> found = shares(
     ...     np.array([1, 0, 1]), np.array([1, 2, 3]), np.array([0, 0, 2]), 3, Plan("influence", None, 0.95),
-    ...     name="share", undefined="no trials",
+    ...     name="share", undefined=NO_UNITS,
     ... )
     >>> [each.value for each in found]
     [0.5, None, 1.0]
@@ -139,8 +140,8 @@ def shares(
 MAX_WEEKS = 12
 LEVEL = 0.95
 
-NO_DAYS = "no label has a day: labels made elsewhere bring none"
-NOT_TIMED = "no choice was timed"
+NO_DAYS = remark("no_days")
+NOT_TIMED = remark("not_timed")
 
 
 def own_consistency(people: Listed) -> list[Estimate]:
@@ -248,8 +249,8 @@ def _cell(one: Estimate) -> dict[str, Any]:
 LABELS_READ = 750_000
 MOST_ROUNDS, LEAST_ROUNDS = 200, 10
 
-NO_MODEL_INTERVAL = "the model gives no interval"
-NO_SUCH_UNIT = "no such unit of theirs, by the model"
+NO_MODEL_INTERVAL = remark("no_interval_of_model")
+NO_SUCH_UNIT = remark("no_such_unit_by_model")
 
 
 def annotator_figures(reference: Reference) -> dict[str, Any]:
@@ -312,14 +313,17 @@ def _rates(people: Listed) -> list[dict[str, Any] | None]:
 def _model(people: Listed) -> tuple[dict[str, Any], list[dict[str, Any] | None]]:
     """What Dawid and Skene's model, which finds the truth and everybody's errors at once, makes of each one."""
     base = people.base
-    fitted, reason = None, NO_LEVELS
+    fitted: DawidSkene | None = None
+    reason: Remark | None = NO_LEVELS
     if base.levels is not None:
         rounds = min(MOST_ROUNDS, LABELS_READ // max(1, len(base)))
-        reason = f"{len(base):,} labels are too many to fit the model while a report is made"
+        reason = remark("too_many_labels_for_model", n=len(base))
         if rounds >= LEAST_ROUNDS:
             fitted = fit_dawid_skene(base, max_iterations=rounds)
-            reason = fitted.reason or ("" if fitted.converged else f"the model had not settled after {rounds} rounds")
-    if fitted is None or reason:
+            reason = fitted.reason
+            if reason is None and not fitted.converged:
+                reason = remark("model_not_settled", rounds=rounds)
+    if fitted is None or reason is not None:
         return {"reason": reason, "rounds": None}, [None] * people.rows
     rows = [_of_model(people, fitted, code) for code in people.shown]
     return {"reason": None, "rounds": fitted.iterations}, [*rows, None]

@@ -14,6 +14,7 @@ from alignment.base.arrays import Bools, Floats, Ints
 from alignment.base.binary import FN, FP, TN, TP
 from alignment.base.caveats import interval_caveat, rarer_samples
 from alignment.base.estimate import Estimate
+from alignment.base.remark import Remark
 from alignment.calibration.calibrators import Calibrator
 from alignment.judging.drift import watch_drift
 from alignment.judging.prevalence import CorrectedRate, corrected_rate
@@ -39,7 +40,7 @@ class Applied:
     grade: Ints | None
     in_region: Bools | None
     rate: CorrectedRate
-    caveat: str | None
+    caveat: Remark | None
 
 
 def applied(
@@ -81,7 +82,7 @@ def applied(
     )
 
 
-def _caveat(test: Mapping[str, Sequence[int]]) -> str | None:
+def _caveat(test: Mapping[str, Sequence[int]]) -> Remark | None:
     """For the corrected rate: by the samples on test, and those that hold the rarer of people's verdicts."""
     cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
     rarer = rarer_samples([_PEOPLE[cell] for _, cell in cells], [sample for sample, _ in cells])

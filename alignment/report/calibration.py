@@ -14,6 +14,7 @@ from scipy.special import entr
 
 from alignment.base.arrays import Floats, Ints
 from alignment.base.estimate import Estimate
+from alignment.base.remark import Remark, remark
 from alignment.calibration.calibrators import Calibrator, Method
 from alignment.calibration.fit import CrossFit, NotFitted, cross_fit_on, fit_calibrator
 from alignment.calibration.reliability import BINS, CalibrationFigures, ReliabilityPoint, calibration_figures
@@ -25,8 +26,8 @@ Probable = Literal["platt", "isotonic"]
 
 METHODS: tuple[Probable, ...] = get_args(Probable)
 
-ANSWERS_LABELS = "the judge answers with labels: there is no score to calibrate"
-NOT_GRADED = "the criterion has no ordered levels beyond pass and fail"
+ANSWERS_LABELS = remark("answers_labels")
+NOT_GRADED = remark("not_graded")
 # Of a share of fewer units than this a reliability diagram says nothing.
 UNITS_PER_BIN = 10
 
@@ -65,7 +66,7 @@ class Calibration:
 
     columns: Columns
     figures: dict[Probable, CalibrationFigures]
-    refused: dict[Probable, str]
+    refused: dict[Probable, Remark]
     chosen: Probable | NotFitted
 
 
@@ -133,7 +134,7 @@ def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
     if isinstance(columns, NotFitted):
         return columns
     figures: dict[Probable, CalibrationFigures] = {}
-    refused: dict[Probable, str] = {}
+    refused: dict[Probable, Remark] = {}
     for method in METHODS:
         found = columns.cross_fit(method)
         if isinstance(found, NotFitted):
@@ -148,18 +149,16 @@ def bins_for(units: int) -> int:
     return min(BINS, max(1, units // UNITS_PER_BIN))
 
 
-def _chosen(figures: dict[Probable, CalibrationFigures], refused: dict[Probable, str]) -> Probable | NotFitted:
+def _chosen(figures: dict[Probable, CalibrationFigures], refused: dict[Probable, Remark]) -> Probable | NotFitted:
     losses: dict[Probable, float] = {}
-    reasons: list[str] = []
-    for method in METHODS:
-        if method in refused:
-            reasons.append(f"{method}: {refused[method]}")
-        elif (loss := figures[method].log_loss.value) is None:
-            reasons.append(f"{method}: log loss {figures[method].log_loss.reason}")
+    reasons = dict(refused)
+    for method, found in figures.items():
+        if found.log_loss.value is None:
+            reasons[method] = remark("no_log_loss", why=found.log_loss.reason)
         else:
-            losses[method] = loss
+            losses[method] = found.log_loss.value
     if not losses:
-        return NotFitted("; ".join(reasons))
+        return NotFitted(remark("no_method", platt=reasons["platt"], isotonic=reasons["isotonic"]))
     # Of equal losses the simpler method's.
     best: Probable = min(losses, key=losses.__getitem__)
     return best

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from alignment.base.estimate import Estimate
+from alignment.base.remark import Remark, remark
 from alignment.judging.paired import Flips, paired_at_thresholds, paired_labels
 from alignment.report.comparison import Comparison, coverage_of, reading_order
 from alignment.report.decisions import cross_fitted
@@ -20,7 +21,7 @@ from alignment.report.reference import Reference
 MAX_JUDGES = 10
 MAX_EARLIER = 10
 MAX_FLIPPED = 50
-NO_COMMON = "no unit that people settled was decided by both"
+NO_COMMON = remark("no_unit_decided_by_both")
 
 _DECISIONS = ("kappa", "tpr", "tnr", "accuracy")
 _LABELS = ("kappa", "linear", "quadratic", "percent")
@@ -34,7 +35,7 @@ class _Side:
     scores: JudgeScores
     title: str
     said: Mapping[UnitKey, Value]
-    reason: str | None
+    reason: Remark | None
 
 
 def compared_figures(reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]) -> dict[str, Any]:
@@ -187,7 +188,7 @@ def _pair(
     reference: Reference, human: Mapping[UnitKey, Value], first: _Side, second: _Side, most: int
 ) -> dict[str, Any]:
     units = [unit for unit in human if unit in first.said and unit in second.said]
-    reason = next((f"{side.title}: {side.reason}" for side in (first, second) if side.reason is not None), None)
+    reason = next((_why(side) for side in (first, second) if side.reason is not None), None)
     figures = _DECISIONS if reference.passing is not None else _LABELS
     if reason is not None or not units:
         undefined = dict.fromkeys(figures, Estimate.undefined(reason or NO_COMMON).as_dict())
@@ -218,6 +219,10 @@ def _pair(
         ],
         "reason": None,
     }
+
+
+def _why(side: _Side) -> Remark:
+    return remark("not_compared", judge=side.title, why=side.reason)
 
 
 def _unit(human: Mapping[UnitKey, Value], first: _Side, second: _Side, unit: UnitKey) -> dict[str, Any]:

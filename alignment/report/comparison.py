@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from alignment.base.estimate import Estimate
+from alignment.base.remark import Remark
 from alignment.judging.auc import roc_auc
 from alignment.judging.correlation import kendall, pearson, spearman
 from alignment.judging.label_judge import judge_label_kappa
@@ -31,8 +32,8 @@ class Comparison:
 
     judged: what it said, beside people. row: the figures as plain JSON. scores: the judge's scores as numbers, of the
     units people said something about. labels: its labels, for a judge that answers with the criterion's options.
-    decisions: pass or fail by the judge on the dev part. curve: all thresholds on dev. note: the sentence on the kappa
-    paradox, where it applies. margins: by how much each decision on dev cleared its threshold, for a judge that needs
+    decisions: pass or fail by the judge on the dev part. curve: all thresholds on dev. note: the kappa paradox, where
+    it applies. margins: by how much each decision on dev cleared its threshold, for a judge that needs
     one.
     """
 
@@ -43,7 +44,7 @@ class Comparison:
     labels: dict[UnitKey, Value]
     decisions: dict[UnitKey, bool]
     curve: Sweep | None
-    note: str | None
+    note: Remark | None
     margins: dict[UnitKey, float] = field(default_factory=dict)
 
 

@@ -9,6 +9,7 @@ from alignment.agreement.multirater import gwet_ac1
 from alignment.agreement.summary import paradox_note
 from alignment.base.estimate import Estimate
 from alignment.base.ratings import Ratings
+from alignment.base.remark import Remark, remark
 from alignment.judging.looks import kappa_at_look, level_of_look
 from alignment.judging.threshold import ThresholdResult, at_threshold
 from alignment.report.evidence import UnitKey
@@ -16,7 +17,7 @@ from alignment.report.judged import Judged
 from alignment.report.reference import FOLDS
 
 LEVEL = 0.95
-TOO_FEW = "the dev part has too few units that pass, or that fail, to choose a threshold on four fifths of it"
+TOO_FEW = remark("few_to_choose_threshold")
 
 _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
 
@@ -24,11 +25,11 @@ _FIGURES = ("kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc")
 @dataclass(frozen=True, eq=False, slots=True)
 class Decided:
     """row: the figures as plain JSON. decisions: pass or fail by the judge, of the units that the figures rest on.
-    note: the sentence on the kappa paradox, where it applies. margins: those of CrossFitted; none on test."""
+    note: the kappa paradox, where it applies. margins: those of CrossFitted; none on test."""
 
     row: dict[str, Any]
     decisions: dict[UnitKey, bool]
-    note: str | None
+    note: Remark | None
     margins: dict[UnitKey, float] = field(default_factory=dict)
 
 
@@ -39,7 +40,7 @@ class CrossFitted:
 
     decisions: dict[UnitKey, bool]
     margins: dict[UnitKey, float]
-    reason: str | None
+    reason: Remark | None
 
 
 def cross_fitted(judged: Judged) -> CrossFitted:
@@ -156,6 +157,6 @@ def _two_raters(units: list[UnitKey], human: list[bool], judge: list[bool]) -> R
     )
 
 
-def _none(reason: str, split: str) -> Decided:
+def _none(reason: Remark, split: str) -> Decided:
     undefined = {name: Estimate.undefined(reason).as_dict() for name in (*_FIGURES, "ac1")}
     return Decided({"threshold": None, "split": split, **undefined, "confusion": None, "reason": reason}, {}, None)

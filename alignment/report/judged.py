@@ -7,16 +7,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from alignment.base.remark import Remark, remark
 from alignment.judging.threshold import Sweep, sweep
 from alignment.report.evidence import Criterion, JudgeScores, UnitKey, Value, generator
 from alignment.report.reference import NO_PASSES, Reference
 
-NO_REFERENCE = "no unit has a human reference yet"
-NO_SCORES = "the judge scored none of the units that have a human reference"
+NO_REFERENCE = remark("no_reference")
+NO_SCORES = remark("no_scores")
+NONE_SCORED = remark("no_sample_scored")
+
+
+Half = Literal["dev", "test"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,7 @@ class Judged:
         scores, positive, _ = self.columns(units)
         return sweep(scores, positive, higher_is_better=self.said.higher_is_better)
 
-    def refusal(self) -> str | None:
+    def refusal(self) -> Remark | None:
         """Why the judge can't be held against pass and fail, or None when it can."""
         if self.reference.passing is None:
             return NO_PASSES
@@ -83,14 +88,16 @@ class Judged:
             return NO_REFERENCE
         return None if self.decided else NO_SCORES
 
-    def one_class(self, units: list[UnitKey], part: str) -> str | None:
+    def one_class(self, units: list[UnitKey], part: Half) -> Remark | None:
+        """Why the units of a half can't tell passes from fails, or None."""
         positives = sum(self.reference.positive[unit] for unit in units)
         if 0 < positives < len(units):
             return None
         if not units:
-            return f"no unit of the {part} part has a score"
-        which = "positive" if positives else "negative"
-        return f"all {len(units)} scored units of the {part} part are {which} by people"
+            return remark("no_score_in_part", part=part)
+        if positives:
+            return remark("all_positive_in_part", n=len(units), part=part)
+        return remark("all_negative_in_part", n=len(units), part=part)
 
     def columns(self, units: list[UnitKey]) -> tuple[list[float], list[bool], list[str]]:
         return (

@@ -10,6 +10,7 @@ from alignment.base.arrays import cluster_rows
 from alignment.base.binary import FN, FP, TN, TP
 from alignment.base.estimate import NO_UNITS, Estimate
 from alignment.base.interval import Plan, proportion
+from alignment.base.remark import Remark
 from alignment.calibration.calibrators import Calibrator
 from alignment.calibration.fit import NotFitted
 from alignment.calibration.reliability import (
@@ -165,7 +166,7 @@ def _cutpoints(judged: Judged, look: int) -> dict[str, Any]:
     }
 
 
-def _no_cutpoints(reason: str, level: float) -> dict[str, Any]:
+def _no_cutpoints(reason: Remark, level: float) -> dict[str, Any]:
     kappa = Estimate.undefined(reason, level=level).as_dict()
     return {"calibrator": None, "levels": None, "confusion": None, "kappa": kappa, "reason": reason}
 
@@ -201,7 +202,7 @@ def _trust(judged: Judged, row: dict[str, Any], auc: Estimate, ceiling: Estimate
         labels=sum(unit in units for unit in judged.reference.evidence.units),
         clusters=row["kappa"]["clusters"],
         more=more_samples,
-        part="on test",
+        part="test",
         share=share_of(judged.reference, dev=False),
     )
     return trust_as_dict(found, "test")

@@ -13,6 +13,7 @@ import numpy as np
 from alignment.base.estimate import Estimate
 from alignment.base.interval import Kind
 from alignment.base.ratings import Ratings
+from alignment.base.remark import Remark, remark
 from alignment.judging.alternative_annotator import (
     MIN_ITEMS,
     AlternativeAnnotatorTest,
@@ -29,11 +30,11 @@ from alignment.report.reference import NO_PASSES, Reference
 #: What the judge is called there; people are p0, p1 … in the order of their names, since a judge may bear a person's.
 JUDGE = "judge"
 
-NOTHING_SAID = "the judge decided no unit that people labelled"
-ONLY_NUMBERS = f"{NO_PASSES}, and the judge answers with numbers"
+NOTHING_SAID = remark("nothing_decided")
+ONLY_NUMBERS = remark("only_numbers")
 
 
-def refusal(reference: Reference, one: Comparison) -> str | None:
+def refusal(reference: Reference, one: Comparison) -> Remark | None:
     """Why judge and people can't stand in one table, or None."""
     if reference.passing is None:
         return None if one.labels else ONLY_NUMBERS
@@ -73,9 +74,9 @@ def with_judge(reference: Reference, one: Comparison, *, only_judged: bool = Fal
 EPSILON = 0.2
 MAX_PEOPLE = 20
 
-NO_LABELS = "nobody has labelled a unit yet"
-ALONE = "nobody has labelled a unit that somebody else labelled as well"
-FEW = f"fewer than {MIN_ITEMS} units"
+NO_LABELS = remark("no_labels")
+ALONE = remark("no_unit_labelled_twice")
+FEW = remark("fewer_units_than", n=MIN_ITEMS)
 
 
 def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def ceiling_difference(reference: Reference, one: Comparison, level: float = LEV
     return _ceiling(reference, one, with_judge(reference, one, only_judged=True), level).difference
 
 
-def _refusal(reference: Reference, one: Comparison) -> str | None:
+def _refusal(reference: Reference, one: Comparison) -> Remark | None:
     ratings = reference.ratings
     if not len(ratings):
         return NO_LABELS
@@ -198,13 +199,11 @@ def judge_behind_noise(reference: Reference, one: Comparison) -> dict[str, Any]:
         for model in MODELS
     ]
     observed = found[0].observed
-    accuracy = (
-        Estimate.undefined("the labels of these units are all split in half") if observed is None else observed.accuracy
-    )
+    accuracy = Estimate.undefined(remark("all_split_in_half")) if observed is None else observed.accuracy
     return {"reason": None, "observed": accuracy.as_dict(), "lines": [_line(line) for line in found]}
 
 
-def _noise_refusal(reference: Reference, one: Comparison) -> str | None:
+def _noise_refusal(reference: Reference, one: Comparison) -> Remark | None:
     if reference.passing is None:
         return NO_PASSES
     ratings = reference.passing
@@ -217,6 +216,5 @@ def _line(line: JudgeUnderNoise) -> dict[str, Any]:
     shown = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
     return {
         "model": line.model,
-        "assumption": line.assumption,
         **{name: getattr(line, name).as_dict() for name in shown},
     }

@@ -10,11 +10,12 @@ from alignment.base.arrays import Floats, Ints
 from alignment.base.caveats import interval_caveat
 from alignment.base.estimate import Estimate
 from alignment.base.interval import Plan, proportion
+from alignment.base.remark import Remark, remark
 from alignment.judging.bland_altman import bland_altman
 from alignment.judging.correlation import pearson, spearman
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import JudgeScores, UnitKey, generator
-from alignment.report.judged import judge_titles
+from alignment.report.judged import NONE_SCORED, judge_titles
 from alignment.report.reference import NO_PASSES, Reference
 from alignment.report.values import scale_of, scores_on_scale
 from alignment.retrieval.sample_metrics import context_precisions, ndcgs_at_k, precisions_at_k, reciprocal_ranks
@@ -22,13 +23,12 @@ from alignment.retrieval.sample_metrics import context_precisions, ndcgs_at_k, p
 K = 5
 _DIGITS = 12
 
-NO_SAMPLE = "no sample has a reference for each of these units yet"
-NO_GRADES = "people's values are no grades: numbers that are not negative"
-NEGATIVE = "some of the judge's scores are negative, and so no grades"
-NONE_DECIDED = "the judge decided every unit of none of these samples"
-NONE_SCORED = "the judge scored none of these samples"
-OUTSIDE = "the judge's scores are not between 0 and 1, so there is no difference to a share"
-LOWER_IS_BETTER = "lower is better for this judge, so there is no difference to a share"
+NO_SAMPLE = remark("no_whole_sample")
+NO_GRADES = remark("no_grades")
+NEGATIVE = remark("negative_scores")
+NONE_DECIDED = remark("no_sample_decided")
+OUTSIDE = remark("scores_no_shares")
+LOWER_IS_BETTER = remark("lower_is_better")
 _FIGURES = ("people", "judge", "difference", "pearson", "spearman")
 
 
@@ -139,7 +139,7 @@ class _Said:
     """What one side said of the units, of shape (samples, ranks); none: why it said nothing."""
 
     cells: Floats
-    none: str
+    none: Remark
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -148,7 +148,7 @@ class _Sides:
 
     people: Floats
     judges: list[tuple[Comparison, _Said]]
-    reason: str | None
+    reason: Remark | None
 
 
 def _passing(sheet: _Sheet, comparisons: Sequence[Comparison]) -> _Sides:
@@ -221,8 +221,8 @@ def _beside(
     people: Floats,
     judge: Floats,
     name: tuple[str, ...],
-    none: str,
-    apart: str | None = None,
+    none: Remark,
+    apart: Remark | None = None,
 ) -> dict[str, Any]:
     """Both sides on the samples that both have. none: why there are none; apart: why they can't be subtracted."""
     both = ~np.isnan(people) & ~np.isnan(judge)

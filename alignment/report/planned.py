@@ -16,12 +16,13 @@ import numpy as np
 
 from alignment.base.arrays import Floats
 from alignment.base.estimate import Estimate
+from alignment.base.remark import Remark, remark
 from alignment.judging.prevalence import ppi_mean
 from alignment.judging.weighted import weighted_at_threshold, weighted_mean
 from alignment.planning.sample_size import Plannable, plannable_from_estimate, two_digits
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey, Value
-from alignment.report.judged import Judged
+from alignment.report.judged import NONE_SCORED, Judged
 from alignment.report.reference import NO_PASSES, Reference
 
 RATES = ("kappa", "tpr", "tnr")
@@ -117,18 +118,22 @@ def _row(who: str | None, figure: str, now: Estimate, of: int, share: float, mor
         "half_width": half_width,
         "curve": [growth.half_width(count) for count in more],
         "target": target,
-        "sentence": None if target is None else sentence(growth, target),
+        "goal": None if target is None else goal(growth, target),
     }
 
 
-def sentence(growth: Growth, half_width: float) -> str:
-    """The plan in words, in labelled samples of both halves.
+def goal(growth: Growth, half_width: float) -> Remark:
+    """How many more samples it takes, in labelled samples of both halves.
 
-    >>> sentence(Growth(Plannable(100, 0.8, 0.95, None), 0.5), 0.1)
-    'about 300 more samples for ±0.10'
+    >>> goal(Growth(Plannable(100, 0.8, 0.95, None), 0.5), 0.1)
+    {'code': 'more_samples_for', 'n': 300, 'width': 0.1}
     """
-    more, width = growth.more_for(half_width), f"±{half_width:.2f}"
-    return f"about {two_digits(more):,} more samples for {width}" if more else f"{width} is reached"
+    more = growth.more_for(half_width)
+    return (
+        remark("more_samples_for", n=two_digits(more), width=half_width)
+        if more
+        else remark("width_reached", width=half_width)
+    )
 
 
 def _more(labelled: int) -> list[int]:
@@ -186,7 +191,7 @@ def _judge(reference: Reference, sizes: Mapping[int, int], title: str, one: Comp
     at = one.row["at_threshold"]
     units = [unit for unit in one.decisions if unit[0] in reference.evidence.chances]
     if at["reason"] is not None or not units:
-        none = Estimate.undefined(at["reason"] or "the judge scored none of these samples").as_dict()
+        none = Estimate.undefined(at["reason"] or NONE_SCORED).as_dict()
         return {"title": title, **{name: {"weighted": none, "plain": at[name]} for name in RATES}}
     sample, probability, stratum = _design(reference, sizes, units)
     decided = [float(one.decisions[unit]) for unit in units]
@@ -220,7 +225,7 @@ def _design(
     return samples, [found[stratum] / sizes[stratum] for stratum in strata], strata
 
 
-ALL_LABELLED = "every scored unit has a label: nothing to carry over"
+ALL_LABELLED = remark("all_labelled")
 
 
 def population_figures(judged: Judged) -> dict[str, Any]:
@@ -274,6 +279,6 @@ def _numbers(judged: Judged, values: Sequence[Value]) -> Floats:
     return numbers if judged.said.higher_is_better else -numbers
 
 
-def _because(reason: str | None, found: Estimate) -> dict[str, Any]:
-    """With the report's own words where there is no value."""
+def _because(reason: Remark | None, found: Estimate) -> dict[str, Any]:
+    """With the report's own reason where there is no value."""
     return (found if found.value is not None else replace(found, reason=reason)).as_dict()

@@ -9,14 +9,15 @@ from operator import itemgetter
 from typing import cast
 
 from alignment.base.ratings import Ratings
+from alignment.base.remark import remark
 from alignment.calibration.split import folds
 from alignment.judging.reference import mean_value, reference_majority
 from alignment.report.evidence import Evidence, UnitKey, Value, generator
 
 FOLDS = 5
-METHOD = "verdict where there is one, else the majority of the labels; ties left out"
-NO_PASSES = "the criterion says nowhere which values pass"
-NO_NUMBERS = "the criterion's values are no numbers, and none of them counts as pass"
+METHOD = remark("verdict_else_majority")
+NO_PASSES = remark("no_passes")
+NO_NUMBERS = remark("no_numbers")
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from alignment.agreement.summary import paradox_note, prevalence
 from alignment.base.estimate import Estimate
+from alignment.base.remark import Remark
 from alignment.judging.threshold import Sweep
 from alignment.report.agreement import agreement_figures, kappa_matrix, people_among_themselves
 from alignment.report.annotators import annotator_figures
@@ -115,7 +116,7 @@ def _headline(one: Comparison, reference: Reference) -> dict[str, Any]:
     return found
 
 
-def _paradox(estimates: dict[str, dict[str, Any]]) -> str | None:
+def _paradox(estimates: dict[str, dict[str, Any]]) -> Remark | None:
     kappa, percent, ac1 = (
         Estimate(**estimates[name]) for name in ("cohen_kappa_mean", "percent_agreement", "gwet_ac1")
     )

@@ -15,6 +15,7 @@ import numpy as np
 from alignment.base.arrays import cluster_rows, sums_by
 from alignment.base.estimate import NO_UNITS, Estimate
 from alignment.base.interval import Plan, proportion
+from alignment.base.remark import Remark, remark
 from alignment.judging.slices import MIN_CLUSTERS, Slice, slices_at_threshold
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey, generator
@@ -26,11 +27,8 @@ MIN_VALUES, MAX_VALUES = 2, 20
 MAX_KEYS = 8
 MAX_SLICES = 60
 
-NO_METADATA = "the samples carry no metadata, so there are no parts to tell apart"
-NO_KEY = (
-    f"no metadata key has {MIN_VALUES} to {MAX_VALUES} values of which one has {MIN_CLUSTERS} decided samples "
-    "and leaves as many"
-)
+NO_METADATA = remark("no_metadata")
+NO_KEY = remark("no_metadata_key", few=MIN_VALUES, many=MAX_VALUES, n=MIN_CLUSTERS)
 
 
 def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
@@ -55,7 +53,7 @@ def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
     }
 
 
-def _refusal(reference: Reference, one: Comparison) -> str | None:
+def _refusal(reference: Reference, one: Comparison) -> Remark | None:
     if reference.passing is None:
         return NO_PASSES
     if not one.decisions:
@@ -99,7 +97,7 @@ def _columns(
         }
         why = _unfit(len(counts[key]), len(large))
         if why is None and (len(columns) == MAX_KEYS or slices + len(large) > MAX_SLICES):
-            why = "there are enough others"
+            why = remark("enough_others")
         if why is not None:
             skipped.append({"key": key, "values": len(counts[key]), "reason": why})
             continue
@@ -108,12 +106,12 @@ def _columns(
     return columns, skipped
 
 
-def _unfit(values: int, large: int) -> str | None:
+def _unfit(values: int, large: int) -> Remark | None:
     if values < MIN_VALUES:
-        return "all samples that have it have the same value"
+        return remark("same_value_everywhere")
     if values > MAX_VALUES:
-        return f"more than {MAX_VALUES} values"
-    return None if large else f"no value has {MIN_CLUSTERS} samples and leaves as many"
+        return remark("many_values", n=MAX_VALUES)
+    return None if large else remark("no_large_value", n=MIN_CLUSTERS)
 
 
 def _row(part: Slice) -> dict[str, Any]:
@@ -132,7 +130,7 @@ def _row(part: Slice) -> dict[str, Any]:
 
 MAX_WEEKS = 26
 
-NO_DATES = "nobody knows when these labels were made: labels that came from a file carry no date"
+NO_DATES = remark("no_dates")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import numpy as np
 from alignment.base.arrays import Floats, Ints, cluster_rows, sums_by
 from alignment.base.estimate import NO_UNITS, Estimate
 from alignment.base.interval import Plan, proportion
+from alignment.base.remark import remark
 from alignment.judging.triage import (
     CONFIDENCE,
     RISK,
@@ -21,7 +22,7 @@ from alignment.report.evidence import generator
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference
 
-NO_DISTANCE = "a judge that answers with labels gives no score whose distance from a threshold says how sure it is"
+NO_DISTANCE = remark("no_distance")
 POINTS = 100
 TENTHS = 10
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from alignment.base.caveats import interval_caveat, rarer_samples
 from alignment.base.estimate import Estimate
+from alignment.base.remark import Remark
 from alignment.judging.auc import roc_auc
-from alignment.judging.trust import Trust, trust_verdict
+from alignment.judging.trust import Part, Trust, trust_verdict
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey
 from alignment.report.judged import Judged
@@ -20,6 +21,7 @@ def trust_on_dev(reference: Reference, one: Comparison, kappa: Estimate, ceiling
     """What the figures of the dev part come to. ``kappa`` is the one that the judge is known by, ``ceiling`` the
     difference of the human ceiling."""
     units, halves = set(one.decisions or one.labels), reference.passing is not None
+    part: Part = "dev" if halves else "all"
     return trust_as_dict(
         trust_verdict(
             kappa=kappa,
@@ -29,10 +31,10 @@ def trust_on_dev(reference: Reference, one: Comparison, kappa: Estimate, ceiling
             labels=sum(unit in units for unit in reference.evidence.units),
             clusters=kappa.clusters,
             more=more_samples,
-            part="on dev" if halves else "in all",
+            part=part,
             share=share_of(reference, dev=True) if halves else 1.0,
         ),
-        "dev" if halves else "all",
+        part,
     )
 
 
@@ -45,19 +47,16 @@ def _auc(judged: Judged) -> Estimate:
     return roc_auc(*judged.columns(judged.dev), higher_is_better=higher, rng=judged.rng("dev roc_auc"))
 
 
-def trust_as_dict(trust: Trust, part: str) -> dict[str, Any]:
+def trust_as_dict(trust: Trust, part: Part) -> dict[str, Any]:
     return {
         "verdict": trust.verdict,
-        "headline": trust.headline,
         "reason": trust.reason,
-        "allows": trust.allows,
-        "forbids": trust.forbids,
         "more": trust.more,
         "part": part,
     }
 
 
-def caveat_of(judged: Judged, units: list[UnitKey]) -> str | None:
+def caveat_of(judged: Judged, units: list[UnitKey]) -> Remark | None:
     """For the judge's figures on these units, by people's pass and fail; None where none is needed, or no figure is."""
     if not units:
         return None
@@ -65,7 +64,7 @@ def caveat_of(judged: Judged, units: list[UnitKey]) -> str | None:
     return interval_caveat(clusters=len(set(samples)), rarer=rarer_samples(positive, samples))
 
 
-def caveat_of_judge(judged: Judged) -> str | None:
+def caveat_of_judge(judged: Judged) -> Remark | None:
     """For the day-to-day figures: on dev; where there is no pass and fail, of a judge's labels by those people gave."""
     if judged.reference.passing is not None:
         return caveat_of(judged, judged.dev)
@@ -79,7 +78,7 @@ def caveat_of_judge(judged: Judged) -> str | None:
     )
 
 
-def caveat_of_people(reference: Reference) -> str | None:
+def caveat_of_people(reference: Reference) -> Remark | None:
     """For people's agreement with each other, on all values."""
     ratings = reference.ratings
     if not len(ratings):

@@ -11,6 +11,7 @@ from alignment.agreement.self_consistency import self_consistency
 from alignment.base.arrays import Array, Floats, cluster_rows
 from alignment.base.estimate import Estimate
 from alignment.base.interval import Plan
+from alignment.base.remark import Remark, remark
 from alignment.base.totals import Totals, estimate, ratio
 from alignment.judging.auc import pr_auc
 from alignment.judging.bland_altman import bland_altman, on_scale
@@ -25,11 +26,11 @@ MAX_LEVELS = 11
 BANDS = 5
 UNIT = (0.0, 1.0)
 
-NO_SCALE = "people's values are no numbers on a scale, so there is no distance to them"
-TWO_LEVELS = "people say pass or fail only, so there is no distance to them"
-UNKNOWN_SCALE = "the judge's scores go beyond people's scale, and nobody knows which scale they are on"
-NO_DIRECTION = "lower is better for this judge, and people's scale has no ends by which to turn its scores round"
-NOTHING_SCORED = "the judge scored no unit that people gave a value"
+NO_SCALE = remark("no_numeric_scale")
+TWO_LEVELS = remark("only_pass_or_fail")
+UNKNOWN_SCALE = remark("scores_beyond_scale")
+NO_DIRECTION = remark("scores_not_turned")
+NOTHING_SCORED = remark("nothing_scored")
 
 
 def judge_values(reference: Reference, one: Comparison) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def scale_of(reference: Reference) -> list[float] | None:
 
 def scores_on_scale(
     reference: Reference, one: Comparison, levels: list[float] | None
-) -> tuple[dict[UnitKey, float], list[float] | None, str | None]:
+) -> tuple[dict[UnitKey, float], list[float] | None, Remark | None]:
     """The judge's scores on people's scale; the ends of its own, where another; why there are none.
 
     What ends a judge's scale has is said nowhere. Scores that all lie between 0 and 1 are read as such where people's
@@ -139,8 +140,8 @@ def _bands(said: Floats, people: Floats, levels: list[float] | None) -> list[dic
     return rows
 
 
-ONCE = "this judge was asked only once about each unit"
-NO_THRESHOLD = "there is no threshold on dev to read its numbers by"
+ONCE = remark("asked_once")
+NO_THRESHOLD = remark("no_threshold_on_dev")
 
 
 def judge_steadiness(reference: Reference, one: Comparison) -> dict[str, Any]:
@@ -195,7 +196,7 @@ def _answers(reference: Reference, one: Comparison) -> dict[UnitKey, list[Value]
 
 def _readings(
     reference: Reference, one: Comparison, answers: dict[UnitKey, list[Value]]
-) -> tuple[dict[UnitKey, list[Value]], str, str | None]:
+) -> tuple[dict[UnitKey, list[Value]], str, Remark | None]:
     """The answers as pass or fail or as labels; which of the two; and why they can't be read, or None."""
     passes = reference.evidence.criterion.passes
     if one.labels:

@@ -14,22 +14,23 @@ from numpy.typing import ArrayLike
 from alignment.base.arrays import Bools, Floats, cluster_rows, finite, same_length, sums_by, verdicts
 from alignment.base.estimate import Estimate
 from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.remark import Remark, remark
 
-NO_CLAIMS = "no claims"
-NO_CONTEXTS = "no contexts"
-NO_RELEVANT = "nothing is known to be relevant"
-NO_FACTS = "no key facts"
-NO_ENTITIES = "no entities"
-NO_WRONG = "no claim is wrong"
-NO_RELEVANT_CONTEXT = "no relevant context was there"
-ONE_SAMPLE = "one sample: no interval"
+NO_CLAIMS = remark("no_claims")
+NO_CONTEXTS = remark("no_contexts")
+NO_RELEVANT = remark("nothing_relevant")
+NO_FACTS = remark("no_key_facts")
+NO_ENTITIES = remark("no_entities")
+NO_WRONG = remark("no_wrong_claim")
+NO_RELEVANT_CONTEXT = remark("no_relevant_context")
+ONE_SAMPLE = remark("one_sample")
 
 
 def faithfulness(supported: ArrayLike) -> Estimate:
     """Supported claims/all claims; ``supported`` has shape (claims,). Undefined: no claims.
 
     >>> faithfulness([True, True, False]).value == 2 / 3, faithfulness([]).reason
-    (True, 'no claims')
+    (True, {'code': 'no_claims'})
     """
     return _share(verdicts(supported, "supported"), "faithfulness", NO_CLAIMS)
 
@@ -189,17 +190,17 @@ def mean_over_samples(
         sums_by(row[defined], np.ones(values.size), rows),
         plan,
         name=name,
-        undefined="undefined in every sample" if metrics else "no samples",
+        undefined=remark("undefined_in_every_sample") if metrics else remark("no_samples"),
     )
 
 
-def _metric(value: float, n: int, name: str, undefined: str) -> Estimate:
+def _metric(value: float, n: int, name: str, undefined: Remark) -> Estimate:
     if n == 0:
         return Estimate.undefined(undefined, n=0, clusters=1, method=name)
     return Estimate(value, None, None, n=n, clusters=1, method=name, reason=ONE_SAMPLE)
 
 
-def _share(counted: Bools, name: str, undefined: str) -> Estimate:
+def _share(counted: Bools, name: str, undefined: Remark) -> Estimate:
     return _metric(float(counted.mean()) if counted.size else 0.0, counted.size, name, undefined)
 
 

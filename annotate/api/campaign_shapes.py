@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from annotate.api.schema import Batch, Selection, Value
@@ -104,6 +105,20 @@ class GoldDrawing(s.Serializer):
     seed = s.IntegerField(required=False)
 
 
+@extend_schema_field(
+    {
+        "type": "object",
+        "properties": {"code": {"type": "string"}},
+        "required": ["code"],
+        "additionalProperties": {},
+        "description": "What is to be said about a figure: a code, and the parameters that go into its words "
+        "(docs/remarks.md).",
+    }
+)
+class Remark(s.DictField):
+    """A remark (alignment.base.remark)."""
+
+
 class Estimate(s.Serializer):
     value = s.FloatField(allow_null=True)
     low = s.FloatField(allow_null=True)
@@ -112,7 +127,7 @@ class Estimate(s.Serializer):
     n = s.IntegerField(help_text="Units.")
     clusters = s.IntegerField(help_text="Samples that they come from.")
     method = s.CharField()
-    reason = s.CharField(allow_null=True, help_text="Why the value or the interval is missing.")
+    reason = Remark(allow_null=True, help_text="Why the value or the interval is missing.")
 
 
 class GoldAccuracy(s.Serializer):

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 import alignment
 from alignment.base.estimate import Estimate
+from alignment.base.remark import remark
 from annotate.labels.gold_read import gold_accuracy
 from annotate.labels.read import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.models import Batch, Flag, Task, User
@@ -80,7 +81,7 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
                 seconds_per_task=per_task,
                 seconds_per_unit=units.get(user.pk),
                 agreement=_estimate(agreement[user.pk], "agreement with verdicts"),
-                gold=_enough(gold.get(user.username, Estimate.undefined("no known answers"))),
+                gold=_enough(gold.get(user.username, Estimate.undefined(remark("no_known_answers")))),
                 steadiness=_estimate(steadiness[user.pk], "agreement with oneself"),
             )
         )
@@ -198,13 +199,13 @@ def _enough(found: Estimate) -> Estimate:
     """No figure where it would rest on next to nothing."""
     if found.n >= FEWEST_UNITS:
         return found
-    return Estimate.undefined(f"fewer than {FEWEST_UNITS} units", n=found.n, clusters=found.clusters)
+    return Estimate.undefined(remark("fewer_units_than", n=FEWEST_UNITS), n=found.n, clusters=found.clusters)
 
 
 def _estimate(samples: list[tuple[int, int]], name: str) -> Estimate:
     """Clustered by sample."""
     hits, trials = [hit for hit, _ in samples], [tried for _, tried in samples]
-    return _enough(alignment.clustered_share(hits, trials, name=name, undefined="no units"))
+    return _enough(alignment.clustered_share(hits, trials, name=name, undefined=remark("no_units")))
 
 
 _OPEN = """

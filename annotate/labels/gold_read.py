@@ -17,6 +17,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 import alignment
 from alignment.base.estimate import Estimate
+from alignment.base.remark import remark
 from annotate.models import Batch, BatchCriterion, Criterion, GoldAnswer, Project, Sample, Task, User, Verdict
 from annotate.models.batch import Purpose, Strategy
 from annotate.samples.read import sample_tags
@@ -175,7 +176,7 @@ def gold_accuracy(of: Batch | Project) -> list[GoldAccuracy]:
             [len(each) for each in hits.values()],
             interval="influence",
             name="accuracy on known answers",
-            undefined="no answer to a unit with a known one",
+            undefined=remark("no_answers"),
         )
         right_ones = sum(map(sum, hits.values()))
         cant_tells = len(rows[user.pk]) - answered

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 import alignment
 from annotate.core.errors import Conflict, Invalid
+from annotate.core.wording import in_words
 from annotate.models import Criterion
 from annotate.verdicts.ratings_read import votes_of
 from annotate.verdicts.read import Disputed, Queue
@@ -55,7 +56,7 @@ def posteriors_of(criterion: Criterion) -> Posteriors:
     )
     reason = alignment.why_unidentified(ratings)
     if reason is not None:
-        raise _refused(_("The labels don't carry the model: %(reason)s.") % {"reason": reason})
+        raise _refused(_("The labels don't carry the model: %(reason)s.") % {"reason": in_words(reason)})
     fitted = alignment.fit_dawid_skene(ratings)
     if fitted.reason is not None or not fitted.converged:
         raise _refused(_("The model did not come to rest after %(n)d rounds.") % {"n": fitted.iterations})

@@ -27,8 +27,8 @@ from frontend.judges.run_start import ResumeForm
 from frontend.judges.run_words import TONES, about, amount, duration, rate, run_said, scope_words
 from frontend.judges.table import coverage_of
 from frontend.reports.parts import judge_url
+from frontend.reports.shown import money
 from judges.models import WITHOUT_SCORES, Run, RunState, ScoreStatus
-from judges.reports.in_words import money
 from judges.reports.read import report_state
 from judges.runs.read import Failure, RunProgress, failures, one_run, progress_of, runs_of
 from judges.runs.write import cancel_run, pause_run, resume_run

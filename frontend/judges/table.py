@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db.models import Count, F, Func, Q, TextField, Value
 
 from annotate.core.units import KIND_ORDER
 from annotate.models import Project
 from annotate.projects.read import current_criteria
+from frontend.reports.shown import Shown, shown
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import (
     WITHOUT_SCORES,
@@ -23,7 +23,6 @@ from judges.models import (
     ScoreStatus,
     VersionState,
 )
-from judges.reports.in_words import Shown, shown
 from judges.reports.read import overview
 from judges.versions.read import judges_of
 
@@ -56,7 +55,6 @@ class Agreement:
     name: str
     dimension: str
     kappa: Shown
-    trust: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -142,6 +140,6 @@ def _agreement(project: Project) -> dict[str, list[Agreement]]:
     for criterion in current_criteria(project):
         found = latest.get(criterion.pk)
         for row in found.judges if found else ():
-            one = Agreement(criterion.key, criterion.name, row["dimension"], shown(row["kappa"]), row["trust"])
+            one = Agreement(criterion.key, criterion.name, row["dimension"], shown(row["kappa"]))
             said.setdefault(row["judge"], []).append(one)
     return said

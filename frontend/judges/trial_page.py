@@ -8,11 +8,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from frontend.reports.plots.trial import Bar, trial_plot
+from frontend.reports.shown import MEASURES, Shown, money, number, shown, signed
+from frontend.reports.wording import in_words
 from judges.core.scores_read import NO_OPTION
 from judges.lab.read import Found, Spent, title_of
 from judges.models import ScoreStatus, Trial
-from judges.reports.in_words import MEASURES, Shown, money, number, outcome, shown, signed
-from judges.reports.said import said
+from judges.reports.disagreements_read import outcome
 
 
 def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
@@ -21,15 +22,15 @@ def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
     titles = title_of(trial.base), title_of(trial.version)
     return {
         "titles": titles,
-        "outcome": outcome(*titles, figures),
-        "reason": said(figures["reason"]),
+        "outcome": in_words(outcome(*titles, figures)),
+        "reason": in_words(figures["reason"]),
         "units": figures["units"],
         "samples": figures["samples"],
         "on_dev": figures["basis"] == "pass or fail",
         "has_thresholds": any(threshold is not None for threshold in figures["thresholds"]),
         "measures": _measures(figures),
         "plot": "" if figures["reason"] is not None else _plot(titles, figures),
-        "caveat": found.caveat,
+        "caveat": in_words(found.caveat),
         "versions": [_version(trial, found, at, title) for at, title in enumerate(titles)],
         "uneven": _uneven(figures),
     }

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from annotate.core.text_tables import UNDEFINED, figure
+from frontend.reports.shown import from_to, shown
+from frontend.reports.wording import in_words
 from judges.models import AlignmentReport
-from judges.reports.in_words import from_to, shown
-from judges.reports.said import said
 
 # A kappa on fewer common units says little: the same number that a pair needs to count in the means.
 FEW_UNITS = 10
@@ -49,7 +49,7 @@ def _matrix_table_cell(cell: dict[str, Any] | None) -> dict[str, Any]:
     n, few = cell["n"], cell["n"] < FEW_UNITS
     common = ngettext("%(n)s common unit", "%(n)s common units", n) % {"n": n}
     if cell["kappa"] is None:
-        title = _("%(why)s; %(common)s") % {"why": said(cell["reason"]), "common": common}
+        title = _("%(why)s; %(common)s") % {"why": in_words(cell["reason"]), "common": common}
         return {"text": UNDEFINED, "shade": "none", "title": title, "n": n, "few": few}
     title = common
     if cell["low"] is not None:
@@ -79,16 +79,16 @@ def annotators_context(report: AlignmentReport) -> dict[str, Any]:
         "ties": together["ties"],
         "left_out": found["left_out"],
         "rows": rows,
-        "alone": said(together["agreement"]["reason"]) if together["agreement"]["value"] is None else "",
+        "alone": in_words(together["agreement"]["reason"]) if together["agreement"]["value"] is None else "",
         "few_units": FEW_UNITS,
         "has_few": any(row["few"] for row in rows),
-        "model_reason": said(found["model"]["reason"]),
+        "model_reason": in_words(found["model"]["reason"]),
         "options": [(row["label"], row["passes"]) for row in result["prevalence"]],
         "says_again": together["consistency"]["value"] is not None,
         "is_timed": together["seconds"]["n"] > 0,
         "weeks": [_week(monday) for monday in found["weeks"]["mondays"]],
         "earlier_weeks": found["weeks"]["earlier"],
-        "weeks_reason": said(found["weeks"]["reason"]),
+        "weeks_reason": in_words(found["weeks"]["reason"]),
     }
 
 

@@ -9,17 +9,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from annotate.core.text_tables import UNDEFINED, figure
-from judges.reports.in_words import Shown, from_to, number, shown, shown_share, spelt
-from judges.reports.said import said, said_plot
+from frontend.reports.shown import Shown, from_to, number, shown, shown_share, spelt
+from frontend.reports.wording import in_words, plot_in_words
 
 VERDICTS = {
-    "at or above the ceiling": gettext_noop(
+    "at_or_above_ceiling": gettext_noop(
         "At the human ceiling: the judge agrees with people about as well as one of them does."
     ),
-    "below the ceiling": gettext_noop(
+    "below_ceiling": gettext_noop(
         "Below the human ceiling: people agree with each other better than the judge does with them."
     ),
-    "not enough labels": gettext_noop(
+    "not_enough_labels": gettext_noop(
         "Not enough labels to say whether the judge agrees with people as well as one of them does."
     ),
 }
@@ -36,8 +36,8 @@ def beside_context(row: Mapping[str, Any], plots: Mapping[str, str], place: int)
     return {
         "people": _people(row["people"]),
         "values": _values(row["values"], row["roc_auc"]),
-        "slices": {**_slices(row["slices"]), "plot": said_plot(plots.get(f"slices-{place + 1}", ""))},
-        "weeks": {**_weeks(row["weeks"]), "plot": said_plot(plots.get(f"weeks-{place + 1}", ""))},
+        "slices": {**_slices(row["slices"]), "plot": plot_in_words(plots.get(f"slices-{place + 1}", ""))},
+        "weeks": {**_weeks(row["weeks"]), "plot": plot_in_words(plots.get(f"weeks-{place + 1}", ""))},
         "steadiness": _steadiness(row["steadiness"]),
         "noise": _noise(row["noise"]),
     }
@@ -46,7 +46,7 @@ def beside_context(row: Mapping[str, Any], plots: Mapping[str, str], place: int)
 def _people(found: Mapping[str, Any]) -> dict[str, Any]:
     verdict, basis = VERDICTS[found["verdict"]], BASES[found["basis"]]
     return {
-        "reason": said(found["reason"]),
+        "reason": in_words(found["reason"]),
         "verdict": _(verdict),
         "basis": _(basis),
         **{name: shown(found[name]) for name in ("human", "judge", "difference")},
@@ -56,7 +56,7 @@ def _people(found: Mapping[str, Any]) -> dict[str, Any]:
                 "n": one["n"],
                 "ties": one["ties"],
                 **{name: shown(one[name]) for name in ("human", "judge", "difference", "alone")},
-                "why": said(one["difference"]["reason"]) if one["difference"]["value"] is None else "",
+                "why": in_words(one["difference"]["reason"]) if one["difference"]["value"] is None else "",
             }
             for one in found["annotators"]
         ],
@@ -88,7 +88,7 @@ def _test(test: Mapping[str, Any], annotators: list[dict[str, Any]]) -> dict[str
                 "advantage": shown(one["advantage"]),
                 "p": _p(one["p_clustered"]),
                 "won": {True: _("yes"), False: _("no"), None: ""}[one["won_clustered"]],
-                "why": said(one["reason"]),
+                "why": in_words(one["reason"]),
             }
             for one in tested
         ],
@@ -106,9 +106,9 @@ def _values(found: Mapping[str, Any], roc_auc: Mapping[str, Any]) -> dict[str, A
     ends, scale = distance["ends"], distance["scale"]
     return {
         "areas": rows,
-        "why": "" if share is not None else said(area["passes"]["reason"]),
+        "why": "" if share is not None else in_words(area["passes"]["reason"]),
         "distance": {
-            "reason": said(distance["reason"]),
+            "reason": in_words(distance["reason"]),
             "ends": None if ends is None else from_to(number(ends[0]), number(ends[1])),
             "scale": None if scale is None else from_to(number(scale[0]), number(scale[1])),
             **{name: shown(distance[name]) for name in ("bias", "lower_limit", "upper_limit")},
@@ -156,12 +156,12 @@ def _slices(found: Mapping[str, Any]) -> dict[str, Any]:
         for part in found["slices"]
     ]
     return {
-        "reason": said(found["reason"]),
+        "reason": in_words(found["reason"]),
         "tested": found["tested"],
         "rows": rows,
         "worse": [row for row in rows if row["worse"]],
         "too_few": all(part["difference"]["value"] is None for part in found["slices"]),
-        "skipped": [{**one, "reason": said(one["reason"])} for one in found["skipped"]],
+        "skipped": [{**one, "reason": in_words(one["reason"])} for one in found["skipped"]],
         "more_skipped": found["skipped_in_all"] - len(found["skipped"]),
     }
 
@@ -180,7 +180,7 @@ def _slice_in_words(part: Mapping[str, Any]) -> str:
 
 def _weeks(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "reason": said(found["reason"]),
+        "reason": in_words(found["reason"]),
         "error": shown_share(found["error"]),
         "rows": [{**week, "error": shown_share(week["error"])} for week in found["weeks"]],
         "left_out": found["left_out"],
@@ -192,7 +192,7 @@ def _steadiness(found: Mapping[str, Any]) -> dict[str, Any]:
     scores = found["scores"]
     return {
         **found,
-        "reason": said(found["reason"]),
+        "reason": in_words(found["reason"]),
         "agreement": shown_share(found["agreement"]),
         "flip_rate": shown_share(found["flip_rate"]),
         "moved": None if found["moved"] is None else _numbers(found["moved"]),
@@ -203,13 +203,13 @@ def _steadiness(found: Mapping[str, Any]) -> dict[str, Any]:
 def _noise(found: Mapping[str, Any]) -> dict[str, Any]:
     names = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
     return {
-        "reason": said(found["reason"]),
+        "reason": in_words(found["reason"]),
         "observed": shown_share(found["observed"]),
         "lines": [
             {
                 "one_rate": line["model"] == "one rate",
                 **{name: shown_share(line[name]) for name in names},
-                "why": said(line["accuracy"]["reason"]) if line["accuracy"]["value"] is None else "",
+                "why": in_words(line["accuracy"]["reason"]) if line["accuracy"]["value"] is None else "",
             }
             for line in found["lines"]
         ],

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from annotate.core.units import unit_title
+from frontend.reports.shown import MEASURES, Links, shown, signed
+from frontend.reports.wording import in_words, plot_in_words
 from judges.models import AlignmentReport
-from judges.reports.disagreements_read import with_both_words
-from judges.reports.in_words import MEASURES, Links, outcome, said_by_judge, shown, signed
-from judges.reports.said import said, said_plot
+from judges.reports.disagreements_read import outcome, said_by_judge, with_both_words
 
 _FLIPS = (
     (1, "only_second_right", gettext_noop("Only %(second)s is right")),
@@ -44,7 +44,7 @@ def compare_context(report: AlignmentReport, links: Links, first: str | None, se
         "pair": None if pair is None else _pair(report, compared, pair, links),
         "note": _(_why_none(chosen)) if pair is None else "",
         "on_dev": compared["basis"] == "pass or fail",
-        "plot": said_plot(report.plots.get("compared", "")),
+        "plot": plot_in_words(report.plots.get("compared", "")),
         "pairs": [_in_short(compared["sides"], keys, one) for one in compared["pairs"]],
         "left_out": compared["left_out"],
     }
@@ -125,7 +125,7 @@ def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any
             heading = _(title) % {"first": first["title"], "second": second["title"]}
             groups.append({"title": heading, "count": pair["flips"][name], "rows": shown_rows})
     return {
-        "outcome": outcome(first["title"], second["title"], pair),
+        "outcome": in_words(outcome(first["title"], second["title"], pair)),
         "units": pair["units"],
         "samples": pair["samples"],
         "measures": [
@@ -140,7 +140,7 @@ def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any
         ],
         "flipped": sum(pair["flips"].values()),
         "groups": groups,
-        "reason": said(pair["reason"]),
+        "reason": in_words(pair["reason"]),
     }
 
 

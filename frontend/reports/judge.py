@@ -14,16 +14,16 @@ from django.utils.translation import gettext_noop
 from annotate.core.text_tables import figure
 from annotate.core.units import unit_title
 from frontend.reports.beside import beside_context
+from frontend.reports.shown import Links, from_to, number, percent, shown, shown_share
+from frontend.reports.wording import in_words, plot_in_words, trust_in_words
 from judges.models import AlignmentReport
-from judges.reports.in_words import Links, from_to, number, percent, shown, shown_share
-from judges.reports.said import said, said_plot
 
 
 def population_context(found: Mapping[str, Any]) -> dict[str, Any]:
     """The `population` of `judges/judge_population.html` from a judge of a report's result."""
     return {
         **found,
-        "reason": said(found["reason"]),
+        "reason": in_words(found["reason"]),
         **{name: shown_share(found[name]) for name in ("classical", "tuned")},
         "weight": figure(found["weight"], 2),
         "narrower": _narrower(found["classical"], found["tuned"]),
@@ -60,7 +60,7 @@ def judge_summary(report: AlignmentReport, place: int, links: Links | None = Non
         "title": row["title"],
         "anchor": f"judge-{place + 1}",
         "url": links.judge(row["judge"], row["dimension"]) if links else f"#judge-{place + 1}",
-        "trust": row["trust"],
+        "trust": trust_in_words(row["trust"]),
         "kappa": shown(row["kappa"]),
         "threshold": number(at["threshold"]),
         "sign": "≥" if row["higher_is_better"] else "≤",
@@ -80,14 +80,14 @@ def judge_context(report: AlignmentReport, place: int, links: Links | None = Non
         **judge_summary(report, place, links),
         "labels": {name: shown(estimate) for name, estimate in (row["labels"] or {}).items()},
         "confusion": at["confusion"],
-        "why": said(at["reason"]),
-        "note": said(row["note"]),
-        "caveat": row["caveat"],
-        "plot": said_plot(plots.get(f"sweep-{place + 1}", "")),
+        "why": in_words(at["reason"]),
+        "note": in_words(row["note"]),
+        "caveat": in_words(row["caveat"]),
+        "plot": plot_in_words(plots.get(f"sweep-{place + 1}", "")),
         "sweep": _sweep_rows(row["sweep"]) if f"sweep-{place + 1}" in plots else [],
         "dial": _dial(row, f"sweep-{place + 1}", links) if f"sweep-{place + 1}" in plots else None,
-        "histogram": _histogram(row["histogram"], said_plot(plots.get(f"histogram-{place + 1}", ""))),
-        "calibration": _calibration(row, said_plot(plots.get(f"reliability-{place + 1}", ""))),
+        "histogram": _histogram(row["histogram"], plot_in_words(plots.get(f"histogram-{place + 1}", ""))),
+        "calibration": _calibration(row, plot_in_words(plots.get(f"reliability-{place + 1}", ""))),
         "grades": _grades(row["grades"]),
         "population": population_context(row["population"]),
         "disagreements": [_disagreement(row, at, links) for at in range(len(row["disagreements"]))],
@@ -168,7 +168,7 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
     if row["histogram"] is None:
         return None
     if found["reason"] is not None:
-        return {"reason": said(found["reason"])}
+        return {"reason": in_words(found["reason"])}
     chosen, constant = found["chosen"], found["constant"]
     # In our own order: the database keeps the keys of JSON in another.
     rows = [_method(_(title), found["methods"][name], name == chosen) for name, title in _METHODS.items()]
@@ -178,7 +178,7 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
     return {
         "reason": None,
         "chosen": chosen and _(_METHODS[chosen]),
-        "why_none": said(found["why_none"]),
+        "why_none": in_words(found["why_none"]),
         "is_idle": chosen is not None and found["methods"][chosen]["log_loss"]["value"] >= constant["log_loss"],
         "units": found["units"],
         "samples": found["samples"],
@@ -195,7 +195,7 @@ def _calibration(row: Mapping[str, Any], plot: str) -> dict[str, Any] | None:
 
 def _method(title: str, row: Mapping[str, Any], is_chosen: bool) -> dict[str, Any]:
     if row["reason"] is not None:
-        return {"title": title, "reason": said(row["reason"])}
+        return {"title": title, "reason": in_words(row["reason"])}
     others = [shown(row[name], 3) if name in row else None for name in ("brier", "log_loss", "ece")]
     return {
         "title": title,
@@ -220,7 +220,7 @@ def _point(point: Mapping[str, Any]) -> dict[str, Any]:
 def _grades(grades: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Each level with the scores that reach it."""
     if grades is None or grades["reason"] is not None:
-        return None if grades is None else {**grades, "reason": said(grades["reason"])}
+        return None if grades is None else {**grades, "reason": in_words(grades["reason"])}
     sign, below = ("≥", "<") if grades["higher_is_better"] else ("≤", ">")
     first = f"{below} {number(grades['cuts'][0])}"
     scores = [first, *(_("none") if cut is None else f"{sign} {number(cut)}" for cut in grades["cuts"])]

@@ -25,13 +25,13 @@ from annotate.models import Criterion
 from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, project_view
 from frontend.reports.parts import judge_url
+from frontend.reports.shown import Shown, from_to, number, percent, shown
+from frontend.reports.wording import in_words, trust_in_words
 from judges.certificates.drift_read import drift_sentence
 from judges.certificates.gate import Gate, Standing, gate_markdown, held_to, standing
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Judge, Look
-from judges.reports.in_words import Shown, from_to, number, percent, shown
 from judges.reports.read import FIGURES_VERSION
-from judges.reports.said import said
 
 # Figures of a look: name in its result (within `calibrated` where there is a point), title, in a sentence, anchor.
 _FIGURES = (
@@ -152,9 +152,9 @@ def look_in_full(look: Look) -> dict[str, Any]:
     return {
         "look": look,
         "level": percent_of(look.level),
-        "trust": result["trust"],
-        "note": said(result["note"]),
-        "caveat": result["caveat"],
+        "trust": trust_in_words(result["trust"]),
+        "note": in_words(result["note"]),
+        "caveat": in_words(result["caveat"]),
         "threshold": number(result["threshold"]),
         "sign": "≥" if look.judge.higher_is_better else "≤",
         "confusion": result["confusion"],
@@ -164,7 +164,7 @@ def look_in_full(look: Look) -> dict[str, Any]:
             if name != "cutpoints.kappa" or cutpoints["calibrator"] is not None
         ],
         "calibrator": calibrator_in_words(calibrated["calibrator"]),
-        "why_not_calibrated": said(calibrated["reason"]),
+        "why_not_calibrated": in_words(calibrated["reason"]),
         "ece_if_perfect": shown(calibrated["ece_if_perfect"]).text,
         "points": [_point(point) for point in calibrated["points"]],
         "region": region_in_words(result["region"], look.judge.higher_is_better),
@@ -190,7 +190,7 @@ def calibrator_in_words(calibrator: Mapping[str, Any] | None) -> str:
 def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
     """Which scores the judge may decide alone, or why it may decide none."""
     if region["distance"] is None:
-        reason = said(region["reason"])
+        reason = in_words(region["reason"])
         return _("%(why)s.") % {"why": reason[0].upper() + reason[1:]}
     inside, error = region["inside"], region["error"]
     wrong = _("At most %(high)s of these are wrong (%(found)s were, of %(n)s).") % {

@@ -14,9 +14,9 @@ from django.utils.translation import gettext_noop
 from frontend.reports.annotators import matrix_context
 from frontend.reports.judge import judge_summary
 from frontend.reports.planning import drawn_context, planning_context
+from frontend.reports.shown import Links, percent, shown
+from frontend.reports.wording import in_words, plot_in_words
 from judges.models import AlignmentReport
-from judges.reports.in_words import Links, percent, shown
-from judges.reports.said import said, said_plot
 
 _FIGURES = ("people", "judge", "difference", "pearson", "spearman")
 # Title and what it is, in the order in which the figures come.
@@ -63,7 +63,7 @@ def per_sample_context(found: Mapping[str, Any] | None) -> dict[str, Any] | None
         "parts": _(parts),
         "metrics": metrics,
         # The same sentence wherever it is needed.
-        "caveat": next((metric["caveat"] for metric in found["metrics"] if metric["caveat"]), None),
+        "caveat": in_words(next((metric["caveat"] for metric in found["metrics"] if metric["caveat"]), None)),
         "is_ranked": found["unit"] == "context",
         "uses_dev": any(row["on_dev"] for metric in metrics for row in metric["rows"]),
         "has_whole": any(row["whole"] for metric in metrics for row in metric["rows"]),
@@ -76,7 +76,7 @@ def _metric(metric: Mapping[str, Any], k: int) -> dict[str, Any]:
     return {
         "title": title,
         "about": about,
-        "reason": said(metric["reason"]),
+        "reason": in_words(metric["reason"]),
         "people": shown(metric["people"]),
         "left_out": metric["left_out"],
         "rows": [{**row, **{name: shown(row[name]) for name in _FIGURES}} for row in metric["judges"]],
@@ -113,7 +113,9 @@ def report_context(report: AlignmentReport, links: Links | None = None) -> dict[
         "people": shown(result["people"]),
         "judges": [judge_summary(report, place, links) for place in range(len(result["judges"]))],
         "uses_dev": any(row["at_threshold"]["confusion"] is not None for row in result["judges"]),
-        "forest": said_plot(report.plots.get("forest", "")),
+        "forest": plot_in_words(report.plots.get("forest", "")),
+        "agreement_caveat": in_words(result["agreement_caveat"]),
+        "agreement_note": in_words(result["agreement_note"]),
         "statistics": [(_(title), shown(result["agreement"]["estimates"][name])) for name, title in STATISTICS],
         "prevalence": [{**row, "percent": percent(row["share"])} for row in result["prevalence"]],
         "matrix": matrix_context(result["matrix"]),

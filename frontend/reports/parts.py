@@ -17,8 +17,8 @@ from annotate.core.units import unit_anchor
 from annotate.models import Criterion
 from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage
+from frontend.reports.shown import Links
 from judges.models import AlignmentReport
-from judges.reports.in_words import Links
 from judges.reports.read import report_state
 from judges.reports.requests import request_report
 

@@ -11,9 +11,9 @@ from django.utils.translation import gettext_noop
 
 import alignment
 from annotate.core.text_tables import UNDEFINED, figure
+from frontend.reports.shown import shown
+from frontend.reports.wording import in_words, plot_in_words
 from judges.models import AlignmentReport
-from judges.reports.in_words import shown
-from judges.reports.said import said, said_plot
 
 if TYPE_CHECKING:
     from judges.reports.next_samples import NextSamples
@@ -41,7 +41,7 @@ def planning_context(report: AlignmentReport, half_width: float | None = None) -
             for who, group in groupby(rows, key=lambda row: row["judge"])
         ],
         "half_width": None if half_width is None else f"±{half_width:.2f}",
-        "plot": said_plot(report.plots.get("planning", "")),
+        "plot": plot_in_words(report.plots.get("planning", "")),
     }
 
 
@@ -102,7 +102,7 @@ def _row(row: Mapping[str, Any], places: Sequence[int], half_width: float | None
         "judge": row["judge"],
         "title": _(name),
         "value": figure(row["value"], 2),
-        "why": said(row["reason"]),
+        "why": in_words(row["reason"]),
         "now": "",
     }
     if row["half_width"] is None:
@@ -111,7 +111,7 @@ def _row(row: Mapping[str, Any], places: Sequence[int], half_width: float | None
         **found,
         "now": _width(row["half_width"]),
         "clusters": row["clusters"],
-        "sentence": _capitalised(said(row["sentence"] or "as sure as a plan can say")),
+        "sentence": _capitalised(in_words(row["goal"]) or _("as sure as a plan can say")),
         "widths": [_width(row["curve"][place]) for place in places],
         "wanted": None if half_width is None else _wanted(row, half_width),
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import alignment
 from annotate.core.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
+from frontend.reports.wording import in_words
 
 _HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman"]
 CROSS_FITTED = (
@@ -19,11 +20,13 @@ _HEAD += ["failed", "missing"]
 def judge_table(found: Mapping[str, Any], *, markdown: bool = False) -> str:
     """The reference in a sentence, a row per judge, and why anything that is missing is."""
     reference = found["reference"]
-    head = f"{found['criterion']} version {found['version']}: {reference['method']}; {reference['units']} units"
+    head = (
+        f"{found['criterion']} version {found['version']}: {in_words(reference['method'])}; {reference['units']} units"
+    )
     if reference["reason"] is None:
         head += f", {reference['positives']} pass, {reference['ties']} ties left out"
     else:
-        head += f"; no pass or fail, because {reference['reason']}"
+        head += f"; no pass or fail, because {in_words(reference['reason'])}"
     if not found["judges"]:
         return f"{head}\n\nNo judge has scores for this criterion."
     table = markdown_table if markdown else text_table
@@ -40,7 +43,7 @@ def _what_is_missing(title: str, at_threshold: Mapping[str, Any]) -> str | None:
     if kappa["value"] is not None and kappa["low"] is not None:
         return None
     what = "kappa" if kappa["value"] is None else "interval"
-    return f"{title}: no {what}, because {at_threshold['reason'] or kappa['reason']}."
+    return f"{title}: no {what}, because {in_words(at_threshold['reason'] or kappa['reason'])}."
 
 
 def _row(title: str, row: Mapping[str, Any]) -> list[object]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.core.text_tables import figure
+from frontend.reports.shown import Links, from_to, number, percent, shown
+from frontend.reports.wording import in_words, plot_in_words
 from judges.certificates.triage_read import latest_look, left_to_people
 from judges.models import AlignmentReport, Look
-from judges.reports.in_words import Links, from_to, number, percent, shown
-from judges.reports.said import said, said_plot
 
 
 def triage_context(report: AlignmentReport, place: int, links: Links) -> dict[str, Any]:
@@ -19,8 +19,8 @@ def triage_context(report: AlignmentReport, place: int, links: Links) -> dict[st
     return {
         "title": row["title"],
         "url": links.judge(row["judge"], row["dimension"]),
-        "why": said(triage["reason"]),
-        "plot": said_plot(report.plots.get(f"triage-{place + 1}", "")),
+        "why": in_words(triage["reason"]),
+        "plot": plot_in_words(report.plots.get(f"triage-{place + 1}", "")),
         "aurc": shown(triage["aurc"], 3),
         "error": figure(curve[-1], 3) if curve else "",
         "rows": [_row(one) for one in triage["rows"]],
@@ -50,7 +50,7 @@ def _region(region: dict[str, Any]) -> dict[str, Any]:
     found = {
         "risk": percent(region["risk"]),
         "confidence": f"{100 * region['confidence']:.4g}%",
-        "reason": said((region["reason"] or "").removeprefix("no region: ")),
+        "reason": _why_none(region["reason"]),
         "tried": [
             {"distance": number(step["distance"]), "error": shown_share(step["error"])} for step in region["tried"]
         ],
@@ -69,6 +69,11 @@ def _region(region: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _why_none(reason: dict[str, Any] | None) -> str:
+    """That there is no region stands before it."""
+    return in_words(reason["why"] if reason and reason["code"] == "no_region" else reason)
+
+
 def shown_share(estimate: dict[str, Any]) -> dict[str, Any]:
     """An estimate of a share in words, in percent."""
     ends = [] if estimate["low"] is None else [percent(estimate[end]) for end in ("low", "high")]
@@ -76,7 +81,7 @@ def shown_share(estimate: dict[str, Any]) -> dict[str, Any]:
         "text": percent(estimate["value"]),
         "interval": from_to(*ends) if ends else "",
         "high": percent(estimate["high"]),
-        "why": said(estimate["reason"]),
+        "why": in_words(estimate["reason"]),
         "n": estimate["n"],
         "clusters": estimate["clusters"],
     }

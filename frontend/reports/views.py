@@ -35,10 +35,11 @@ from frontend.reports.judge import judge_context
 from frontend.reports.looks import looks_section
 from frontend.reports.page import frame_context, report_context
 from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, links, report_part, switcher
+from frontend.reports.shown import shown
 from frontend.reports.triage import triage_context
+from frontend.reports.wording import plot_in_words, trust_in_words
 from judges.certificates.triage_read import Left, latest_look, left_to_people
 from judges.models import AlignmentReport, Look
-from judges.reports.in_words import shown
 from judges.reports.read import Overview, is_shown, one_report, overview, report_as_dict, report_state
 from judges.reports.reproduction import bundle
 
@@ -84,7 +85,12 @@ def _bring_up_to_date(page: ProjectPage) -> None:
 
 def _in_short(page: ProjectPage, key: str, found: Overview) -> dict[str, Any]:
     judges = [
-        {**row, "kappa": shown(row["kappa"]), "url": judge_url(page, key, row["judge"], row["dimension"])}
+        {
+            **row,
+            "kappa": shown(row["kappa"]),
+            "trust": trust_in_words(row["trust"]),
+            "url": judge_url(page, key, row["judge"], row["dimension"]),
+        }
         for row in found.judges
     ]
     return {
@@ -92,7 +98,7 @@ def _in_short(page: ProjectPage, key: str, found: Overview) -> dict[str, Any]:
         "created_at": found.created_at,
         "people": shown(found.people),
         "judges": judges,
-        "forest": found.forest,
+        "forest": plot_in_words(found.forest),
     }
 
 

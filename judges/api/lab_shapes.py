@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
+from annotate.api.campaign_shapes import Remark
+
 
 class TrialStart(s.Serializer):
     config = s.DictField(help_text="The whole configuration, as for a version of the judge.")
@@ -78,12 +80,12 @@ class TrialVersion(s.Serializer):
 
 
 class TrialResult(s.Serializer):
-    outcome = s.CharField(help_text="Which version agrees more with people, in a sentence.")
+    outcome = Remark(help_text="Which version agrees more with people.")
     basis = s.CharField(help_text="pass or fail, or labels")
     units = s.IntegerField(help_text="That both decided and people settled.")
     samples = s.IntegerField()
-    reason = s.CharField(allow_null=True, help_text="Why nothing can be compared.")
-    caveat = s.CharField(allow_null=True, help_text="What to know about intervals from so few samples.")
+    reason = Remark(allow_null=True, help_text="Why nothing can be compared.")
+    caveat = Remark(allow_null=True, help_text="What to know about intervals from so few samples.")
     own = s.ListField(child=s.DictField(), help_text="The figures of the base, and of the version on trial.")
     difference = s.DictField(help_text="The second less the first, paired, with intervals clustered by sample.")
     versions = TrialVersion(many=True)

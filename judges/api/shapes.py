@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.campaign_shapes import Estimate
+from annotate.api.campaign_shapes import Estimate, Remark
 from annotate.api.schema import Value
 
 
@@ -30,18 +30,18 @@ class Application(s.Serializer):
 
 class ProbabilitiesUsed(s.Serializer):
     method = s.CharField(allow_null=True, help_text="platt or isotonic")
-    reason = s.CharField(allow_null=True, help_text="Why there are no probabilities.")
+    reason = Remark(allow_null=True, help_text="Why there are no probabilities.")
 
 
 class GradesUsed(s.Serializer):
-    reason = s.CharField(allow_null=True, help_text="Why there are no grades.")
+    reason = Remark(allow_null=True, help_text="Why there are no grades.")
 
 
 class RegionUsed(s.Serializer):
     distance = s.FloatField(allow_null=True, help_text="From the threshold.")
     risk = s.FloatField(help_text="The certified share of wrong decisions in it, at most.")
     inside = s.IntegerField(allow_null=True, help_text="How many of the scores lie in it.")
-    reason = s.CharField(allow_null=True, help_text="Why there is no region.")
+    reason = Remark(allow_null=True, help_text="Why there is no region.")
 
 
 class AppliedScore(s.Serializer):
@@ -79,7 +79,7 @@ class Applied(s.Serializer):
     tpr = Estimate()
     tnr = Estimate()
     signal = Estimate(help_text="TPR + TNR - 1; when its interval holds 0, nothing can be corrected.")
-    caveat = s.CharField(allow_null=True, help_text="What to know about intervals from so few samples.")
+    caveat = Remark(allow_null=True, help_text="What to know about intervals from so few samples.")
     probability = ProbabilitiesUsed()
     grade = GradesUsed()
     region = RegionUsed()

@@ -25,20 +25,17 @@ from annotate.verdicts.evidence_read import asked
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import among, load_scores
 from judges.models import Certificate
-from judges.reports.in_words import from_to
 from judges.reports.read import data_version
-from judges.reports.said import said
 
 # A batch of samples named one by one was chosen by their scores: on what a judge is least sure of it errs most.
 CHOSEN = "list"
 KEPT_SECONDS = 24 * 3600
-NO_BOUND = "the certified error rate has no upper bound below 1"
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """certified: the error rate not to be exceeded, the upper bound of that on test; None, with the reason, when the
-    certificate can't be watched.
+    """certified: the error rate not to be exceeded, the upper bound of that on test; None where there is none below 1,
+    and so nothing to watch.
 
     error: share of wrong decisions so far, as an estimate of `samples` and their `units`. alarm: when it was shown that
     the judge errs more often than certified. chosen: samples left out because they were chosen by their scores.
@@ -48,7 +45,6 @@ class Drift:
     error: Mapping[str, Any] | None
     alarm: datetime | None
     chosen: int
-    reason: str | None
 
     @property
     def units(self) -> int:
@@ -74,35 +70,35 @@ def _drift_of(certificate: Certificate) -> Drift:
     look = certificate.look
     bound = look.result["error"]["high"]
     if bound is None or not 0 < bound < 1:
-        return Drift(None, None, None, 0, NO_BOUND)
+        return Drift(None, None, None, 0)
     known = {*look.samples["dev"], *look.samples["test"]}
     new = {pk: name for pk, name in _touched(certificate) if name not in known}
     if not new:
-        return Drift(bound, None, None, 0, None)
+        return Drift(bound, None, None, 0)
     labels = _labels(certificate, new)
     chosen = {name for name, by_score in _chosen(labels).items() if by_score}
     reference, arrived = _people(certificate, labels, {pk: name for pk, name in new.items() if name not in chosen})
     if not arrived:
-        return Drift(bound, None, None, len(chosen), None)
+        return Drift(bound, None, None, len(chosen))
     scores = load_scores(look.criterion, look.version, look.dimension, new.keys())
     found = alignment.report.audited(reference, scores, look.result["threshold"], arrived, bound)
-    return Drift(bound, found.error.as_dict(), found.alarm, len(chosen), None)
+    return Drift(bound, found.error.as_dict(), found.alarm, len(chosen))
 
 
 def drift_sentence(drift: Drift) -> str:
     """What the watch shows, for people."""
     if drift.certified is None:
-        return _("Drift is not watched: %(why)s.") % {"why": said(drift.reason)}
+        return _("Drift is not watched: the certified error rate has no upper bound below 1.")
     given: dict[str, object] = {"certified": figure(drift.certified)}
     if not drift.units or drift.error is None:
         return _("No audit labels yet, so no drift can show (certified was at most %(certified)s).") % given
     error = drift.error
     given |= {"units": drift.units, "samples": drift.samples, "rate": figure(error["value"])}
-    given["interval"] = from_to(figure(error["low"]), figure(error["high"]))
+    given |= {"low": figure(error["low"]), "high": figure(error["high"])}
     counted = (
         _(
-            "%(units)s audited units of %(samples)s samples, error rate %(rate)s (%(interval)s); certified was at most "
-            "%(certified)s"
+            "%(units)s audited units of %(samples)s samples, error rate %(rate)s (%(low)s to %(high)s); certified was "
+            "at most %(certified)s"
         )
         % given
     )

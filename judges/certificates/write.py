@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 import alignment
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.trail import note
+from annotate.core.wording import in_words
 from annotate.models import Criterion, Project, User
 from judges.models import Certificate, JudgeVersion, Look
 from judges.reports.evidence import fingerprint_of, full_evidence
@@ -61,7 +62,9 @@ def look_at_test(
             )
         found = alignment.report.looked(alignment.report.Judged(alignment.report.reference_of(evidence), said), number)
         if found.row["reason"] is not None:
-            raise Conflict("nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": found.row["reason"]})
+            raise Conflict(
+                "nothing_to_see", _("Nothing was looked at: %(reason)s.") % {"reason": in_words(found.row["reason"])}
+            )
         version = JudgeVersion.objects.get(
             judge__project_id=criterion.project_id, judge__name=judge_name, label=said.version
         )

@@ -186,7 +186,7 @@ class Found:
     figures: dict[str, Any]
     spent: tuple[Spent, Spent]
     failed: tuple[Counter[str], Counter[str]]
-    caveat: str | None
+    caveat: Mapping[str, Any] | None
     on_dev: OnDev
 
 

@@ -1,10 +1,16 @@
-"""The words of the units on which judges and people disagree most."""
+"""The words of the units on which judges and people disagree most.
+
+Which of two judges, or of two versions of one, agrees more with people.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from alignment.base.remark import Remark, remark
 from annotate.core.units import unit_number, unit_text
 from annotate.models import Project, Sample
 from judges.core.scores_read import Said, rationales
@@ -83,3 +89,29 @@ def _text(sample: Sample, unit: str) -> str:
 def _excerpt(text: str, limit: int) -> str:
     text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def said_by_judge(value: Any, score: float | None, basis: str) -> str:
+    """Pass or fail, or the label, with the score behind it."""
+    text = str(value) if basis == "labels" else (_("pass") if value else _("fail"))
+    return text if score is None else f"{text} ({score:.4g})"
+
+
+def outcome(first: str, second: str, pair: Mapping[str, Any]) -> Remark:
+    """Which of two agrees more with people. `pair`: as alignment.report compares them; first, second: their names."""
+    kappa = pair["difference"]["kappa"]
+    if pair["reason"] is not None:
+        return remark("cannot_be_compared", why=pair["reason"])
+    if not sum(pair["flips"].values()):
+        return remark("all_decided_alike", first=first, second=second, units=pair["units"])
+    if kappa["value"] is None:
+        return remark("difference_unknown", why=kappa["reason"])
+    value = round(kappa["value"], 2)
+    if kappa["low"] is None:
+        return remark("difference_without_interval", first=first, second=second, kappa=value, why=kappa["reason"])
+    low, high = round(kappa["low"], 2), round(kappa["high"], 2)
+    if kappa["low"] > 0:
+        return remark("second_agrees_more", first=first, second=second, kappa=value, low=low, high=high)
+    if kappa["high"] < 0:
+        return remark("second_agrees_less", first=first, second=second, kappa=value, low=low, high=high)
+    return remark("no_difference_shown", first=first, second=second, kappa=value, low=low, high=high)

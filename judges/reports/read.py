@@ -18,7 +18,6 @@ from annotate.models import Criterion, Label, Project, Task, Verdict
 from annotate.models.batch import TaskStatus
 from judges.core.scores_read import scores_that_count
 from judges.models import AlignmentReport, Judge, ScoreStatus
-from judges.reports.said import said_plot
 
 # Raised when the same data would give other figures or other plots, so that reports are made anew.
 FIGURES_VERSION = 5
@@ -86,7 +85,7 @@ def overview(project: Project) -> dict[int, Overview]:
     with connection.cursor() as cursor:
         cursor.execute(_OVERVIEW, {"project": project.pk, "figures": FIGURES_VERSION})
         return {
-            criterion: Overview(number, created_at, json.loads(people), json.loads(judges), said_plot(forest))
+            criterion: Overview(number, created_at, json.loads(people), json.loads(judges), forest)
             for criterion, number, created_at, people, judges, forest in cursor.fetchall()
         }
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from alignment import Estimate, Ratings, krippendorff_alpha, pairwise, sweep
+from alignment.base.remark import remark
 from alignment.frames import estimates_frame, report_frames
 from alignment.report import report_figures
 from tests.alignment.report.building import GRADES, evidence
@@ -72,7 +73,7 @@ def test_what_does_not_fit_is_said(changed, given, message):
 
 
 def test_what_is_undefined_is_nan_with_its_reason():
-    only_value = Estimate(1.0, None, None, n=3, clusters=3, method="m", reason="nothing varies")
+    only_value = Estimate(1.0, None, None, n=3, clusters=3, method="m", reason=remark("no_variation"))
     frame = estimates_frame({"a": Estimate(0.0, -0.5, 0.5, n=9, clusters=4, method="m"), "b": only_value, "c": none()})
     assert list(frame) == COLUMNS
     assert frame.index.names == ["figure"]
@@ -80,14 +81,14 @@ def test_what_is_undefined_is_nan_with_its_reason():
     assert math.isnan(frame.loc["c", "value"])
     assert frame["low"].isna().tolist() == [False, True, True]
     assert frame["reason"].isna().tolist() == [True, False, False]
-    assert frame.loc["c", "reason"] == "no units"
+    assert frame.loc["c", "reason"] == "no_units"
     assert frame["n"].tolist() == [9, 3, 0]
     assert estimates_frame({"c": none().as_dict()}).equals(estimates_frame({"c": none()}))
-    assert none().to_frame()["reason"].tolist() == ["no units"]
+    assert none().to_frame()["reason"].tolist() == ["no_units"]
 
 
 def none():
-    return Estimate.undefined("no units")
+    return Estimate.undefined(remark("no_units"))
 
 
 def test_no_estimates_make_an_empty_table_of_the_same_columns():
@@ -142,7 +143,7 @@ def test_pandas_is_loaded_by_who_asks_for_a_table_only():
     code = (
         "import sys, alignment, alignment.report\n"
         "print('pandas' in sys.modules)\n"
-        "alignment.Estimate.undefined('no units').to_frame()\n"
+        "alignment.Estimate.undefined({'code': 'no_units'}).to_frame()\n"
         "print('pandas' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,6 +8,8 @@ and a frozen report of every criterion. `alma` is the admin of the first project
 
 from __future__ import annotations
 
+import importlib
+import json
 import lzma
 import re
 import subprocess
@@ -26,12 +28,23 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.urls import resolve
+from django.utils import translation
 
 from config import embedded
+from frontend.reports.wording import in_words, plot_in_words, trust_in_words
 
 INSTALLATION = Path(__file__).with_name("installation_d79ca33.sql.xz")
-# Django's own account of what was migrated; every other table stays as it is.
-CHANGED = ("django_migrations",)
+# Django's own account of what was migrated, and what is frozen: its sentences become codes (below). Every other table
+# stays as it is.
+FROZEN = ("judges_alignmentreport", "judges_look")
+CHANGED = ("django_migrations", *FROZEN)
+# What followed from a verdict, or from a model, and what a verdict on the human ceiling was called.
+GONE = {"headline", "allows", "forbids", "assumption"}
+CEILING = {
+    "at or above the ceiling": "at_or_above_ceiling",
+    "below the ceiling": "below_ceiling",
+    "not enough labels": "not_enough_labels",
+}
 # Pages of one kind that each person opens: as many as the demo has judges.
 EACH = 8
 
@@ -113,6 +126,64 @@ def test_every_figure_of_an_old_report_is_found_again(before: None) -> None:
         said = StringIO()
         call_command("reproduce", slug, number, stdout=said)
         assert said.getvalue().endswith("every figure is the same.\n")
+
+
+def test_sentences_of_old_reports_and_looks_become_codes_that_say_the_same(before: None) -> None:
+    frozen = _frozen()
+    call_command("migrate", verbosity=0)
+    said = 0
+    for old, new in zip(frozen, _frozen(), strict=True):
+        assert {**new, "result": None, "plots": None} == {**old, "result": None, "plots": None}
+        with translation.override("en"):
+            said += _same(old["result"], new["result"])
+            for name, svg in old.get("plots", {}).items():
+                assert plot_in_words(new["plots"][name]) == svg
+        assert new.get("plots", {}).keys() == old.get("plots", {}).keys()
+    assert said > 400
+
+
+def test_a_sentence_that_was_never_ours_is_kept_as_it_is() -> None:
+    migration = importlib.import_module("judges.migrations.0002_codes_for_sentences")
+    found = migration.with_codes({"reason": "nobody wrote this", "kappa": {"reason": None, "value": 0.5}})
+    assert found == {
+        "reason": {"code": "written", "text": "nobody wrote this"},
+        "kappa": {"reason": None, "value": 0.5},
+    }
+    assert in_words(found["reason"]) == "nobody wrote this"
+
+
+def _frozen() -> list[dict[str, Any]]:
+    """Every report and look as it is stored."""
+    with connection.cursor() as cursor:
+        rows = []
+        for table in FROZEN:
+            cursor.execute(f"SELECT to_jsonb(r) FROM {table} r ORDER BY id")
+            rows += [json.loads(row) for (row,) in cursor.fetchall()]
+    return rows
+
+
+def _same(old: Any, new: Any) -> int:
+    """Holds every figure and sentence against what it became; returns how many sentences there were."""
+    if isinstance(old, str) and isinstance(new, dict):
+        assert new["code"] != "written"
+        assert in_words(new) == old
+        return 1
+    if isinstance(old, list):
+        return sum(_same(one, other) for one, other in zip(old, new, strict=True))
+    if not isinstance(old, dict):
+        assert new == old
+        return 0
+    if "headline" in old:
+        words = trust_in_words(new)
+        assert [words[name] for name in ("verdict", "allows", "forbids")] == [
+            old[name] for name in ("verdict", "allows", "forbids")
+        ]
+        old = {**old, "verdict": new["verdict"]}
+    elif old.get("verdict") in CEILING:
+        old = {**old, "verdict": CEILING[old["verdict"]]}
+    kept = {"goal" if name == "sentence" else name: one for name, one in old.items() if name not in GONE}
+    assert new.keys() == kept.keys()
+    return sum(_same(one, new[name]) for name, one in kept.items())
 
 
 class _Links(HTMLParser):

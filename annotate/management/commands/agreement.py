@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 
 from annotate.core.errors import Refusal
 from annotate.core.text_tables import figure, interval, text_table
+from annotate.core.wording import in_words
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import criterion_named, project_named
 from annotate.verdicts.evidence_read import agreement
@@ -43,7 +44,7 @@ def as_table(found: dict[str, Any]) -> str:
     estimates = text_table(
         ["statistic", "value [95% interval]", "n", "clusters", "note"],
         [
-            [name, interval(estimate), estimate["n"], estimate["clusters"], estimate["reason"] or ""]
+            [name, interval(estimate), estimate["n"], estimate["clusters"], in_words(estimate["reason"])]
             for name, estimate in found["estimates"].items()
         ],
     )

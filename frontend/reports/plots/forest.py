@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from alignment.base.remark import Remark, remark
 from annotate.core.text_tables import interval
 from frontend.reports.plots.ink import BAND, JUDGE, plain
-from frontend.reports.plots.svg import draw
+from frontend.reports.plots.svg import Words, draw
 
 # A report holds any number of judges; a plot that fits a page does not.
 MAX_ROWS = 40
@@ -31,15 +33,15 @@ class ForestRow:
 def forest_plot(name: str, rows: Sequence[ForestRow], people: dict[str, Any]) -> str:
     """The figures stand beside the marks and in the table; the description says them in words as well."""
     shown = rows[:MAX_ROWS]
-    sentences = [f"{row.title}: {interval(row.estimate, 2)}." for row in shown]
-    sentences.append(f"People with each other: {interval(people, 2)}.")
+    sentences: list[Remark | str] = [f"{row.title}: {interval(row.estimate, 2)}." for row in shown]
+    sentences.append(remark("kappa_of_people", kappa=interval(people, 2)))
     if len(rows) > len(shown):
-        sentences.append(f"{len(rows) - len(shown)} more judges are in the table only.")
+        sentences.append(remark("more_judges", n=len(rows) - len(shown)))
     size = (8.0, 1.4 + 0.34 * len(shown))
-    return draw(name, "Kappa of each judge", " ".join(sentences), size, lambda figure: _paint(figure, shown, people))
+    return draw(name, remark("forest_of_judges"), sentences, size, partial(_paint, rows=shown, people=people))
 
 
-def _paint(figure: Figure, rows: Sequence[ForestRow], people: dict[str, Any]) -> None:
+def _paint(figure: Figure, words: Words, rows: Sequence[ForestRow], people: dict[str, Any]) -> None:
     axes = figure.add_subplot()
     axes.axvline(0, color="black", linewidth=0.8, alpha=0.5)
     if people["value"] is not None:
@@ -47,7 +49,7 @@ def _paint(figure: Figure, rows: Sequence[ForestRow], people: dict[str, Any]) ->
             axes.axvspan(people["low"], people["high"], color=BAND, alpha=0.25, linewidth=0)
         axes.axvline(people["value"], color=BAND, linewidth=1.5, linestyle="--")
         axes.annotate(
-            "people with each other",
+            words(remark("people_with_each_other")),
             (people["value"], 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(0, 3),
@@ -55,19 +57,20 @@ def _paint(figure: Figure, rows: Sequence[ForestRow], people: dict[str, Any]) ->
             horizontalalignment="right" if people["value"] > 0.5 else "left",
             fontsize=9,
         )
-    paint_rows(axes, rows)
+    paint_rows(axes, words, rows)
     ends = [end for e in (*(row.estimate for row in rows), people) for end in (e["low"], e["value"]) if end is not None]
     axes.set_xlim(min([-0.2, *(end - 0.05 for end in ends)]), 1.02)
-    axes.set_xlabel("Cohen’s kappa, with 95 % interval")
+    axes.set_xlabel(words(remark("kappa_with_interval")))
 
 
-def paint_rows(axes: Axes, rows: Sequence[ForestRow]) -> None:
+def paint_rows(axes: Axes, words: Words, rows: Sequence[ForestRow]) -> None:
     """A mark with its interval per row, its title on the left and its figures on the right."""
     axes.patch.set_visible(False)
+    undefined = words(remark("undefined"))
     for place, row in enumerate(rows):
         value, low, high = (row.estimate[end] for end in ("value", "low", "high"))
         if value is None:
-            axes.text(0.02, place, "undefined", verticalalignment="center", alpha=0.7, fontsize=9)
+            axes.text(0.02, place, undefined, verticalalignment="center", alpha=0.7, fontsize=9)
             continue
         if low is not None:
             axes.plot([low, high], [place, place], color=JUDGE, linewidth=2)
@@ -90,20 +93,24 @@ def paint_rows(axes: Axes, rows: Sequence[ForestRow]) -> None:
 def differences_plot(name: str, rows: Sequence[ForestRow]) -> str:
     """`rows`: the second judge and the first, and the difference of their kappas."""
     shown = rows[:MAX_ROWS]
-    sentences = [f"{row.title}: {interval(row.estimate, 2)}." for row in shown]
+    sentences: list[Remark | str] = [f"{row.title}: {interval(row.estimate, 2)}." for row in shown]
     if len(rows) > len(shown):
-        sentences.append(f"{len(rows) - len(shown)} more pairs are in the table only.")
+        sentences.append(remark("more_pairs", n=len(rows) - len(shown)))
     size = (8.0, 1.1 + 0.3 * len(shown))
     return draw(
-        name, "Differences in kappa", " ".join(sentences), size, lambda figure: _differences_paint(figure, shown)
+        name,
+        remark("forest_of_differences"),
+        sentences,
+        size,
+        partial(_differences_paint, rows=shown),
     )
 
 
-def _differences_paint(figure: Figure, rows: Sequence[ForestRow]) -> None:
+def _differences_paint(figure: Figure, words: Words, rows: Sequence[ForestRow]) -> None:
     axes = figure.add_subplot()
     axes.axvline(0, color="black", linewidth=1, alpha=0.6)
-    paint_rows(axes, rows)
+    paint_rows(axes, words, rows)
     ends = [abs(row.estimate[end]) for row in rows for end in ("value", "low", "high") if row.estimate[end] is not None]
     reach = max([0.2, *(end + 0.05 for end in ends)])
     axes.set_xlim(-reach, reach)
-    axes.set_xlabel("kappa of the second less kappa of the first, with 95 % interval")
+    axes.set_xlabel(words(remark("kappa_difference_with_interval")))

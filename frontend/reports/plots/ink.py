@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+from frontend.reports.plot_words import MARK
+
+# What XML can't hold, and the mark of words.
+CONTROL = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff{MARK}]")
 
 JUDGE = "#2f7fd1"
 TPR = "#c2661f"

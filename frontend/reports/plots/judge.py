@@ -7,36 +7,39 @@ Reliability diagram: of the units that got a probability, how many people really
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from alignment.base.remark import Remark, remark
 from annotate.core.text_tables import figure as number
-from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR, plain
-from frontend.reports.plots.svg import draw
+from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR
+from frontend.reports.plots.svg import Words, draw
 
 # Room for a legend on the right, numbers of four digits on the left, and a word above.
 MARGINS = (0.6, 1.4, 0.25, 0.5)
 
-_LINES = (("kappa", "kappa", JUDGE, "-"), ("tpr", "TPR", TPR, "--"), ("tnr", "TNR", TNR, ":"))
+_LINES = (("kappa", JUDGE, "-"), ("tpr", TPR, "--"), ("tnr", TNR, ":"))
 
 
 def sweep_plot(name: str, judge: str, curve: dict[str, list[float | None]], chosen: float | None) -> str:
     """`curve`: thresholds ascending, with kappa, tpr and tnr at each on dev. `chosen`: the one with the best kappa."""
     if chosen is None:
-        description = "Kappa is undefined at every threshold of the dev part."
+        description = remark("sweep_undefined")
     else:
         best = number(curve["kappa"][curve["thresholds"].index(chosen)], 2)
-        description = f"On the dev part kappa is highest, {best}, at threshold {chosen:.4g}."
-    title = f"Threshold sweep of {judge}"
-    return draw(name, title, description, (7.2, 3.0), lambda figure: _paint(figure, curve, chosen), MARGINS)
+        description = remark("sweep_best", kappa=best, threshold=f"{chosen:.4g}")
+    title = remark("sweep_of", judge=judge)
+    return draw(name, title, [description], (7.2, 3.0), partial(_paint, curve=curve, chosen=chosen), MARGINS)
 
 
-def _paint(figure: Figure, curve: dict[str, Any], chosen: float | None) -> None:
+def _paint(figure: Figure, words: Words, curve: dict[str, Any], chosen: float | None) -> None:
     axes = figure.add_subplot()
     axes.patch.set_visible(False)
-    for key, title, colour, style in _LINES:
+    for key, colour, style in _LINES:
+        title = words(remark("kappa")) if key == "kappa" else key.upper()
         values = [float("nan") if value is None else value for value in curve[key]]
         # A single threshold is a point, which a line would not show.
         marker = "o" if len(values) == 1 else ""
@@ -46,7 +49,7 @@ def _paint(figure: Figure, curve: dict[str, Any], chosen: float | None) -> None:
     if chosen is not None:
         axes.axvline(chosen, color="black", linewidth=1, alpha=0.6, gid="chosen")
         axes.annotate(
-            plain(f"chosen on dev: {chosen:.4g}"),
+            words(remark("chosen_on_dev", threshold=f"{chosen:.4g}")),
             (chosen, 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(4, 2),
@@ -55,7 +58,7 @@ def _paint(figure: Figure, curve: dict[str, Any], chosen: float | None) -> None:
         )
     axes.axhline(0, color="black", linewidth=0.8, alpha=0.4)
     axes.set_ylim(min([-0.05, *(value - 0.05 for value in curve["kappa"] if value is not None)]), 1.05)
-    axes.set_xlabel("threshold")
+    axes.set_xlabel(words(remark("threshold")))
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
@@ -66,36 +69,46 @@ _ONE_BAR = 1.0
 def histogram_plot(name: str, judge: str, histogram: dict[str, Any], chosen: float | None) -> str:
     """`histogram`: edges of the bins, and how many units in each people pass and fail. `chosen`: the threshold."""
     passes, fails, edges = (histogram[key] for key in ("passes", "fails", "edges"))
-    description = (
-        f"Scores from {edges[0]:.4g} to {edges[-1]:.4g} of {sum(passes)} units that people pass, "
-        f"most often {_peak(passes, edges)}, and of {sum(fails)} that they fail, most often {_peak(fails, edges)}."
+    description = remark(
+        "scores_spread",
+        low=f"{edges[0]:.4g}",
+        high=f"{edges[-1]:.4g}",
+        passes=sum(passes),
+        where=_peak(passes, edges),
+        fails=sum(fails),
+        there=_peak(fails, edges),
     )
-    title = f"Scores of {judge}"
+    title = remark("scores_of", judge=judge)
     return draw(
-        name, title, description, (7.2, 2.6), lambda figure: _histogram_paint(figure, histogram, chosen), MARGINS
+        name,
+        title,
+        [description],
+        (7.2, 2.6),
+        partial(_histogram_paint, histogram=histogram, chosen=chosen),
+        MARGINS,
     )
 
 
-def _peak(counts: list[int], edges: list[float]) -> str:
+def _peak(counts: list[int], edges: list[float]) -> Remark:
     if not sum(counts):
-        return "nowhere"
+        return remark("nowhere")
     at = counts.index(max(counts))
-    return f"between {edges[at]:.4g} and {edges[at + 1]:.4g}"
+    return remark("between", low=f"{edges[at]:.4g}", high=f"{edges[at + 1]:.4g}")
 
 
-def _histogram_paint(figure: Figure, histogram: dict[str, Any], chosen: float | None) -> None:
+def _histogram_paint(figure: Figure, words: Words, histogram: dict[str, Any], chosen: float | None) -> None:
     axes = figure.add_subplot()
     axes.patch.set_visible(False)
     edges = histogram["edges"]
     if edges[0] == edges[-1]:
         edges = [edges[0] - _ONE_BAR / 2, edges[0] + _ONE_BAR / 2]
-    axes.stairs(histogram["passes"], edges, fill=True, color=TNR, label="pass")
-    axes.stairs([-count for count in histogram["fails"]], edges, fill=True, color=TPR, label="fail")
+    axes.stairs(histogram["passes"], edges, fill=True, color=TNR, label=words(remark("pass")))
+    axes.stairs([-count for count in histogram["fails"]], edges, fill=True, color=TPR, label=words(remark("fail")))
     axes.axhline(0, color="black", linewidth=0.8)
     if chosen is not None:
         axes.axvline(chosen, color="black", linewidth=1, alpha=0.6)
         axes.annotate(
-            plain(f"chosen on dev: {chosen:.4g}"),
+            words(remark("chosen_on_dev", threshold=f"{chosen:.4g}")),
             (chosen, 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(4, 2),
@@ -104,9 +117,9 @@ def _histogram_paint(figure: Figure, histogram: dict[str, Any], chosen: float | 
         )
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{abs(count):.0f}"))
-    axes.set_xlabel("score")
-    axes.set_ylabel("units", labelpad=2)
-    axes.legend(title="people", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.set_xlabel(words(remark("score")))
+    axes.set_ylabel(words(remark("units")), labelpad=2)
+    axes.legend(title=words(remark("people")), frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def reliability_plot(name: str, judge: str, calibration: dict[str, Any]) -> str:
@@ -114,17 +127,12 @@ def reliability_plot(name: str, judge: str, calibration: dict[str, Any]) -> str:
     points = calibration["points"]
     held = sum(point["low"] <= point["predicted"] <= point["high"] for point in points if point["low"] is not None)
     drawn = sum(point["low"] is not None for point in points)
-    description = (
-        f"{len(points)} groups of units by the probability that was given to them. In {held} of the {drawn} with an "
-        "interval, the interval of the share that people pass holds that probability."
-    )
-    title = f"Reliability of {judge}"
-    return draw(
-        name, title, description, (4.6, 3.8), lambda figure: _reliability_paint(figure, points), (0.6, 0.2, 0.15, 0.5)
-    )
+    description = remark("reliability_groups", n=len(points), held=held, drawn=drawn)
+    title, margins = remark("reliability_of", judge=judge), (0.6, 0.2, 0.15, 0.5)
+    return draw(name, title, [description], (4.6, 3.8), partial(_reliability_paint, points=points), margins)
 
 
-def _reliability_paint(figure: Figure, points: list[dict[str, Any]]) -> None:
+def _reliability_paint(figure: Figure, words: Words, points: list[dict[str, Any]]) -> None:
     axes = figure.add_subplot()
     axes.patch.set_visible(False)
     axes.plot([0, 1], [0, 1], color=BAND, linewidth=1.5, linestyle="--")
@@ -136,5 +144,5 @@ def _reliability_paint(figure: Figure, points: list[dict[str, Any]]) -> None:
     predicted = [point["predicted"] for point in points]
     axes.plot(predicted, [point["observed"] for point in points], color=JUDGE, marker="o", markersize=5, linestyle="")
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    axes.set_xlabel("probability given")
-    axes.set_ylabel("share that people pass")
+    axes.set_xlabel(words(remark("probability_given")))
+    axes.set_ylabel(words(remark("share_that_people_pass")))

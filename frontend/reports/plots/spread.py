@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from alignment.base.remark import Remark, remark
 from annotate.core.text_tables import figure as number
 from annotate.core.text_tables import interval
 from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR, plain
-from frontend.reports.plots.svg import draw, room_for
+from frontend.reports.plots.svg import Words, draw, room_for
 
 # As many as differ by colour and dash; the table has all.
 _STYLES = ((JUDGE, "-"), (TPR, "--"), (TNR, ":"), (JUDGE, "-."), (TPR, (0, (1, 3))))
@@ -29,25 +31,27 @@ def planning_plot(name: str, planning: dict[str, Any]) -> str | None:
     shown = [*people, *judges[: len(_STYLES)]]
     if not shown or not planning["more"]:
         return None
-    sentences = [
-        f"{row['judge'] or 'People with each other'}: ±{number(row['half_width'], 2)} now, "
-        f"±{number(row['curve'][-1], 2)} with {planning['more'][-1]:,} more samples."
-        for row in shown
-    ]
+    sentences = [_width(row, f"{planning['more'][-1]:,}") for row in shown]
     if len(judges) > len(_STYLES):
-        sentences.append(f"{len(judges) - len(_STYLES)} more judges are in the table only.")
-    title = "Width of kappa's interval against labelled samples"
-    return draw(name, title, " ".join(sentences), (7.2, 3.0), lambda figure: _paint(figure, planning, shown))
+        sentences.append(remark("more_judges", n=len(judges) - len(_STYLES)))
+    return draw(name, remark("widths"), sentences, (7.2, 3.0), partial(_paint, planning=planning, rows=shown))
 
 
-def _paint(figure: Figure, planning: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
+def _width(row: Mapping[str, Any], more: str) -> Remark:
+    now, then = number(row["half_width"], 2), number(row["curve"][-1], 2)
+    if row["judge"] is None:
+        return remark("width_of_people", now=now, then=then, more=more)
+    return remark("width_of_judge", judge=row["judge"], now=now, then=then, more=more)
+
+
+def _paint(figure: Figure, words: Words, planning: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
     axes = figure.add_subplot()
     axes.patch.set_visible(False)
     samples = [planning["samples"] + more for more in (0, *planning["more"])]
     styles = iter(_STYLES)
     for row in rows:
         colour, dash = (BAND, "-") if row["judge"] is None else next(styles)
-        title = "people with each other" if row["judge"] is None else plain(row["judge"], 24)
+        title = words(remark("people_with_each_other")) if row["judge"] is None else plain(row["judge"], 24)
         widths = [row["half_width"], *row["curve"]]
         axes.plot(samples, widths, color=colour, linestyle=dash, label=title, linewidth=1.8)
         axes.plot(samples[:1], widths[:1], color=colour, marker="o", markersize=5)
@@ -56,8 +60,8 @@ def _paint(figure: Figure, planning: dict[str, Any], rows: Sequence[dict[str, An
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
     axes.set_ylim(0, 1.08 * max(row["half_width"] for row in rows))
-    axes.set_xlabel("labelled samples, dev and test together; the dot is now")
-    axes.set_ylabel("half-width of kappa (±)")
+    axes.set_xlabel(words(remark("labelled_samples")))
+    axes.set_ylabel(words(remark("half_width_of_kappa")))
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
@@ -80,23 +84,25 @@ def slices_plot(name: str, judge: str, slices: Sequence[Mapping[str, Any]]) -> s
     if len(known) < 2:
         return None
     rows = known[:MAX_ROWS]
-    sentences = [
-        f"{_title(part)}: {interval(part['difference'], 2)}{', worse than the rest' if part['worse'] else ''}."
-        for part in rows
-    ]
+    sentences = [_sentence(part) for part in rows]
     if len(known) > len(rows):
-        sentences.append(f"{len(known) - len(rows)} more parts are in the table only.")
+        sentences.append(remark("more_parts", n=len(known) - len(rows)))
     size = (7.2, 1.1 + 0.26 * len(rows))
     margins = (room_for(_title(part) for part in rows), 1.6 if any(part["worse"] for part in rows) else 0.2, 0.15, 0.55)
-    title = f"Kappa of {judge} on parts of the data, less that on the rest"
-    return draw(name, title, " ".join(sentences), size, lambda figure: _slices_paint(figure, rows), margins)
+    title = remark("parts_of", judge=judge)
+    return draw(name, title, sentences, size, partial(_slices_paint, rows=rows), margins)
+
+
+def _sentence(part: Mapping[str, Any]) -> Remark | str:
+    figures = f"{_title(part)}: {interval(part['difference'], 2)}"
+    return remark("part_worse", part=figures) if part["worse"] else f"{figures}."
 
 
 def _title(part: Mapping[str, Any]) -> str:
     return f"{part['key']}: {part['value']}"
 
 
-def _slices_paint(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
+def _slices_paint(figure: Figure, words: Words, rows: Sequence[Mapping[str, Any]]) -> None:
     axes = figure.add_subplot()
     axes.patch.set_visible(False)
     axes.axvline(0, color="black", linewidth=0.8, alpha=0.6)
@@ -108,10 +114,11 @@ def _slices_paint(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
             axes.hlines(places, lows, highs, color=colour, linewidth=2)
         values = [found["value"] for _, found in here]
         axes.plot(values, [place for place, _ in here], color=colour, marker=marker, markersize=6, linestyle="")
+    worse_than_rest = words(remark("worse_than_rest"))
     for place, part in enumerate(rows):
         if part["worse"]:
             axes.annotate(
-                "worse than the rest",
+                worse_than_rest,
                 (1.0, place),
                 xycoords=("axes fraction", "data"),
                 xytext=(8, 0),
@@ -121,7 +128,7 @@ def _slices_paint(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
             )
     axes.set_yticks(range(len(rows)), [plain(_title(part)) for part in rows], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel("kappa less that of the rest")
+    axes.set_xlabel(words(remark("kappa_less_rest")))
     axes.tick_params(left=False)
     axes.spines["left"].set_visible(False)
 
@@ -135,18 +142,19 @@ def weeks_plot(name: str, judge: str, weeks: Sequence[Mapping[str, Any]], error:
     """`error`: the share over all weeks. None for a single week."""
     if len(weeks) < 2:
         return None
-    sentences = [f"{week['week']}: {week['error']['value']:.1%} wrong of {week['units']} units." for week in weeks]
-    sentences.append(f"All weeks: {error['value']:.1%}.")
-    title = f"Share of wrong decisions of {judge}, week by week"
-    return draw(
-        name, title, " ".join(sentences), (7.2, 2.6), lambda figure: _weeks_paint(figure, weeks, error), MARGINS
-    )
+    sentences = [
+        remark("week_wrong", week=week["week"], share=f"{week['error']['value']:.1%}", n=week["units"])
+        for week in weeks
+    ]
+    sentences.append(remark("weeks_wrong", share=f"{error['value']:.1%}"))
+    title = remark("weeks_of", judge=judge)
+    return draw(name, title, sentences, (7.2, 2.6), partial(_weeks_paint, weeks=weeks, error=error), MARGINS)
 
 
-def _weeks_paint(figure: Figure, weeks: Sequence[Mapping[str, Any]], error: Mapping[str, Any]) -> None:
+def _weeks_paint(figure: Figure, words: Words, weeks: Sequence[Mapping[str, Any]], error: Mapping[str, Any]) -> None:
     axes = figure.add_subplot()
     axes.patch.set_visible(False)
-    axes.axhline(100 * error["value"], color=BAND, linewidth=1.5, linestyle="--", label="all weeks")
+    axes.axhline(100 * error["value"], color=BAND, linewidth=1.5, linestyle="--", label=words(remark("all_weeks")))
     first = date.fromisoformat(weeks[0]["monday"])
     places = [(date.fromisoformat(week["monday"]) - first).days // 7 for week in weeks]
     for place, week in zip(places, weeks, strict=True):
@@ -154,9 +162,10 @@ def _weeks_paint(figure: Figure, weeks: Sequence[Mapping[str, Any]], error: Mapp
             ends = [100 * week["error"][end] for end in ("low", "high")]
             axes.plot([place, place], ends, color=JUDGE, linewidth=2, alpha=0.7)
     shares = [100 * week["error"]["value"] for week in weeks]
-    axes.plot(places, shares, color=JUDGE, marker="o", markersize=5, linewidth=1, label="each week", clip_on=False)
+    title = words(remark("each_week"))
+    axes.plot(places, shares, color=JUDGE, marker="o", markersize=5, linewidth=1, label=title, clip_on=False)
     step = -(-len(weeks) // MAX_TICKS)
     axes.set_xticks(places[::step], [week["week"] for week in weeks[::step]], fontsize=9)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("% wrong")
+    axes.set_ylabel(words(remark("percent_wrong")))
     axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=9)

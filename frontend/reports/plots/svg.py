@@ -4,29 +4,39 @@ of its own, ink in the page's text colour, and a description for those who can't
 Our Content-Security-Policy has no 'unsafe-inline', so a style attribute would be dropped by the browser; what
 matplotlib writes as style becomes presentation attributes, which every browser draws.
 
+Words in a plot are remarks as JSON between two marks: it is frozen once, and shown in every reader's language
+(frontend.reports.wording.plot_in_words).
+
 Matplotlib takes half a second to load. Only the worker draws: what it calls is named in frontend/apps.py.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
+from django.utils.translation import override
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from alignment.base.remark import Remark
+from frontend.reports.plot_words import MARK
 from frontend.reports.plots.ink import CONTROL, plain
+from frontend.reports.wording import in_words
 
 SVG = "http://www.w3.org/2000/svg"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 # Matplotlib's black: replaced by the page's own ink, so that a plot reads on light and on dark.
 _INK = re.compile(r"^(#000000|#000|black)$")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
+# As many marks as the word's place among those of the plot, and one after it.
+_WORD = re.compile(f"({MARK}+)[^{MARK}]*{MARK}")
 
 _SETTINGS: Any = {
     "svg.fonttype": "none",  # text stays text: searchable, in the page's font
@@ -39,12 +49,28 @@ _SETTINGS: Any = {
 }
 
 
+class Words:
+    """The words of a plot while it is drawn: English, since room is made for them, and told apart by marks."""
+
+    def __init__(self) -> None:
+        self.remarks: list[Remark] = []
+
+    def __call__(self, remark: Remark) -> str:
+        self.remarks.append(remark)
+        return MARK * len(self.remarks) + in_words(remark) + MARK
+
+    def marked(self, text: str) -> str:
+        """The remark in place of its English words; any other text as it is."""
+        found = _WORD.fullmatch(text)
+        return marked(self.remarks[len(found[1]) - 1]) if found else text
+
+
 def draw(
     name: str,
-    title: str,
-    description: str,
+    title: Remark,
+    description: Sequence[Remark | str],
     size: tuple[float, float],
-    paint: Callable[[Figure], None],
+    paint: Callable[[Figure, Words], None],
     margins: tuple[float, float, float, float] | None = None,
 ) -> str:
     """An SVG element as text. `name` keeps its ids apart from those of other plots on the page.
@@ -52,7 +78,8 @@ def draw(
     `margins`: left, right, top and bottom, in inches, for a plot whose labels have a known size; without, room is made
     for what is there, which takes twice as long.
     """
-    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+    words = Words()
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings(), override("en"):
         # It measures text with a font that may lack Chinese characters; the reader's browser draws them with its own.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained" if margins is None else None)
@@ -60,11 +87,11 @@ def draw(
             figure.subplots_adjust(*_within(size, margins))
         canvas = FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
-        paint(figure)
+        paint(figure, words)
         out = io.StringIO()
         # Not savefig, which draws everything twice.
         canvas.print_svg(out, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
-    return embeddable(out.getvalue(), name=name, title=title, description=description)
+    return embeddable(out.getvalue(), words, name=name, title=title, description=description)
 
 
 def _within(size: tuple[float, float], margins: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
@@ -81,7 +108,20 @@ def room_for(labels: Iterable[str]) -> float:
     )
 
 
-def embeddable(source: str, *, name: str, title: str, description: str) -> str:
+def marked(part: Remark | str) -> str:
+    """A remark as a plot keeps it; a text without what XML can't hold."""
+    if isinstance(part, str):
+        return CONTROL.sub("", part)
+    return MARK + json.dumps(_clean(part), ensure_ascii=False, separators=(",", ":")) + MARK
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _clean(one) for name, one in value.items()}
+    return CONTROL.sub("", value) if isinstance(value, str) else value
+
+
+def embeddable(source: str, words: Words, *, name: str, title: Remark, description: Sequence[Remark | str]) -> str:
     # Registered for the writer: the default would be ns0: prefixes, which HTML doesn't understand.
     ET.register_namespace("", SVG)
     root = ET.fromstring(source)  # noqa: S314 - matplotlib wrote it a moment ago
@@ -89,6 +129,7 @@ def embeddable(source: str, *, name: str, title: str, description: str) -> str:
     for element in root.iter():
         _flatten_style(element)
         _rename(element, name)
+        element.text = element.text and words.marked(element.text)
     for attribute in ("width", "height"):
         root.attrib.pop(attribute, None)
     root.attrib.update(
@@ -100,9 +141,10 @@ def embeddable(source: str, *, name: str, title: str, description: str) -> str:
             "font-family": "inherit",
         }
     )
-    for position, (tag, text) in enumerate((("title", title), ("desc", description))):
+    described = " ".join(map(marked, description))
+    for position, (tag, text) in enumerate((("title", marked(title)), ("desc", described))):
         element = ET.Element(f"{{{SVG}}}{tag}", {"id": f"{name}-{'description' if tag == 'desc' else tag}"})
-        element.text = CONTROL.sub("", text)
+        element.text = text
         root.insert(position, element)
     return ET.tostring(root, encoding="unicode")
 

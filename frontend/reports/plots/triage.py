@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from alignment.base.remark import remark
 from alignment.judging.triage import RISK
 from annotate.core.text_tables import interval
 from frontend.reports.plots.ink import BAND, JUDGE
-from frontend.reports.plots.svg import draw
+from frontend.reports.plots.svg import Words, draw
 
 # Inches: left, with the label of the axis, right, top, bottom.
 MARGINS = (0.85, 0.2, 0.15, 0.55)
@@ -18,14 +20,14 @@ MARGINS = (0.85, 0.2, 0.15, 0.55)
 def triage_plot(name: str, judge: str, triage: dict[str, Any]) -> str:
     """`triage`: as alignment.report.triaged.triage_figures gives it, with a curve."""
     sentences = [
-        f"Of the surest {row['coverage']:.0%} of decisions {interval(row['error'], 3)} are wrong."
+        remark("surest_wrong", share=f"{row['coverage']:.0%}", wrong=interval(row["error"], 3))
         for row in triage["rows"]
     ]
-    title = f"Risk against coverage of {judge}"
-    return draw(name, title, " ".join(sentences), (7.2, 3.0), lambda figure: _paint(figure, triage), MARGINS)
+    title = remark("risk_of", judge=judge)
+    return draw(name, title, sentences, (7.2, 3.0), partial(_paint, triage=triage), MARGINS)
 
 
-def _paint(figure: Figure, triage: dict[str, Any]) -> None:
+def _paint(figure: Figure, words: Words, triage: dict[str, Any]) -> None:
     axes = figure.add_subplot()
     axes.patch.set_visible(False)
     curve, rows = triage["curve"], [row for row in triage["rows"] if row["error"]["low"] is not None]
@@ -47,8 +49,8 @@ def _paint(figure: Figure, triage: dict[str, Any]) -> None:
     axes.set_ylim(0, max([0.1, *(1.1 * row["error"]["high"] for row in rows), *(1.1 * risk for risk in curve["risk"])]))
     axes.xaxis.set_major_formatter(_percent)
     axes.yaxis.set_major_formatter(_percent)
-    axes.set_xlabel("share of decisions kept, the surest first")
-    axes.set_ylabel("of them wrong")
+    axes.set_xlabel(words(remark("share_of_decisions")))
+    axes.set_ylabel(words(remark("of_them_wrong")))
 
 
 def _percent(share: float, _place: float) -> str:

@@ -14,6 +14,7 @@ from django.core.management.base import CommandError
 from annotate.core.errors import Refusal
 from annotate.core.scales import as_number, is_missing
 from annotate.core.text_tables import interval
+from annotate.core.wording import in_words
 from annotate.files.cells import guard
 from annotate.files.problems import FileError, Limits, Problems
 from annotate.files.sources import open_source
@@ -127,12 +128,12 @@ def _said(found: Mapping[str, Any]) -> str:
         f"The judge passes {interval(found['pass_rate'])} of {found['scores']:,} scores, {found['samples']:,} samples.",
     ]
     if corrected["value"] is None:
-        lines.append(f"What share people would pass can't be said: {corrected['reason']}.")
+        lines.append(f"What share people would pass can't be said: {in_words(corrected['reason'])}.")
     else:
-        why = f" ({corrected['reason']})" if corrected["low"] is None else ""
+        why = f" ({in_words(corrected['reason'])})" if corrected["low"] is None else ""
         lines.append(f"Corrected for its errors, people would pass {interval(corrected)}{why}.")
         if found["caveat"] is not None:
-            lines.append(found["caveat"])
+            lines.append(in_words(found["caveat"]))
     if region["inside"] is None:
         lines.append("It may decide none alone: no region was certified.")
     else:
@@ -140,7 +141,7 @@ def _said(found: Mapping[str, Any]) -> str:
             f"It may decide {region['inside']:,} of them alone, at most {region['risk']:.0%} of these wrongly."
         )
     if found["probability"]["reason"] is not None:
-        lines.append(f"No probabilities: {found['probability']['reason']}.")
+        lines.append(f"No probabilities: {in_words(found['probability']['reason'])}.")
     return "\n".join(lines)
 
 

@@ -25,6 +25,7 @@ from alignment import (
     sweep,
 )
 from alignment.base.interval import wilson
+from alignment.base.remark import remark
 
 SEEDS = range(6)
 
@@ -170,4 +171,4 @@ def test_where_scikit_learn_gives_nan_kappa_is_undefined(from_confusion):
         warnings.simplefilter("ignore")
         assert np.isnan(metrics.cohen_kappa_score([1, 1], [1, 1], labels=[0, 1]))
     estimate = cohen_kappa(from_confusion([[0, 0], [0, 2]]), "a", "b", interval="none")
-    assert (estimate.value, estimate.reason) == (None, "only one category was used")
+    assert (estimate.value, estimate.reason) == (None, remark("one_category"))

@@ -22,6 +22,7 @@ from alignment import (
     percent_agreement,
     scott_pi,
 )
+from alignment.base.remark import remark
 from tests.alignment.agreement.test_published_tables import FLEISS_1971, KRIPPENDORFF_2011, PARADOX, TWO_RATERS
 
 NONE = {"interval": "none"}
@@ -93,7 +94,7 @@ def test_reference_data(request, dataset, dimension):
         error = (estimate.high - estimate.low) / 2 / stdtrit(estimate.clusters - 1, 0.975)
         assert error * np.sqrt(n / (n - 1)) == pytest.approx(irr[name]["se"], abs=1e-6)
     if dataset == "mtbench":
-        assert summary["gwet_ac2_quadratic"].reason == "the levels have no order"
+        assert summary["gwet_ac2_quadratic"].reason == remark("no_order")
 
 
 # By hand
@@ -230,7 +231,7 @@ def test_order_and_names_do_not_matter_and_bounds_hold(ratings, seed):
             assert value <= 1 + 1e-12
     for name in ("brennan", "ac1", "linear", "quadratic"):
         estimate = EVERY[name](ratings)
-        assert (estimate.value is None) == (estimate.reason == "no unit has two ratings")
+        assert (estimate.value is None) == (estimate.reason == remark("no_pairs"))
     if values["brennan"] is not None:
         assert values["brennan"] >= -1 / (len(ratings.levels) - 1) - 1e-12
     if values["scott"] is not None:
@@ -286,20 +287,20 @@ ROWS = {
     "open, many values": (np.random.default_rng(1).random((2, 501)).tolist(), None, "interval"),
 }
 UNDEFINED = [
-    *((name, "open", "the scale has no levels") for name in EVERY if name != "ratio"),
-    *((name, "no common unit", "no unit has two ratings") for name in ("brennan", "linear", "quadratic", "ratio")),
-    *((name, "nominal", "the levels have no order") for name in ("linear", "quadratic", "ratio")),
-    ("scott", "one category", "only one category was used"),
-    ("scott", "one common unit", "fewer than 2 common units"),
-    ("scott", "no common unit", "fewer than 2 common units"),
-    ("mean scott", "one category", "only one category was used in every pair"),
-    ("mean scott", "one common unit", "no pair of raters has 2 common units"),
-    ("ratio", "one category", "only one category was used"),
-    ("ratio", "words", "the levels are not numbers"),
-    ("ratio", "negative", "some values are negative: they have no ratio"),
-    ("ratio", "open, negative", "some values are negative: they have no ratio"),
-    ("ratio", "open, one value", "only one value was used"),
-    ("ratio", "open, many values", "more than 1,000 different values: too many to take every two"),
+    *((name, "open", remark("no_levels")) for name in EVERY if name != "ratio"),
+    *((name, "no common unit", remark("no_pairs")) for name in ("brennan", "linear", "quadratic", "ratio")),
+    *((name, "nominal", remark("no_order")) for name in ("linear", "quadratic", "ratio")),
+    ("scott", "one category", remark("one_category")),
+    ("scott", "one common unit", remark("few_common_units")),
+    ("scott", "no common unit", remark("few_common_units")),
+    ("mean scott", "one category", remark("one_category_in_every_pair")),
+    ("mean scott", "one common unit", remark("no_pair_with_common_units", n=2)),
+    ("ratio", "one category", remark("one_category")),
+    ("ratio", "words", remark("not_numbers")),
+    ("ratio", "negative", remark("negative_values")),
+    ("ratio", "open, negative", remark("negative_values")),
+    ("ratio", "open, one value", remark("one_value")),
+    ("ratio", "open, many values", remark("too_many_values", n=1000)),
 ]
 
 

@@ -10,6 +10,7 @@ from statsmodels.stats.anova import anova_lm
 
 from alignment import Ratings, intraclass_correlation, krippendorff_alpha
 from alignment.agreement.icc import complete_table
+from alignment.base.remark import remark
 
 NONE = {"interval": "none"}
 FORMS = ("one-way", "agreement", "consistency")
@@ -138,7 +139,7 @@ def test_of_two_raters_who_differ_as_units_do_it_is_negative():
 def test_units_that_do_not_vary():
     for table, form in ([[[1.0, 2.0]] * 3, "consistency"], [[[0.0, 1.0], [1.0, 0.0]], "agreement"]):
         estimate = intraclass_correlation(open_scale(np.array(table)), form, **NONE)
-        assert (estimate.value, estimate.reason) == (None, "the units do not vary")
+        assert (estimate.value, estimate.reason) == (None, remark("equal_units"))
 
 
 def test_values_of_unequal_units_never_come_from_rounding(rng):

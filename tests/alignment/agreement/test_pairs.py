@@ -10,6 +10,7 @@ from alignment.agreement.cohen import kappa_statistic
 from alignment.agreement.pairs import PairCounts, influences
 from alignment.base.arrays import ranges, renumbered, run_starts
 from alignment.base.bootstrap import middle
+from alignment.base.remark import remark
 from alignment.base.tables import disagreement
 from alignment.base.totals import Totals
 
@@ -123,12 +124,12 @@ def test_few_common_units_are_left_out():
 def test_without_levels_pairs_are_named_and_nothing_else(from_rows):
     (pair,) = pairwise(from_rows([[0.1, 0.2], [0.1, 0.3]], None, "interval"), interval="none")
     assert (pair.a, pair.b, pair.n) == ("rater 0", "rater 1", 2)
-    assert {pair.percent.reason, pair.kappa.reason, pair.quadratic.reason} == {"the scale has no levels"}
+    assert pair.percent.reason == pair.kappa.reason == pair.quadratic.reason == remark("no_levels")
 
 
 def test_nominal_pairs_have_no_weighted_kappa(from_rows, rng):
     (pair,) = pairwise(from_rows(["xyxzx" * 3, "xyyzx" * 3], "xyz", "nominal"), rng=rng)
-    assert pair.linear.reason == pair.quadratic.reason == "the levels have no order"
+    assert pair.linear.reason == pair.quadratic.reason == remark("no_order")
     assert pair.kappa.low is not None
     assert pair.percent.low is not None
 

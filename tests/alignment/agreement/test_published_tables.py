@@ -17,6 +17,7 @@ from alignment import (
 )
 from alignment.agreement.cohen import confusion, kappa_statistic
 from alignment.base.interval import standard_error
+from alignment.base.remark import remark
 from alignment.base.tables import agreement_columns, disagreement, pairs_within
 
 COHEN = [[0, 4, 1], [0, 8, 0], [0, 1, 5]]
@@ -133,11 +134,7 @@ def test_paradox(from_confusion):
     assert percent.value == pytest.approx(0.944, abs=5e-4)
     assert kappa.value == pytest.approx(-0.023, abs=5e-4)
     assert ac1.value == pytest.approx(0.941, abs=6e-4)
-    assert paradox_note(kappa, percent, ac1) == (
-        "Kappa is low (-0.02) although raters agree in 94% of cases (AC1 0.94): nearly all ratings fall into one "
-        "category, so agreement by chance is high and kappa has little room above it. Read it beside the category "
-        "shares."
-    )
+    assert paradox_note(kappa, percent, ac1) == (remark("kappa_paradox", kappa=-0.02, percent=0.94, ac1=0.94))
     assert [tuple(share) for share in prevalence(ratings)] == [(0, 243 / 250, 243), (1, 7 / 250, 7)]
 
 

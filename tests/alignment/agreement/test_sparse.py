@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 
 from alignment import Ratings, agreement_summary, mean_pairwise_kappa, pairwise
+from alignment.base.remark import remark
 
 
 def sparse(units, raters, per_unit=3):
@@ -36,7 +37,7 @@ def test_a_summary_takes_memory_by_ratings():
     for name in ("fleiss_kappa", "krippendorff_alpha_nominal", "gwet_ac1"):
         assert 0.45 < summary[name].value < 0.55
         assert summary[name].low < summary[name].value < summary[name].high
-    assert summary["cohen_kappa_mean"].reason == "no pair of raters has 10 common units"
+    assert summary["cohen_kappa_mean"].reason == remark("no_pair_with_common_units", n=10)
 
 
 def test_many_pairs():

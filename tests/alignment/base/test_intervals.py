@@ -26,6 +26,7 @@ from alignment import (
     spearman,
 )
 from alignment.base.interval import standard_error
+from alignment.base.remark import remark
 from alignment.base.totals import Totals
 
 AGREEMENT = {
@@ -237,7 +238,7 @@ def test_no_interval_of_width_zero(from_confusion, rng, kind):
     constant = cohen_kappa(from_confusion([[0, 0], [40, 40]]), "a", "b", interval=kind, rng=rng)
     for estimate, value in ((perfect, 1.0), (constant, 0.0)):
         assert (estimate.value, estimate.low, estimate.high) == (value, None, None)
-        assert estimate.reason == "nothing varies between clusters: no interval"
+        assert estimate.reason == remark("no_variation")
 
 
 def test_undefined_resamples_are_counted(from_confusion, rng):

@@ -73,6 +73,7 @@ from alignment import (
 )
 from alignment.agreement.cohen import kappa_of_margins
 from alignment.base import binary
+from alignment.base.remark import remark
 from alignment.base.tables import disagreement
 
 ASKED = {"interval": "influence"}
@@ -624,7 +625,7 @@ def test_other_judges_by_chance(rng):
     assert OF_PEOPLE["cohen_kappa"][1](data)[0].value == pytest.approx(0.64, abs=0.05)
     ceiling = human_ceiling(data.ratings(True), "judge", **ASKED)
     assert ceiling.judge.value == pytest.approx(0, abs=0.05)
-    assert ceiling.verdict == "below the ceiling"
+    assert ceiling.verdict == "below_ceiling"
     test = alternative_annotator_test(data.ratings(True), "judge", 0.1, **ASKED)
     assert (test.passes, test.winning_rate.value) == (False, 0)
     for under in WITH_A_JUDGE["judge_under_noise"][1](data):
@@ -650,8 +651,8 @@ ONE_CATEGORY, APART, NOMINAL = two([1] * 12, [1] * 12), two([1, None], [None, 2]
 BARE, WORDS = two([0.1, 0.2], [0.1, 0.3], None, "interval"), two("xyx", "xyy", "xyz")
 SIGNS = two([-1, 2, 2], [2, -1, 2], (-1, 2), "interval")
 PAIR = ("ann", "bob")
-FEW = "fewer than 2 units"
-BY_CHANCE = "TPR + TNR is not above 1: the judge does no better than chance"
+FEW = remark("few_units")
+BY_CHANCE = remark("no_better_than_chance")
 COMMON = "units in common with the judge and a majority of the others"
 EMPTY = [[], [], []]
 TEN = 10 * [1.0], 10 * [True], range(10)
@@ -670,246 +671,248 @@ def named(call, field):
 
 UNDEFINED = {
     "cohen_kappa": [
-        (lambda: cohen_kappa(ONE_CATEGORY, *PAIR, **NONE), "only one category was used"),
-        (lambda: cohen_kappa(APART, *PAIR, **NONE), "fewer than 2 common units"),
-        (lambda: cohen_kappa(NOMINAL, *PAIR, "linear", **NONE), "the levels have no order"),
-        (lambda: cohen_kappa(BARE, *PAIR, **NONE), "the scale has no levels"),
+        (lambda: cohen_kappa(ONE_CATEGORY, *PAIR, **NONE), remark("one_category")),
+        (lambda: cohen_kappa(APART, *PAIR, **NONE), remark("few_common_units")),
+        (lambda: cohen_kappa(NOMINAL, *PAIR, "linear", **NONE), remark("no_order")),
+        (lambda: cohen_kappa(BARE, *PAIR, **NONE), remark("no_levels")),
     ],
     "scott_pi": [
-        (lambda: scott_pi(ONE_CATEGORY, *PAIR, **NONE), "only one category was used"),
-        (lambda: scott_pi(APART, *PAIR, **NONE), "fewer than 2 common units"),
-        (lambda: scott_pi(BARE, *PAIR, **NONE), "the scale has no levels"),
+        (lambda: scott_pi(ONE_CATEGORY, *PAIR, **NONE), remark("one_category")),
+        (lambda: scott_pi(APART, *PAIR, **NONE), remark("few_common_units")),
+        (lambda: scott_pi(BARE, *PAIR, **NONE), remark("no_levels")),
     ],
     "mean_pairwise_kappa": [
-        (lambda: mean_pairwise_kappa(ONE_CATEGORY, **NONE), "only one category was used in every pair"),
-        (lambda: mean_pairwise_kappa(APART, **NONE), "no pair of raters has 10 common units"),
-        (lambda: mean_pairwise_kappa(NOMINAL, "quadratic", **NONE), "the levels have no order"),
+        (lambda: mean_pairwise_kappa(ONE_CATEGORY, **NONE), remark("one_category_in_every_pair")),
+        (lambda: mean_pairwise_kappa(APART, **NONE), remark("no_pair_with_common_units", n=10)),
+        (lambda: mean_pairwise_kappa(NOMINAL, "quadratic", **NONE), remark("no_order")),
     ],
     "mean_pairwise_pi": [
-        (lambda: mean_pairwise_pi(ONE_CATEGORY, **NONE), "only one category was used in every pair"),
-        (lambda: mean_pairwise_pi(APART, **NONE), "no pair of raters has 10 common units"),
+        (lambda: mean_pairwise_pi(ONE_CATEGORY, **NONE), remark("one_category_in_every_pair")),
+        (lambda: mean_pairwise_pi(APART, **NONE), remark("no_pair_with_common_units", n=10)),
     ],
     "percent_agreement": [
-        (lambda: percent_agreement(APART, **NONE), "no unit has two ratings"),
-        (lambda: percent_agreement(BARE, **NONE), "the scale has no levels"),
+        (lambda: percent_agreement(APART, **NONE), remark("no_pairs")),
+        (lambda: percent_agreement(BARE, **NONE), remark("no_levels")),
     ],
     "fleiss_kappa": [
-        (lambda: fleiss_kappa(ONE_CATEGORY, **NONE), "only one category was used"),
-        (lambda: fleiss_kappa(APART, **NONE), "no unit has two ratings"),
-        (lambda: fleiss_kappa(BARE, **NONE), "the scale has no levels"),
+        (lambda: fleiss_kappa(ONE_CATEGORY, **NONE), remark("one_category")),
+        (lambda: fleiss_kappa(APART, **NONE), remark("no_pairs")),
+        (lambda: fleiss_kappa(BARE, **NONE), remark("no_levels")),
     ],
     "brennan_prediger": [
-        (lambda: brennan_prediger(APART, **NONE), "no unit has two ratings"),
-        (lambda: brennan_prediger(BARE, **NONE), "the scale has no levels"),
+        (lambda: brennan_prediger(APART, **NONE), remark("no_pairs")),
+        (lambda: brennan_prediger(BARE, **NONE), remark("no_levels")),
     ],
     "gwet_ac1": [
-        (lambda: gwet_ac1(APART, **NONE), "no unit has two ratings"),
-        (lambda: gwet_ac1(BARE, **NONE), "the scale has no levels"),
+        (lambda: gwet_ac1(APART, **NONE), remark("no_pairs")),
+        (lambda: gwet_ac1(BARE, **NONE), remark("no_levels")),
     ],
     "gwet_ac2": [
-        (lambda: gwet_ac2(APART, "linear", **NONE), "no unit has two ratings"),
-        (lambda: gwet_ac2(NOMINAL, "quadratic", **NONE), "the levels have no order"),
+        (lambda: gwet_ac2(APART, "linear", **NONE), remark("no_pairs")),
+        (lambda: gwet_ac2(NOMINAL, "quadratic", **NONE), remark("no_order")),
     ],
     "krippendorff_alpha": [
-        (lambda: krippendorff_alpha(ONE_CATEGORY, **NONE), "only one category was used"),
-        (lambda: krippendorff_alpha(APART, **NONE), "no unit has two ratings"),
-        (lambda: krippendorff_alpha(NOMINAL, "ordinal", **NONE), "the levels have no order"),
-        (lambda: krippendorff_alpha(WORDS, "interval", **NONE), "the levels are not numbers"),
-        (lambda: krippendorff_alpha(SIGNS, "ratio", **NONE), "some values are negative: they have no ratio"),
-        (lambda: krippendorff_alpha(BARE, "nominal", **NONE), "the scale has no levels"),
+        (lambda: krippendorff_alpha(ONE_CATEGORY, **NONE), remark("one_category")),
+        (lambda: krippendorff_alpha(APART, **NONE), remark("no_pairs")),
+        (lambda: krippendorff_alpha(NOMINAL, "ordinal", **NONE), remark("no_order")),
+        (lambda: krippendorff_alpha(WORDS, "interval", **NONE), remark("not_numbers")),
+        (lambda: krippendorff_alpha(SIGNS, "ratio", **NONE), remark("negative_values")),
+        (lambda: krippendorff_alpha(BARE, "nominal", **NONE), remark("no_levels")),
         (
             lambda: krippendorff_alpha(two([0.1, 0.1], [0.1, 0.1], None, "interval"), "interval", **NONE),
-            "only one value was used",
+            remark("one_value"),
         ),
     ],
     "intraclass_correlation": [
-        (lambda: intraclass_correlation(ONE_CATEGORY, **NONE), "only one value was used"),
-        (lambda: intraclass_correlation(APART, **NONE), "no unit has two ratings"),
+        (lambda: intraclass_correlation(ONE_CATEGORY, **NONE), remark("one_value")),
+        (lambda: intraclass_correlation(APART, **NONE), remark("no_pairs")),
         (
             lambda: intraclass_correlation(APART, "agreement", **NONE),
-            "no two raters have 2 units in common: no complete table",
+            remark("no_complete_table"),
         ),
-        (lambda: intraclass_correlation(NOMINAL, **NONE), "the levels have no order"),
-        (lambda: intraclass_correlation(WORDS, "consistency", **NONE), "the levels are not numbers"),
+        (lambda: intraclass_correlation(NOMINAL, **NONE), remark("no_order")),
+        (lambda: intraclass_correlation(WORDS, "consistency", **NONE), remark("not_numbers")),
     ],
     "agreement_summary": [
-        (lambda: agreement_summary(APART, **NONE)["fleiss_kappa"], "no unit has two ratings"),
-        (lambda: agreement_summary(NOMINAL, **NONE)["krippendorff_alpha_ordinal"], "the levels have no order"),
+        (lambda: agreement_summary(APART, **NONE)["fleiss_kappa"], remark("no_pairs")),
+        (lambda: agreement_summary(NOMINAL, **NONE)["krippendorff_alpha_ordinal"], remark("no_order")),
     ],
-    "pairwise": [(lambda: pairwise(ONE_CATEGORY, **NONE)[0].kappa, "only one category was used")],
+    "pairwise": [(lambda: pairwise(ONE_CATEGORY, **NONE)[0].kappa, remark("one_category"))],
     "annotator_errors": [
-        (lambda: annotator_errors(APART, [2], **NONE).together.accuracy, "no unit has two ratings"),
-        (lambda: annotator_errors(ONE_CATEGORY, [1], **NONE).together.tnr, "the reference fails no unit"),
-        (lambda: annotator_errors(APART, [2], "ann", **NONE).together.tpr, "no unit has a gold label and another one"),
+        (lambda: annotator_errors(APART, [2], **NONE).together.accuracy, remark("no_pairs")),
+        (lambda: annotator_errors(ONE_CATEGORY, [1], **NONE).together.tnr, remark("reference_fails_none")),
+        (lambda: annotator_errors(APART, [2], "ann", **NONE).together.tpr, remark("no_gold")),
     ],
     "agreement_with_rest": [
-        (lambda: agreement_with_rest(BARE, **NONE).together.percent, "the scale has no levels"),
-        (lambda: agreement_with_rest(ONE_CATEGORY, **NONE).together.kappa, "only one category was used"),
+        (lambda: agreement_with_rest(BARE, **NONE).together.percent, remark("no_levels")),
+        (lambda: agreement_with_rest(ONE_CATEGORY, **NONE).together.kappa, remark("one_category")),
     ],
     "human_ceiling": [
-        (
-            lambda: human_ceiling(APART, "bob", **NONE).difference,
-            f"no annotator has 10 {COMMON}, with two categories in use",
-        ),
-        (lambda: human_ceiling(NOMINAL, "bob", "linear", **NONE).difference, "the levels have no order"),
-        (lambda: human_ceiling(BARE, "bob", **NONE).difference, "the scale has no levels"),
+        (lambda: human_ceiling(APART, "bob", **NONE).difference, remark("no_annotator_with_majority", n=10)),
+        (lambda: human_ceiling(NOMINAL, "bob", "linear", **NONE).difference, remark("no_order")),
+        (lambda: human_ceiling(BARE, "bob", **NONE).difference, remark("no_levels")),
     ],
     "alternative_annotator_test": [
-        (lambda: alternative_annotator_test(ONE_CATEGORY, "bob", 0.2, **NONE).advantage, "no annotator has 30 items"),
-        (lambda: alternative_annotator_test(WORDS, "bob", 0.2, "rmse", **NONE).advantage, "the levels are not numbers"),
-        (lambda: alternative_annotator_test(BARE, "bob", 0.2, **NONE).winning_rate, "the scale has no levels"),
+        (
+            lambda: alternative_annotator_test(ONE_CATEGORY, "bob", 0.2, **NONE).advantage,
+            remark("no_annotator_with_items", n=30),
+        ),
+        (lambda: alternative_annotator_test(WORDS, "bob", 0.2, "rmse", **NONE).advantage, remark("not_numbers")),
+        (lambda: alternative_annotator_test(BARE, "bob", 0.2, **NONE).winning_rate, remark("no_levels")),
     ],
     "judge_under_noise": [
-        (lambda: judge_under_noise(APART, "bob", [2], "one rate", **NONE).accuracy, "no unit has two ratings"),
-        (lambda: judge_under_noise(APART, "bob", [2], "two rates", **NONE).accuracy, "no unit has three ratings"),
+        (lambda: judge_under_noise(APART, "bob", [2], "one rate", **NONE).accuracy, remark("no_pairs")),
+        (lambda: judge_under_noise(APART, "bob", [2], "two rates", **NONE).accuracy, remark("no_triples")),
     ],
     "at_threshold": [
-        (named(lambda: at_threshold(*EMPTY, 0.5, **NONE), "kappa"), "no units"),
-        (named(lambda: at_threshold([0.1, 0.9], [1, 1], [1, 2], 0.0, **NONE), "kappa"), "only one category was used"),
-        (named(lambda: at_threshold(*TEN, 0.5, **NONE), "tnr"), "no unit is negative by people"),
-        (named(lambda: at_threshold([0.1], [False], [1], 0.5, **NONE), "tpr"), "no unit is positive by people"),
-        (named(lambda: at_threshold([0.1], [True], [1], 0.5, **NONE), "precision"), "no unit is positive by the judge"),
+        (named(lambda: at_threshold(*EMPTY, 0.5, **NONE), "kappa"), remark("no_units")),
+        (named(lambda: at_threshold([0.1, 0.9], [1, 1], [1, 2], 0.0, **NONE), "kappa"), remark("one_category")),
+        (named(lambda: at_threshold(*TEN, 0.5, **NONE), "tnr"), remark("no_negative")),
+        (named(lambda: at_threshold([0.1], [False], [1], 0.5, **NONE), "tpr"), remark("no_positive")),
+        (named(lambda: at_threshold([0.1], [True], [1], 0.5, **NONE), "precision"), remark("no_positive_by_judge")),
         (
             named(lambda: at_threshold([0.1], [False], [1], 0.5, **NONE), "f1"),
-            "no unit is positive by people or by the judge",
+            remark("no_positive_by_either"),
         ),
-        (named(lambda: at_threshold(*TEN, 0.5, **NONE), "mcc"), "people or the judge used only one category"),
+        (named(lambda: at_threshold(*TEN, 0.5, **NONE), "mcc"), remark("one_category_by_either")),
     ],
     "paired_at_thresholds": [
-        (named(lambda: paired_at_thresholds([], *EMPTY, (0, 0), **NONE), "kappa"), "no units"),
+        (named(lambda: paired_at_thresholds([], *EMPTY, (0, 0), **NONE), "kappa"), remark("no_units")),
         (
             named(lambda: paired_at_thresholds(TEN[0], *TEN, (0, 0), **NONE), "tnr"),
-            "no unit is negative by people",
+            remark("no_negative"),
         ),
     ],
     "slices_at_threshold": [
         (
             lambda: slices_at_threshold(*TEN, 0.5, {"language": ["en"] * 5 + ["de"] * 5}, **NONE)[0].kappa,
-            "fewer than 10 samples in the slice",
+            remark("few_samples_in_slice", n=10),
         ),
         (
             lambda: slices_at_threshold(*TEN, 0.5, {"language": ["en"] * 10}, **NONE)[0].tpr,
-            "fewer than 10 samples outside the slice",
+            remark("few_samples_outside_slice", n=10),
         ),
     ],
     "judge_label_kappa": [
         (
             named(lambda: judge_label_kappa("x", "x", [1], scale="nominal", levels="xy", **NONE), "kappa"),
-            "fewer than 2 common units",
+            remark("few_common_units"),
         ),
         (
             named(lambda: judge_label_kappa("xx", "xx", [1, 2], scale="nominal", levels="xy", **NONE), "linear"),
-            "the levels have no order",
+            remark("no_order"),
         ),
     ],
     "paired_labels": [
         (
             named(lambda: paired_labels([], [], [], [], scale="nominal", levels="xy", **NONE), "percent"),
-            "no units",
+            remark("no_units"),
         ),
     ],
     "roc_auc": [
-        (lambda: roc_auc(*TEN, **NONE), "no unit is negative by people"),
-        (lambda: roc_auc([1.0], [False], [1], **NONE), "no unit is positive by people"),
+        (lambda: roc_auc(*TEN, **NONE), remark("no_negative")),
+        (lambda: roc_auc([1.0], [False], [1], **NONE), remark("no_positive")),
     ],
     "pr_auc": [
-        (lambda: pr_auc(*TEN, **NONE), "no unit is negative by people"),
-        (lambda: pr_auc([1.0], [False], [1], **NONE), "no unit is positive by people"),
+        (lambda: pr_auc(*TEN, **NONE), remark("no_negative")),
+        (lambda: pr_auc([1.0], [False], [1], **NONE), remark("no_positive")),
     ],
     **{
         statistic.__name__: [
             (lambda statistic=statistic: statistic([1.0], [2.0], [1], **NONE), FEW),
-            (lambda statistic=statistic: statistic([1, 1], [1, 2], [1, 2], **NONE), "all scores are equal"),
-            (lambda statistic=statistic: statistic([1, 2], [1, 1], [1, 2], **NONE), "all human values are equal"),
+            (lambda statistic=statistic: statistic([1, 1], [1, 2], [1, 2], **NONE), remark("equal_scores")),
+            (lambda statistic=statistic: statistic([1, 2], [1, 1], [1, 2], **NONE), remark("equal_human_values")),
         ]
         for statistic in (pearson, spearman, kendall)
     },
     "bland_altman": [
-        (named(lambda: bland_altman(*EMPTY, **NONE), "bias"), "no units"),
+        (named(lambda: bland_altman(*EMPTY, **NONE), "bias"), remark("no_units")),
         (named(lambda: bland_altman([1.0], [2.0], [1], **NONE), "lower_limit"), FEW),
     ],
     "calibration_figures": [
-        (named(lambda: calibration_figures(*EMPTY, **NONE), "kappa"), "no units"),
-        (named(lambda: calibration_figures(*TEN, **NONE), "kappa"), "only one category was used"),
-        (named(lambda: calibration_figures(*TEN, **NONE), "brier"), "the method gives no probabilities"),
+        (named(lambda: calibration_figures(*EMPTY, **NONE), "kappa"), remark("no_units")),
+        (named(lambda: calibration_figures(*TEN, **NONE), "kappa"), remark("one_category")),
+        (named(lambda: calibration_figures(*TEN, **NONE), "brier"), remark("no_probabilities")),
         (
             named(lambda: calibration_figures([1, 0], [0, 0], [1, 2], probability=[1.0, 0.2], **NONE), "log_loss"),
-            "infinite: 1 of 2 units were given 0 or 1 and turned out otherwise",
+            remark("infinite_log_loss", wrong=1, n=2),
         ),
     ],
-    "risk_coverage": [(named(lambda: risk_coverage(*EMPTY, 0.5, **NONE), "aurc"), "no units")],
+    "risk_coverage": [(named(lambda: risk_coverage(*EMPTY, 0.5, **NONE), "aurc"), remark("no_units"))],
     "certified_region": [
         (
             lambda: certified_region(*TEN, 0.5, [0.9]).error,
-            "no decision lies this far from the threshold",
+            remark("no_decision_so_far"),
         ),
     ],
     "share_inside": [
         (
             lambda: share_inside(certified_region(*TEN, 0.5, [0.9]), [1.0], [1], **NONE),
-            "no region: no decision lies this far from the threshold",
+            remark("no_region", why=remark("no_decision_so_far")),
         ),
     ],
     "corrected_rate": [
-        (named(lambda: corrected_rate(*EMPTY, [1, 0], [3, 4], **NONE), "rate"), "no unit is positive by people"),
-        (named(lambda: corrected_rate(*ALL_NEGATIVE, **NONE), "rate"), "no unit is positive by people"),
-        (named(lambda: corrected_rate(*ALL_NEGATIVE, **NONE), "tpr"), "no unit is positive by people"),
-        (named(lambda: corrected_rate(*ALL_NEGATIVE, **NONE), "signal"), "no unit is positive by people"),
-        (named(lambda: corrected_rate(*ALL_POSITIVE, **NONE), "rate"), "no unit is negative by people"),
-        (named(lambda: corrected_rate(*ALL_POSITIVE, **NONE), "tnr"), "no unit is negative by people"),
-        (named(lambda: corrected_rate(*ALL_POSITIVE, **NONE), "signal"), "no unit is negative by people"),
-        (named(lambda: corrected_rate([1, 0], [1, 0], [1, 2], [], [], **NONE), "rate"), "no unlabelled units"),
-        (named(lambda: corrected_rate([1, 0], [1, 0], [1, 2], [], [], **NONE), "judged"), "no unlabelled units"),
+        (named(lambda: corrected_rate(*EMPTY, [1, 0], [3, 4], **NONE), "rate"), remark("no_positive")),
+        (named(lambda: corrected_rate(*ALL_NEGATIVE, **NONE), "rate"), remark("no_positive")),
+        (named(lambda: corrected_rate(*ALL_NEGATIVE, **NONE), "tpr"), remark("no_positive")),
+        (named(lambda: corrected_rate(*ALL_NEGATIVE, **NONE), "signal"), remark("no_positive")),
+        (named(lambda: corrected_rate(*ALL_POSITIVE, **NONE), "rate"), remark("no_negative")),
+        (named(lambda: corrected_rate(*ALL_POSITIVE, **NONE), "tnr"), remark("no_negative")),
+        (named(lambda: corrected_rate(*ALL_POSITIVE, **NONE), "signal"), remark("no_negative")),
+        (named(lambda: corrected_rate([1, 0], [1, 0], [1, 2], [], [], **NONE), "rate"), remark("no_unlabelled")),
+        (named(lambda: corrected_rate([1, 0], [1, 0], [1, 2], [], [], **NONE), "judged"), remark("no_unlabelled")),
         (named(lambda: corrected_rate(*GUESSED, [1, 0], [5, 6], **ASKED), "rate"), BY_CHANCE),
         (
             named(lambda: corrected_rate([1, 0, 1, 0, 0], [1, 1, 0, 0, 0], range(5), [1], [5], **ASKED), "rate"),
-            "the interval of TPR + TNR - 1 contains 0: the judge carries no signal",
+            remark("no_signal"),
         ),
     ],
     "ppi_mean": [
         *(
-            (named(lambda: ppi_mean(*EMPTY, [0.5], [1], **NONE), name), "no labelled units")
+            (named(lambda: ppi_mean(*EMPTY, [0.5], [1], **NONE), name), remark("no_labelled"))
             for name in ("tuned", "plain", "classical")
         ),
         *(
-            (named(lambda: ppi_mean([1, 0], [0.5, 0.4], [1, 2], [], [], **NONE), name), "no unlabelled units")
+            (named(lambda: ppi_mean([1, 0], [0.5, 0.4], [1, 2], [], [], **NONE), name), remark("no_unlabelled"))
             for name in ("tuned", "plain")
         ),
     ],
-    "weighted_mean": [(lambda: weighted_mean(*EMPTY, [], **NONE), "no units")],
+    "weighted_mean": [(lambda: weighted_mean(*EMPTY, [], **NONE), remark("no_units"))],
     "weighted_at_threshold": [
-        (named(lambda: weighted_at_threshold(*EMPTY, 0.5, [], [], **NONE), "kappa"), "no units"),
-        (named(lambda: weighted_at_threshold(*EMPTY, 0.5, [], [], **NONE), "accuracy"), "no units"),
+        (named(lambda: weighted_at_threshold(*EMPTY, 0.5, [], [], **NONE), "kappa"), remark("no_units")),
+        (named(lambda: weighted_at_threshold(*EMPTY, 0.5, [], [], **NONE), "accuracy"), remark("no_units")),
         (
             named(lambda: weighted_at_threshold([0.1, 0.9], [1, 1], [1, 2], 0.0, *DRAWN, **NONE), "kappa"),
-            "only one category was used",
+            remark("one_category"),
         ),
         (
             named(lambda: weighted_at_threshold([0.1, 0.9], [1, 1], [1, 2], 0.5, *DRAWN, **NONE), "tnr"),
-            "no unit is negative by people",
+            remark("no_negative"),
         ),
         (
             named(lambda: weighted_at_threshold([0.1, 0.9], [0, 0], [1, 2], 0.5, *DRAWN, **NONE), "tpr"),
-            "no unit is positive by people",
+            remark("no_positive"),
         ),
     ],
     "mean_over_samples": [
-        (lambda: mean_over_samples([], [], **NONE), "no samples"),
-        (lambda: mean_over_samples([faithfulness([])] * 2, [1, 2], **NONE), "undefined in every sample"),
+        (lambda: mean_over_samples([], [], **NONE), remark("no_samples")),
+        (lambda: mean_over_samples([faithfulness([])] * 2, [1, 2], **NONE), remark("undefined_in_every_sample")),
     ],
-    "clustered_share": [(lambda: clustered_share([], [], name="share", undefined="no trials"), "no trials")],
-    "watch_drift": [(lambda: watch_drift(*EMPTY, 0.05).error, "no units")],
+    "clustered_share": [
+        (lambda: clustered_share([], [], name="share", undefined=remark("no_units")), remark("no_units")),
+    ],
+    "watch_drift": [(lambda: watch_drift(*EMPTY, 0.05).error, remark("no_units"))],
     "self_consistency": [
         (
             lambda: self_consistency([1, 2], ["ann"] * 2, "xy", [1, 2], **NONE).pooled.agreement,
-            "no unit was rated twice by the same rater",
+            remark("nothing_rated_twice"),
         ),
         (
             lambda: self_consistency([1, 1, 2], ["ann", "ann", "bob"], "xyx", [1, 1, 2], **NONE).raters[1].flip_rate,
-            "this rater rated no unit twice",
+            remark("rater_rated_nothing_twice"),
         ),
     ],
-    "kappa_at_look": [(lambda: kappa_at_look(Estimate.undefined("no units"), 2), "no units")],
+    "kappa_at_look": [(lambda: kappa_at_look(Estimate.undefined(remark("no_units")), 2), remark("no_units"))],
 }
 CASES = [(name, number) for name, cases in UNDEFINED.items() for number in range(len(cases))]
 
@@ -925,10 +928,10 @@ def test_undefined_is_none_with_a_reason(name, number):
 
 def test_undefined_beyond_estimates():
     """Results that are no estimates say why in a field of their own, or are empty."""
-    assert fit_dawid_skene(APART).reason == "no unit has two ratings"
-    assert sweep([], []).reason == "no units"
+    assert fit_dawid_skene(APART).reason == remark("no_pairs")
+    assert sweep([], []).reason == remark("no_units")
     assert isinstance(fitted := fit_calibrator("platt", [1, 1], [True, False]), NotFitted)
-    assert fitted.reason == "all scores are equal"
+    assert fitted.reason == remark("equal_scores")
     assert isinstance(cross_fit("threshold", [1, 2], [0, 1], [1, 2], rng=np.random.default_rng(1)), NotFitted)
     consensus = consensus_labels(APART)
     assert (consensus.label.tolist(), consensus.ties) == ([0, 1], 0)
@@ -938,9 +941,9 @@ def test_undefined_beyond_estimates():
     assert prevalence(BARE) == []
     with pytest.raises(ValueError, match="a mean needs ordered levels that are numbers"):
         mean_value(WORDS)
-    unknown = Estimate.undefined("no units")
+    unknown = Estimate.undefined(remark("no_units"))
     trust = trust_verdict(kappa=unknown, calibrated=None, auc=unknown, ceiling=None, labels=0, clusters=0)
-    assert trust.verdict == "not enough labels"
+    assert trust.verdict == "not_enough_labels"
 
 
 #: Public functions that are always defined, or that say otherwise in no estimate (test_undefined_beyond_estimates, or

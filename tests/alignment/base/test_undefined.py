@@ -25,6 +25,7 @@ from alignment import (
     spearman,
     sweep,
 )
+from alignment.base.remark import remark
 
 NONE = {"interval": "none"}
 A, B = "rater 0", "rater 1"
@@ -58,38 +59,38 @@ STATISTICS = {
     "icc consistency": lambda ratings: intraclass_correlation(ratings, "consistency", **NONE),
 }
 UNDEFINED = [
-    ("cohen", "one category", "only one category was used"),
-    ("quadratic", "one category", "only one category was used"),
-    ("fleiss", "one category", "only one category was used"),
-    ("alpha", "one category", "only one category was used"),
-    ("alpha ordinal", "one category", "only one category was used"),
-    ("alpha interval", "one category", "only one category was used"),
-    ("alpha interval", "no levels, one value", "only one value was used"),
-    ("mean", "one category", "only one category was used in every pair"),
-    ("mean", "plain", "no pair of raters has 10 common units"),
-    ("cohen", "one common unit", "fewer than 2 common units"),
-    ("cohen", "no common unit", "fewer than 2 common units"),
-    ("percent", "no common unit", "no unit has two ratings"),
-    ("fleiss", "no common unit", "no unit has two ratings"),
-    ("ac1", "no common unit", "no unit has two ratings"),
-    ("alpha", "no common unit", "no unit has two ratings"),
-    ("alpha interval", "no levels, no common unit", "no unit has two ratings"),
-    ("linear", "nominal", "the levels have no order"),
-    ("quadratic", "nominal", "the levels have no order"),
-    ("mean linear", "nominal", "the levels have no order"),
-    ("alpha ordinal", "nominal", "the levels have no order"),
-    ("alpha interval", "nominal", "the levels have no order"),
-    ("alpha interval", "words in order", "the levels are not numbers"),
-    ("icc", "one category", "only one value was used"),
-    ("icc agreement", "no levels, one value", "only one value was used"),
-    ("icc", "one common unit", "fewer than 2 units have two ratings"),
-    ("icc", "no levels, no common unit", "no unit has two ratings"),
-    ("icc consistency", "one common unit", "no two raters have 2 units in common: no complete table"),
-    ("icc consistency", "no levels, no common unit", "no two raters have 2 units in common: no complete table"),
-    ("icc", "nominal", "the levels have no order"),
-    ("icc agreement", "words in order", "the levels are not numbers"),
+    ("cohen", "one category", remark("one_category")),
+    ("quadratic", "one category", remark("one_category")),
+    ("fleiss", "one category", remark("one_category")),
+    ("alpha", "one category", remark("one_category")),
+    ("alpha ordinal", "one category", remark("one_category")),
+    ("alpha interval", "one category", remark("one_category")),
+    ("alpha interval", "no levels, one value", remark("one_value")),
+    ("mean", "one category", remark("one_category_in_every_pair")),
+    ("mean", "plain", remark("no_pair_with_common_units", n=10)),
+    ("cohen", "one common unit", remark("few_common_units")),
+    ("cohen", "no common unit", remark("few_common_units")),
+    ("percent", "no common unit", remark("no_pairs")),
+    ("fleiss", "no common unit", remark("no_pairs")),
+    ("ac1", "no common unit", remark("no_pairs")),
+    ("alpha", "no common unit", remark("no_pairs")),
+    ("alpha interval", "no levels, no common unit", remark("no_pairs")),
+    ("linear", "nominal", remark("no_order")),
+    ("quadratic", "nominal", remark("no_order")),
+    ("mean linear", "nominal", remark("no_order")),
+    ("alpha ordinal", "nominal", remark("no_order")),
+    ("alpha interval", "nominal", remark("no_order")),
+    ("alpha interval", "words in order", remark("not_numbers")),
+    ("icc", "one category", remark("one_value")),
+    ("icc agreement", "no levels, one value", remark("one_value")),
+    ("icc", "one common unit", remark("few_paired_units")),
+    ("icc", "no levels, no common unit", remark("no_pairs")),
+    ("icc consistency", "one common unit", remark("no_complete_table")),
+    ("icc consistency", "no levels, no common unit", remark("no_complete_table")),
+    ("icc", "nominal", remark("no_order")),
+    ("icc agreement", "words in order", remark("not_numbers")),
     *(
-        (name, "no levels", "the scale has no levels")
+        (name, "no levels", remark("no_levels"))
         for name in ("cohen", "linear", "mean", "percent", "fleiss", "ac1", "alpha", "alpha ordinal")
     ),
 ]
@@ -106,10 +107,10 @@ def test_agreement(from_rows, statistic, ratings, reason):
 @pytest.mark.parametrize(
     ("score", "human", "reason"),
     [
-        ([], [], "fewer than 2 units"),
-        ([1.0], [2.0], "fewer than 2 units"),
-        ([0.1 + 0.2, 0.3, 0.3], [1, 2, 3], "all scores are equal"),
-        ([1, 2, 3], [2, 2, 2], "all human values are equal"),
+        ([], [], remark("few_units")),
+        ([1.0], [2.0], remark("few_units")),
+        ([0.1 + 0.2, 0.3, 0.3], [1, 2, 3], remark("equal_scores")),
+        ([1, 2, 3], [2, 2, 2], remark("equal_human_values")),
     ],
 )
 @pytest.mark.parametrize("statistic", [pearson, spearman, kendall])
@@ -118,38 +119,43 @@ def test_correlation(statistic, score, human, reason):
 
 
 def test_roc_auc():
-    assert roc_auc([1, 2], [True, True], [1, 2], **NONE).reason == "no unit is negative by people"
-    assert roc_auc([1, 2], [False, False], [1, 2], **NONE).reason == "no unit is positive by people"
+    assert roc_auc([1, 2], [True, True], [1, 2], **NONE).reason == remark("no_negative")
+    assert roc_auc([1, 2], [False, False], [1, 2], **NONE).reason == remark("no_positive")
     assert roc_auc([], [], [], **NONE).value is None
 
 
 def test_rates_without_units_in_their_denominator(rng):
     negative = at_threshold([0.1, 0.2], [False, False], [1, 2], 0.5, rng=rng)
     assert negative.confusion == [[2, 0], [0, 0]]
-    assert negative.tpr.reason == "no unit is positive by people"
-    assert negative.precision.reason == "no unit is positive by the judge"
-    assert negative.f1.reason == "no unit is positive by people or by the judge"
-    assert negative.kappa.reason == "only one category was used"
-    assert negative.mcc.reason == "people or the judge used only one category"
+    assert negative.tpr.reason == remark("no_positive")
+    assert negative.precision.reason == remark("no_positive_by_judge")
+    assert negative.f1.reason == remark("no_positive_by_either")
+    assert negative.kappa.reason == remark("one_category")
+    assert negative.mcc.reason == remark("one_category_by_either")
     assert (negative.tnr.value, negative.accuracy.value) == (1.0, 1.0)
     positive = at_threshold([0.8, 0.9], [True, True], [1, 2], 0.5, rng=rng)
-    assert positive.tnr.reason == "no unit is negative by people"
+    assert positive.tnr.reason == remark("no_negative")
 
 
 def test_no_units(rng):
     empty = at_threshold([], [], [], 0.5, rng=rng)
     assert empty.confusion == [[0, 0], [0, 0]]
-    assert (empty.kappa.reason, empty.accuracy.reason) == ("no units", "no units")
+    assert (empty.kappa.reason, empty.accuracy.reason) == (remark("no_units"), remark("no_units"))
     swept = sweep([], [])
-    assert (swept.best_index, swept.best_threshold, swept.best_kappa, swept.reason) == (None, None, None, "no units")
+    assert (swept.best_index, swept.best_threshold, swept.best_kappa, swept.reason) == (
+        None,
+        None,
+        None,
+        remark("no_units"),
+    )
     labels = judge_label_kappa([], [], [], scale="binary", levels=[0, 1], rng=rng)
-    assert labels.kappa.reason == "fewer than 2 common units"
+    assert labels.kappa.reason == remark("few_common_units")
 
 
 def test_sweep_without_a_defined_kappa():
     swept = sweep([0.5, 0.5], [True, True])
     assert swept.best_kappa is None
-    assert swept.reason == "only one category was used at every threshold"
+    assert swept.reason == remark("one_category_at_every_threshold")
     assert np.isnan(swept.kappa).all()
 
 
@@ -184,7 +190,7 @@ def test_one_cluster_has_a_value_and_no_interval(from_rows, rng):
     ratings = from_rows([[1, 2, 1, 2], [1, 2, 2, 2]], [1, 2], clusters=[0, 0, 0, 0])
     for estimate in (cohen_kappa(ratings, A, B, rng=rng), percent_agreement(ratings, rng=rng)):
         assert estimate.value is not None
-        assert (estimate.low, estimate.reason) == (None, "fewer than 2 clusters: no interval")
+        assert (estimate.low, estimate.reason) == (None, remark("few_clusters"))
 
 
 def test_mostly_undefined_resamples_void_the_interval(rng):
@@ -198,7 +204,7 @@ def test_kendall_has_no_bootstrap_of_many_clusters(rng):
     column = rng.normal(size=2_001)
     estimate = kendall(column, column + rng.normal(size=2_001), range(2_001), interval="bootstrap", rng=rng)
     assert estimate.value is not None
-    assert estimate.reason == "more than 2000 clusters: use influence functions"
+    assert estimate.reason == remark("many_clusters", n=2000)
 
 
 @pytest.mark.parametrize(

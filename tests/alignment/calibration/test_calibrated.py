@@ -8,6 +8,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, confusion_matrix, log_loss
 
 from alignment import IsotonicCalibrator, NotFitted, PlattCalibrator
+from alignment.base.remark import remark
 from alignment.report import Criterion, Evidence, Judged, JudgeScores, Option, reference_of, report_figures
 from alignment.report.calibration import (
     ANSWERS_LABELS,
@@ -146,10 +147,15 @@ def test_a_judge_that_knows_nothing_has_no_calibrator():
     judged = judged_of(evidence(lambda grade, rng: -grade))
     found = probability_figures(judged)
     assert found["chosen"] is None
-    assert "better scores do not go with better labels" in found["why_none"]
+    nothing = remark("nothing_to_calibrate")
+    assert found["why_none"]["code"] == "no_method"
+    assert {found["why_none"][method]["code"] for method in ("platt", "isotonic")} <= {
+        "nothing_to_calibrate",
+        "without_fold",
+    }
     assert found["points"] == []
     assert isinstance(chosen_calibrator(judged), NotFitted)
-    assert "better scores" in grade_figures(judged)["reason"]
+    assert grade_figures(judged)["reason"] == nothing
 
 
 def test_a_judge_of_labels_has_no_score():
@@ -163,7 +169,7 @@ def test_a_judge_of_labels_has_no_score():
 
 def test_one_class_is_a_reason():
     judged = judged_of(evidence(noisy, passes=(1, 2, 3, 4, 5)))
-    assert "are positive by people" in chosen_calibrator(judged).reason
+    assert chosen_calibrator(judged).reason["code"] == "all_positive_in_part"
     json.dumps(probability_figures(judged), allow_nan=False)
 
 

@@ -17,6 +17,7 @@ from alignment import (
     reference_majority,
     sweep,
 )
+from alignment.base.remark import remark
 
 SEEDS = range(4)
 BINARY = ("threshold", "platt", "isotonic")
@@ -181,16 +182,12 @@ def test_a_single_outlier_does_not_stop_newton():
 
 
 NOT_FITTED = {
-    "no units": ([], [], "no units"),
-    "all pass": ([1, 2], [1, 1], "no unit is negative by people"),
-    "all fail": ([1, 2], [0, 0], "no unit is positive by people"),
-    "constant scores": ([3, 3, 3], [0, 1, 1], "all scores are equal"),
-    "scores closer than numbers": ([0.0, 5e-324], [0, 1], "all scores are equal"),
-    "the wrong way round": (
-        [1, 2, 3, 4],
-        [1, 1, 0, 0],
-        "better scores do not go with better labels: there is nothing to calibrate",
-    ),
+    "no units": ([], [], remark("no_units")),
+    "all pass": ([1, 2], [1, 1], remark("no_negative")),
+    "all fail": ([1, 2], [0, 0], remark("no_positive")),
+    "constant scores": ([3, 3, 3], [0, 1, 1], remark("equal_scores")),
+    "scores closer than numbers": ([0.0, 5e-324], [0, 1], remark("equal_scores")),
+    "the wrong way round": ([1, 2, 3, 4], [1, 1, 0, 0], remark("nothing_to_calibrate")),
 }
 
 
@@ -202,7 +199,7 @@ def test_not_fitted(method, what):
 
 
 def test_cutpoints_with_one_level_used():
-    assert fit_calibrator("cutpoints", [1, 2], [1, 1], levels=3) == NotFitted("only one category was used")
+    assert fit_calibrator("cutpoints", [1, 2], [1, 1], levels=3) == NotFitted(remark("one_category"))
 
 
 @pytest.mark.parametrize(
@@ -257,10 +254,10 @@ def test_folds_are_stratified_seeded_and_blind_to_the_order_of_rows():
 
 def test_cross_fitting_that_cannot_be(rng):
     few = cross_fit("platt", [1, 2, 3], [0, 1, 1], [1, 2, 3], rng=rng)
-    assert few == NotFitted("3 clusters are fewer than 5 folds")
+    assert few == NotFitted(remark("fewer_clusters_than_folds", n=3, folds=5))
     rare = cross_fit("platt", np.arange(10.0), np.arange(10) == 9, np.arange(10), rng=rng)
     assert isinstance(rare, NotFitted)
-    assert rare.reason.endswith("of 5: no unit is positive by people")
+    assert rare.reason in [remark("without_fold", fold=at, folds=5, why=remark("no_positive")) for at in range(1, 6)]
 
 
 def test_on_noise_cross_fitting_shows_none_of_the_luck_of_fitting():

@@ -10,6 +10,7 @@ from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
 from alignment import at_threshold, calibration_figures, evaluate_calibrator, fit_calibrator
+from alignment.base.remark import remark
 from alignment.calibration.calibrators import ThresholdCalibrator
 from alignment.calibration.reliability import equal_mass_bins
 
@@ -162,7 +163,7 @@ def test_evaluate_applies_the_calibrator(rng):
     figures = evaluate_calibrator(threshold, score[100:], human[100:], cluster[100:], interval="influence")
     at = at_threshold(score[100:], human[100:], cluster[100:], threshold.threshold, interval="influence")
     assert figures.kappa == at.kappa
-    assert {figures.brier.reason, figures.ece.reason} == {"the method gives no probabilities"}
+    assert figures.brier.reason == figures.ece.reason == remark("no_probabilities")
     assert figures.points == ()
     platt = fit_calibrator("platt", score[:100], human[:100])
     assert evaluate_calibrator(platt, score[100:], human[100:], cluster[100:], rng=rng).brier.low > 0
@@ -178,16 +179,16 @@ def test_levels_have_quadratic_kappa(rng):
 
 def test_undefined(rng):
     certain = figures_of([0.0, 1.0, 0.7], [True, True, True], **NONE)
-    assert certain.log_loss.reason == "infinite: 1 of 3 units were given 0 or 1 and turned out otherwise"
+    assert certain.log_loss.reason == remark("infinite_log_loss", wrong=1, n=3)
     assert certain.brier.value == pytest.approx((1 + 0.09) / 3)
     right = figures_of([0.0, 1.0], [False, True], rng=rng)
     assert (right.log_loss.value, right.brier.value, right.ece.value) == (0.0, 0.0, 0.0)
-    assert right.brier.reason == "nothing varies between clusters: no interval"
+    assert right.brier.reason == remark("no_variation")
     empty = figures_of([], [], rng=rng)
     for figure in (empty.kappa, empty.brier, empty.log_loss, empty.ece, empty.ece_if_perfect):
-        assert (figure.value, figure.reason) == (None, "no units")
+        assert (figure.value, figure.reason) == (None, remark("no_units"))
     one = figures_of([0.7, 0.8], [True, True], rng=rng)
-    assert one.kappa.reason == "only one category was used"
+    assert one.kappa.reason == remark("one_category")
     assert one.brier.value is not None
     for figures in (certain, right, empty, one):
         json.dumps([figures.brier.as_dict(), figures.log_loss.as_dict(), figures.ece.as_dict()], allow_nan=False)

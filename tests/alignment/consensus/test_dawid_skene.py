@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alignment import Ratings, fit_dawid_skene
+from alignment.base.remark import remark
 
 # Table 1 of the paper: 45 patients; three readings by observer 1, one by each of observers 2 to 5.
 PATIENTS = """
@@ -163,7 +164,7 @@ def test_a_careless_rater_weighs_less(rng):
 def test_ones_own_repeats_are_no_second_opinion(from_rows):
     twice = from_rows(["xy", "xx"], "xy", "nominal")
     assert fit_dawid_skene(twice).reason is None
-    assert fit_dawid_skene(twice, same_rater={"rater 1": "rater 0"}).reason == "no unit has two ratings"
+    assert fit_dawid_skene(twice, same_rater={"rater 1": "rater 0"}).reason == remark("no_pairs")
 
 
 def test_equally_probable_is_no_label(from_rows):
@@ -173,7 +174,7 @@ def test_equally_probable_is_no_label(from_rows):
 
 @pytest.mark.parametrize(
     ("rows", "reason"),
-    [([], "no units"), (["x", "y"], None), ([["x", None], [None, "y"]], "no unit has two ratings")],
+    [([], remark("no_units")), (["x", "y"], None), ([["x", None], [None, "y"]], remark("no_pairs"))],
 )
 def test_nothing_to_learn_from(from_rows, rows, reason):
     fitted = fit_dawid_skene(from_rows(rows, "xy", "nominal"))

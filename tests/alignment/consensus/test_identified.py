@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from alignment import Ratings
+from alignment.base.remark import Remark, remark
 from alignment.consensus.dawid_skene import FEWEST_UNITS, why_unidentified
 
 
@@ -25,17 +26,17 @@ def test_three_who_meet_are_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("panels", "said"),
+    ("panels", "reason"),
     [
-        (["a"], "0 people labelled units that others labelled too"),
-        (["ab"], "2 people labelled units that others labelled too"),
-        (["ab", "c"], "2 people labelled units that others labelled too"),
+        (["a"], remark("few_people", n=0, needed=3)),
+        (["ab"], remark("few_people", n=2, needed=3)),
+        (["ab", "c"], remark("few_people", n=2, needed=3)),
         # Three marginals and three pairs fix 6; the class share and six error rates are 7.
-        (["ab", "bc", "ca"], "7 unknowns, and people overlap so little that their labels fix only 6"),
+        (["ab", "bc", "ca"], remark("little_overlap", unknown=7, fixed=6)),
     ],
 )
-def test_too_few_meet(panels: list[str], said: str) -> None:
-    assert said in str(why_unidentified(table(rows(90, panels))))
+def test_too_few_meet(panels: list[str], reason: Remark) -> None:
+    assert why_unidentified(table(rows(90, panels))) == reason
 
 
 def test_four_in_pairs_are_enough() -> None:
@@ -52,7 +53,7 @@ def test_too_few_units() -> None:
 
 
 def test_one_value_says_nothing_about_errors() -> None:
-    assert why_unidentified(table(rows(40, ["abc"], "x"))) == "only one value was used"
+    assert why_unidentified(table(rows(40, ["abc"], "x"))) == remark("one_value")
 
 
 def test_nothing_at_all() -> None:

@@ -6,6 +6,7 @@ from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
 from alignment import Ratings, alternative_annotator_test
+from alignment.base.remark import remark
 
 JUDGES = ("gemini_flash", "gemini_pro", "gpt-4o", "gpt-4o-mini", "llama-31", "mistral-v03")
 NONE = {"interval": "none"}
@@ -181,21 +182,23 @@ def test_a_perfect_judge_among_people_who_agree(from_rows, rng):
     assert (found.winning_rate.value, found.advantage.value, found.passes) == (1.0, 1.0, True)
     assert [row.p for row in found.annotators] == [0.0] * 3
     assert found.winning_rate.low is None
-    assert found.winning_rate.reason == "a share of tests passed carries no interval"
+    assert found.winning_rate.reason == remark("no_interval_of_tests")
 
 
 def test_too_few_items(from_rows):
     found = alternative_annotator_test(from_rows([[1, 2] * 5] * 3, [1, 2]), "rater 2", 0.1, **NONE)
     assert (found.winning_rate.value, found.passes, found.passes_clustered) == (None, None, None)
-    assert found.winning_rate.reason == found.advantage.reason == "no annotator has 30 items"
-    assert [(row.n, row.reason, row.rejected) for row in found.annotators] == [(10, "fewer than 30 items", False)] * 2
+    assert found.winning_rate.reason == found.advantage.reason == remark("no_annotator_with_items", n=30)
+    assert [(row.n, row.reason, row.rejected) for row in found.annotators] == [
+        (10, remark("few_items", n=30), False)
+    ] * 2
 
 
 def test_single_labels(from_rows):
     found = alternative_annotator_test(from_rows([[1, 2] * 20, [1, 2] * 20], [1, 2]), "rater 1", 0.1, **NONE)
     assert found.annotators[0].n == 0
-    assert found.annotators[0].advantage.reason == "no item that the judge and another person rated"
-    assert found.winning_rate.reason == "no annotator has 30 items"
+    assert found.annotators[0].advantage.reason == remark("no_shared_item")
+    assert found.winning_rate.reason == remark("no_annotator_with_items", n=30)
 
 
 def test_nobody(from_rows):
@@ -204,14 +207,14 @@ def test_nobody(from_rows):
         alternative_annotator_test(empty, "judge", 0.1, **NONE)
     alone = alternative_annotator_test(from_rows([[1, 2]], [1, 2]), "rater 0", 0.1, **NONE)
     assert alone.annotators == []
-    assert alone.winning_rate.reason == "no annotator has 30 items"
+    assert alone.winning_rate.reason == remark("no_annotator_with_items", n=30)
 
 
 @pytest.mark.parametrize(
     ("levels", "scale", "scoring", "reason"),
     [
-        (None, "interval", "match", "the scale has no levels"),
-        ("xy", "nominal", "rmse", "the levels are not numbers"),
+        (None, "interval", "match", remark("no_levels")),
+        ("xy", "nominal", "rmse", remark("not_numbers")),
     ],
 )
 def test_scoring_without_meaning(from_rows, levels, scale, scoring, reason):

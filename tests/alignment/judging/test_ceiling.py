@@ -8,6 +8,7 @@ from scipy.special import stdtrit
 from sklearn.metrics import cohen_kappa_score
 
 from alignment import CeilingVerdict, Estimate, Ratings, ceiling_verdict, cohen_kappa, human_ceiling
+from alignment.base.remark import remark
 
 FIELDS = ("unit", "rater", "value", "cluster")
 
@@ -139,7 +140,7 @@ def test_a_judge_who_repeats_an_annotator_has_that_annotators_kappa(panel_of):
     )
     row = human_ceiling(copied, "judge", interval="influence").annotators[0]
     assert (row.difference.value, row.alone.value) == (0.0, 1.0)
-    assert row.difference.reason == "nothing varies between clusters: no interval"
+    assert row.difference.reason == remark("no_variation")
 
 
 def simulated(rng, judge_right, people_right=0.8, units=2_000):
@@ -171,11 +172,11 @@ def test_verdicts(rng, judge_right, units, verdict):
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [
-        (-0.04, 0.1, "at or above the ceiling"),
-        (-0.04, -0.01, "at or above the ceiling"),
-        (-0.05, 0.1, "not enough labels"),
-        (-0.2, -0.01, "below the ceiling"),
-        (-0.2, 0.0, "not enough labels"),
+        (-0.04, 0.1, "at_or_above_ceiling"),
+        (-0.04, -0.01, "at_or_above_ceiling"),
+        (-0.05, 0.1, "not_enough_labels"),
+        (-0.2, -0.01, "below_ceiling"),
+        (-0.2, 0.0, "not_enough_labels"),
     ],
 )
 def test_what_an_interval_says(low, high, verdict):
@@ -183,15 +184,15 @@ def test_what_an_interval_says(low, high, verdict):
 
 
 def test_no_interval_is_not_enough():
-    assert ceiling_verdict(Estimate(0.3, None, None, reason="no interval was asked for")) == "not enough labels"
+    assert ceiling_verdict(Estimate(0.3, None, None, reason=remark("no_interval_asked"))) == "not_enough_labels"
 
 
 def test_too_few_common_units(panel_of):
     ratings = panel_of(9, units=20)
     found = human_ceiling(ratings, "rater 4", min_common=25, interval="none")
-    common = "25 units in common with the judge and a majority of the others"
-    assert {row.difference.reason for row in found.annotators} == {f"fewer than {common}"}
-    assert found.difference.reason == f"no annotator has {common}, with two categories in use"
+    few = remark("few_units_with_majority", n=25)
+    assert [row.difference.reason for row in found.annotators] == [few] * len(found.annotators)
+    assert found.difference.reason == remark("no_annotator_with_majority", n=25)
     assert found.verdict is CeilingVerdict.NOT_ENOUGH
 
 
@@ -202,21 +203,21 @@ def test_single_labels_and_no_judge_in_common(from_rows):
     assert found.difference.value is None
     assert found.annotators[0].alone.value == 1.0
     apart = from_rows([[1, 2, None, None], [1, 1, None, None], [None, None, 1, 2]], [1, 2])
-    assert human_ceiling(apart, "rater 2", interval="none").annotators[0].alone.reason == "fewer than 2 common units"
+    assert human_ceiling(apart, "rater 2", interval="none").annotators[0].alone.reason == remark("few_common_units")
 
 
 def test_one_category(from_rows):
     same = from_rows([[1] * 12] * 3, [1, 2])
     found = human_ceiling(same, "rater 2", interval="none")
-    assert found.annotators[0].difference.reason == "only one category was used"
+    assert found.annotators[0].difference.reason == remark("one_category")
     assert found.difference.value is None
 
 
 def test_scales_without_meaning(from_rows):
     bare = human_ceiling(from_rows([[0.1, 0.2]] * 3, None, "interval"), "rater 2", interval="none")
-    assert bare.difference.reason == bare.annotators[0].alone.reason == "the scale has no levels"
+    assert bare.difference.reason == bare.annotators[0].alone.reason == remark("no_levels")
     nominal = human_ceiling(from_rows(["xy"] * 3, "xy", "nominal"), "rater 2", "linear", interval="none")
-    assert nominal.difference.reason == "the levels have no order"
+    assert nominal.difference.reason == remark("no_order")
 
 
 def test_a_stranger_for_a_judge(panel_of):

@@ -8,6 +8,7 @@ from scipy import stats
 
 from alignment import at_threshold, corrected_rate, rogan_gladen
 from alignment.base.bootstrap import resampled_kinds
+from alignment.base.remark import remark
 
 NONE = {"interval": "none"}
 INFLUENCE = {"interval": "influence"}
@@ -197,19 +198,19 @@ def test_a_judge_that_never_erred_leaves_the_judged_share_and_no_interval(rng, k
     """Its errors can't be known to be 0; from those that were not seen nothing can be resampled either."""
     rate = corrected_rate(*columns(10, 0, 0, 10, 25, 75), interval=kind, rng=rng).rate
     assert (rate.value, rate.low) == (0.75, None)
-    assert rate.reason.startswith("nothing varies among the labelled units")
+    assert rate.reason == remark("no_errors_seen")
 
 
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
-        ((0, 0, 3, 9, 5, 5), "no unit is negative by people"),
-        ((9, 3, 0, 0, 5, 5), "no unit is positive by people"),
-        ((0, 0, 0, 0, 5, 5), "no unit is positive by people"),
-        ((9, 3, 3, 9, 0, 0), "no unlabelled units"),
-        ((9, 9, 9, 10, 50, 50), "the interval of TPR + TNR - 1 contains 0: the judge carries no signal"),
-        ((2, 30, 30, 2, 50, 50), "TPR + TNR is not above 1: the judge does no better than chance"),
-        ((10, 10, 10, 10, 50, 50), "TPR + TNR is not above 1: the judge does no better than chance"),
+        ((0, 0, 3, 9, 5, 5), remark("no_negative")),
+        ((9, 3, 0, 0, 5, 5), remark("no_positive")),
+        ((0, 0, 0, 0, 5, 5), remark("no_positive")),
+        ((9, 3, 3, 9, 0, 0), remark("no_unlabelled")),
+        ((9, 9, 9, 10, 50, 50), remark("no_signal")),
+        ((2, 30, 30, 2, 50, 50), remark("no_better_than_chance")),
+        ((10, 10, 10, 10, 50, 50), remark("no_better_than_chance")),
     ],
 )
 @pytest.mark.parametrize("kind", ["influence", "auto"])
@@ -220,16 +221,14 @@ def test_undefined(rng, cells, reason, kind):
 
 
 def test_undefined_rates_say_which_even_without_intervals():
-    assert corrected_rate(*columns(0, 0, 3, 9, 5, 5), **NONE).signal.reason == "no unit is negative by people"
+    assert corrected_rate(*columns(0, 0, 3, 9, 5, 5), **NONE).signal.reason == remark("no_negative")
 
 
 def test_labels_that_do_not_fit_have_no_interval():
     """TNR is .9, but the judge passes only 1 % of the others: fewer than of negatives alone."""
     rate = corrected_rate(*columns(180, 20, 10, 190, 990, 10), **INFLUENCE).rate
     assert (rate.value, rate.low, rate.high) == (0.0, None, None)
-    assert rate.reason == (
-        "the judge passes more or less than its error rates allow: the labelled units are not like the others"
-    )
+    assert rate.reason == (remark("rate_out_of_reach"))
 
 
 def test_a_value_cut_at_0_keeps_the_rest_of_its_interval():
@@ -240,9 +239,9 @@ def test_a_value_cut_at_0_keeps_the_rest_of_its_interval():
 
 def test_without_an_interval(rng):
     rate = corrected_rate(*columns(45, 5, 5, 45, 50, 50), **NONE).rate
-    assert (rate.low, rate.reason) == (None, "no interval was asked for")
+    assert (rate.low, rate.reason) == (None, remark("no_interval_asked"))
     lone = corrected_rate([0, 1, 1], [0, 1, 1], [1, 1, 1], [0, 1], [2, 3], rng=rng).rate
-    assert (lone.value, lone.reason) == (0.5, "fewer than 2 clusters: no interval")
+    assert (lone.value, lone.reason) == (0.5, remark("few_clusters"))
 
 
 def test_equal_clusters_are_resampled_together(rng):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import betaln
 
 from alignment import watch_drift
+from alignment.base.remark import remark
 from alignment.judging.drift import ODDS
 
 
@@ -157,7 +158,7 @@ def test_dates_arrive_in_order():
 
 def test_nothing_audited():
     watch = singles([])
-    assert (watch.alarm, watch.error.value, watch.error.reason) == (None, None, "no units")
+    assert (watch.alarm, watch.error.value, watch.error.reason) == (None, None, remark("no_units"))
     assert watch.log_e.shape == watch.low.shape == (0,)
     json.dumps(watch.error.as_dict(), allow_nan=False)
 

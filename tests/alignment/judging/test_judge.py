@@ -13,6 +13,7 @@ from alignment import (
     spearman,
     sweep,
 )
+from alignment.base.remark import remark
 
 
 def test_of_equal_kappas_the_lowest_threshold():
@@ -53,7 +54,7 @@ def test_labels_are_two_raters(from_rows):
 def test_nominal_labels_have_no_weighted_kappa(rng):
     result = judge_label_kappa("xyzx", "xyzz", range(4), scale="nominal", levels="xyz", rng=rng)
     assert result.kappa.value is not None
-    assert result.linear.reason == result.quadratic.reason == "the levels have no order"
+    assert result.linear.reason == result.quadratic.reason == remark("no_order")
 
 
 NONE = {"interval": "none"}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from alignment import Estimate, at_threshold, kappa_at_look, level_of_look, widening
+from alignment.base.remark import remark
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.01])
@@ -90,7 +91,7 @@ def test_later_looks_are_wider_and_stay_within_kappas_bounds(value, below, above
 
 
 def test_kappa_without_an_interval_stays_without():
-    for kappa in (Estimate.undefined("no units"), Estimate(1.0, None, None, reason="nothing varies")):
+    for kappa in (Estimate.undefined(remark("no_units")), Estimate(1.0, None, None, reason=remark("no_variation"))):
         widened = kappa_at_look(kappa, 3)
         assert (widened.value, widened.low, widened.reason) == (kappa.value, None, kappa.reason)
         assert widened.level == level_of_look(3)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from alignment import Ratings, annotator_errors, at_threshold, judge_under_noise
+from alignment.base.remark import remark
 from alignment.judging.noise import _majority
 
 NONE, INFLUENCE = {"interval": "none"}, {"interval": "influence"}
@@ -76,19 +77,19 @@ def test_against_gold():
 def test_single_labels_say_nothing_on_errors(from_rows):
     single = from_rows([[1, 2, None, None], [None, None, 1, 2]], [1, 2])
     found = annotator_errors(single, [2], **NONE)
-    assert {row.accuracy.reason for row in (*found.annotators, found.together)} == {"no unit has two ratings"}
+    assert all(row.accuracy.reason == remark("no_pairs") for row in (*found.annotators, found.together))
     gold = annotator_errors(single, [2], "rater 1", **NONE)
-    assert gold.annotators[0].tpr.reason == "no unit has a gold label and another one"
+    assert gold.annotators[0].tpr.reason == remark("no_gold")
 
 
 def test_rates_without_units(from_rows):
     found = annotator_errors(from_rows([[2, 2], [2, 1]], [1, 2]), [2], **NONE)
-    assert found.annotators[1].tnr.reason == "the reference fails no unit"
+    assert found.annotators[1].tnr.reason == remark("reference_fails_none")
     assert found.annotators[1].tpr.value == 0.5
     torn = annotator_errors(from_rows([[2], [2], [1]], [1, 2]), [2], **NONE).annotators[2]
     assert (torn.accuracy.value, torn.n, torn.ties) == (0.0, 1, 0)
     tied = annotator_errors(from_rows([[2], [1], [1]], [1, 2]), [2], **NONE).annotators[1]
-    assert (tied.accuracy.reason, tied.n, tied.ties) == ("the others never had a majority", 0, 1)
+    assert (tied.accuracy.reason, tied.n, tied.ties) == (remark("no_majority"), 0, 1)
 
 
 # --- the judge behind people's errors
@@ -131,7 +132,6 @@ def test_finds_the_truth_behind_independent_errors(case):
     assert found.observed.accuracy.value < found.accuracy.value - 0.005
     assert found.accuracy.low < found.accuracy.value < found.accuracy.high
     assert found.accuracy.high - found.accuracy.low >= found.observed.accuracy.high - found.observed.accuracy.low
-    assert "independently of each other and of the judge" in found.assumption
 
 
 def test_people_who_never_err_leave_the_figures_as_they_are(from_rows):
@@ -188,7 +188,7 @@ def test_errors_shared_with_the_judge_are_found_out():
     """The judge repeats the person's labels: with independent errors nobody could agree so well with a person."""
     found = judge_under_noise(imperfect_reference(80, 0, 0, 120), "judge", [1], "gold", "gold", **INFLUENCE)
     assert found.accuracy.value is None
-    assert found.accuracy.reason == "errors are not independent: if they were, the figure would lie beyond 0 to 1"
+    assert found.accuracy.reason == remark("errors_not_independent")
 
 
 @pytest.mark.parametrize("model", ["one rate", "two rates"])
@@ -230,17 +230,17 @@ def test_few_clusters_are_bootstrapped(rng):
 
 
 UNDEFINED = {
-    "single labels": ([[1, 2] * 10, [None] * 20, [1, 2] * 10], "one rate", "no unit has two ratings"),
-    "pairs for two rates": ([[1, 2] * 10, [1, 2] * 10, [1, 2] * 10], "two rates", "no unit has three ratings"),
+    "single labels": ([[1, 2] * 10, [None] * 20, [1, 2] * 10], "one rate", remark("no_pairs")),
+    "pairs for two rates": ([[1, 2] * 10, [1, 2] * 10, [1, 2] * 10], "two rates", remark("no_triples")),
     "little overlap": (
         [[1, 2] * 10, [1, 2] * 4 + [None] * 12, [1, 2] * 10],
         "one rate",
-        "fewer than 10 units show how often people err",
+        remark("few_units_show_errors", n=10),
     ),
     "people who guess": (
         [[1, 2] * 10, [1, 1, 2, 2] * 5, [1, 2] * 10],
         "one rate",
-        "people agree too little to tell their errors from guessing",
+        remark("people_near_chance"),
     ),
 }
 
@@ -258,7 +258,7 @@ def test_a_judge_with_nothing_in_common(from_rows):
     ratings = from_rows([[1, 2] * 10 + [None], [1, 2] * 10 + [None], [None] * 20 + [1]], [1, 2])
     found = judge_under_noise(ratings, "rater 2", [2], "one rate", **NONE)
     assert found.observed is None
-    assert found.accuracy.reason == "no units"
+    assert found.accuracy.reason == remark("no_units")
     assert found.human_tpr.value == 1.0
 
 
@@ -267,7 +267,7 @@ def test_errors_that_explain_every_pass(from_rows):
     first, second = [1, 2] * 20 + [1] * 40, [1, 1] + [1, 2] * 19 + [1] * 40
     ratings = from_rows([first, second, [None] * 40 + [1, 2] * 20], [1, 2])
     found = judge_under_noise(ratings, "rater 2", [2], "one rate", **NONE)
-    assert found.tpr.reason == "people's errors alone explain every pass"
+    assert found.tpr.reason == remark("errors_explain_passes")
     assert found.tnr.value == pytest.approx(0.5, abs=0.05)
 
 

@@ -8,6 +8,7 @@ from scipy.special import stdtrit
 from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
 
 from alignment import at_threshold, judge_label_kappa, paired_at_thresholds, paired_labels
+from alignment.base.remark import remark
 
 NONE, INFLUENCE = {"interval": "none"}, {"interval": "influence"}
 FIGURES = ("kappa", "tpr", "tnr", "accuracy")
@@ -110,19 +111,19 @@ def test_judges_who_never_differ(rng):
     first, _, positive, cluster = columns()
     found = paired_at_thresholds(first, first, positive, cluster, (0.5, 0.5), rng=rng)
     assert (found.kappa.value, found.kappa.low) == (0.0, None)
-    assert found.kappa.reason == "nothing varies between clusters: no interval"
+    assert found.kappa.reason == remark("no_variation")
     assert found.flips.index.size == 0
 
 
 def test_undefined():
     found = paired_at_thresholds([1, 0], [0, 1], [False, False], [1, 2], (0.5, 0.5), **NONE)
-    assert found.tpr.reason == "no unit is positive by people"
+    assert found.tpr.reason == remark("no_positive")
     assert (found.tnr.value, found.accuracy.value, found.kappa.value) == (0.0, 0.0, 0.0)
     positive = paired_at_thresholds([1, 1], [1, 1], [True, True], [1, 2], (0.5, 0.5), **NONE)
-    assert positive.tnr.reason == "no unit is negative by people"
-    assert positive.kappa.reason == "only one category was used"
+    assert positive.tnr.reason == remark("no_negative")
+    assert positive.kappa.reason == remark("one_category")
     empty = paired_at_thresholds([], [], [], [], (0.5, 0.5), **NONE)
-    assert (empty.kappa.reason, empty.accuracy.reason) == ("no units", "no units")
+    assert (empty.kappa.reason, empty.accuracy.reason) == (remark("no_units"), remark("no_units"))
 
 
 @pytest.mark.parametrize("scale", ["nominal", "ordinal"])
@@ -137,7 +138,7 @@ def test_labels(scale):
     for name in ("percent", "kappa", "linear", "quadratic"):
         figure, ends = getattr(found, name), [getattr(judge, name).value for judge in (found.first, found.second)]
         if name in ("linear", "quadratic") and scale == "nominal":
-            assert figure.reason == "the levels have no order"
+            assert figure.reason == remark("no_order")
         else:
             assert figure.value == pytest.approx(ends[1] - ends[0])
             assert figure.low < figure.value < figure.high
@@ -160,7 +161,7 @@ def test_two_levels_are_a_threshold():
 
 def test_no_labels(rng):
     empty = paired_labels([], [], [], [], scale="nominal", levels="xy", rng=rng)
-    assert (empty.percent.reason, empty.kappa.reason) == ("no units", "fewer than 2 common units")
+    assert (empty.percent.reason, empty.kappa.reason) == (remark("no_units"), remark("few_common_units"))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from alignment import ppi_mean, reference_majority
+from alignment.base.remark import remark
 
 INFLUENCE = {"interval": "influence"}
 NUMBERS = st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=15)
@@ -159,13 +160,13 @@ def test_units_of_the_value(shift, scale):
 
 def test_undefined(rng):
     alone = ppi_mean([1, 0], [0.5, 0.4], [1, 2], [], [], rng=rng)
-    assert (alone.tuned.reason, alone.plain.reason) == ("no unlabelled units", "no unlabelled units")
+    assert (alone.tuned.reason, alone.plain.reason) == (remark("no_unlabelled"), remark("no_unlabelled"))
     assert alone.weight is None
     assert alone.classical.value == 0.5
     empty = ppi_mean([], [], [], [0.5], [1], rng=rng)
-    assert {empty.tuned.reason, empty.plain.reason, empty.classical.reason} == {"no labelled units"}
+    assert empty.tuned.reason == empty.plain.reason == empty.classical.reason == remark("no_labelled")
     lone = ppi_mean([1, 0], [0.5, 0.4], [1, 1], [0.1, 0.2], [2, 3], rng=rng)
-    assert (lone.tuned.low, lone.tuned.reason) == (None, "fewer than 2 clusters: no interval")
+    assert (lone.tuned.low, lone.tuned.reason) == (None, remark("few_clusters"))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sklearn import metrics
 
 from alignment import bland_altman, on_scale, pr_auc
 from alignment.base.interval import standard_error
+from alignment.base.remark import remark
 
 NONE = {"interval": "none"}
 
@@ -33,7 +34,7 @@ def test_average_precision_is_scikit_learns(rows, higher_is_better, random):
     found = pr_auc(score, positive, range(len(rows)), higher_is_better=higher_is_better, interval="influence")
     if positive.all() or not positive.any():
         assert found.value is None
-        assert "by people" in found.reason
+        assert found.reason in (remark("no_positive"), remark("no_negative"))
         return
     direction = 1 if higher_is_better else -1
     expected = metrics.average_precision_score(positive, direction * score)
@@ -67,7 +68,7 @@ def test_influence_is_the_derivative_by_weights():
 def test_perfect_and_chance(rng):
     positive = np.repeat([True, False], [300, 700])
     perfect = pr_auc(positive.astype(float), positive, range(1000), rng=rng)
-    assert (perfect.value, perfect.reason) == (1.0, "nothing varies between clusters: no interval")
+    assert (perfect.value, perfect.reason) == (1.0, remark("no_variation"))
     assert pr_auc(np.ones(1000), positive, range(1000), **NONE).value == pytest.approx(0.3)
     guess = pr_auc(rng.random(1000), positive, range(1000), rng=rng)
     assert guess.low < 0.3 < guess.high
@@ -81,16 +82,16 @@ def test_average_precision_is_resampled_only_when_asked(rng):
     assert "cluster bootstrap" in by_bootstrap.method
     for found in (by_logit, by_bootstrap):
         assert 0 < found.low < found.value < found.high < 1
-    assert pr_auc(*given_[:2], np.zeros(120), rng=rng).reason == "fewer than 2 clusters: no interval"
+    assert pr_auc(*given_[:2], np.zeros(120), rng=rng).reason == remark("few_clusters")
 
 
 @pytest.mark.parametrize(
     ("positive", "reason"),
-    [([0, 0], "no unit is positive by people"), ([1, 1], "no unit is negative by people"), ([], None)],
+    [([0, 0], remark("no_positive")), ([1, 1], remark("no_negative")), ([], None)],
 )
 def test_average_precision_of_one_kind_of_unit(positive, reason):
     found = pr_auc(range(len(positive)), positive, range(len(positive)), **NONE)
-    assert (found.value, found.reason) == (None, reason or "no unit is positive by people")
+    assert (found.value, found.reason) == (None, reason or remark("no_positive"))
     json.dumps(found.as_dict(), allow_nan=False)
 
 
@@ -157,9 +158,9 @@ def test_copies_in_a_cluster_widen_nothing(rng):
 
 def test_limits_of_few_units():
     nothing = bland_altman([], [], [], **NONE)
-    assert (nothing.bias.reason, nothing.lower_limit.reason) == ("no units", "fewer than 2 units")
+    assert (nothing.bias.reason, nothing.lower_limit.reason) == (remark("no_units"), remark("few_units"))
     one = bland_altman([1], [3], [1], **NONE)
-    assert (one.bias.value, one.upper_limit.reason) == (-2.0, "fewer than 2 units")
+    assert (one.bias.value, one.upper_limit.reason) == (-2.0, remark("few_units"))
     json.dumps(one.upper_limit.as_dict(), allow_nan=False)
 
 
@@ -167,7 +168,7 @@ def test_equal_differences_have_limits_and_no_interval():
     found = bland_altman([0.1 + 0.2, 1.3, 2.3], [0.2, 1.2, 2.2], [1, 2, 3], interval="influence")
     for estimate in (found.bias, found.lower_limit, found.upper_limit):
         assert estimate.value == pytest.approx(0.1)
-        assert estimate.reason == "nothing varies between clusters: no interval"
+        assert estimate.reason == remark("no_variation")
 
 
 def test_bootstrap_of_limits(rng):

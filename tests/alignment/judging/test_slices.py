@@ -6,6 +6,7 @@ from scipy.special import stdtr, stdtrit
 from statsmodels.stats.multitest import multipletests
 
 from alignment import at_threshold, slices_at_threshold
+from alignment.base.remark import remark
 
 NONE, INFLUENCE = {"interval": "none"}, {"interval": "influence"}
 MEASURES = ("kappa", "tpr", "tnr", "accuracy")
@@ -137,11 +138,11 @@ def test_too_small():
     score, positive, cluster, _ = columns(units=60, per_cluster=2)
     few = ["rare" if each < 9 else "usual" for each in cluster]
     rare, usual = slices_at_threshold(score, positive, cluster, 0.5, {"kind": few}, **NONE)
-    assert rare.reason == rare.kappa.reason == rare.accuracy.reason == "fewer than 10 samples in the slice"
-    assert usual.reason == usual.tpr.reason == "fewer than 10 samples outside the slice"
+    assert rare.reason == rare.kappa.reason == rare.accuracy.reason == remark("few_samples_in_slice", n=10)
+    assert usual.reason == usual.tpr.reason == remark("few_samples_outside_slice", n=10)
     assert (rare.result, rare.p, rare.p_adjusted, rare.worse) == (None, None, None, None)
     (everything,) = slices_at_threshold(score, positive, cluster, 0.5, {"kind": ["all"] * 60}, **NONE)
-    assert everything.reason == "fewer than 10 samples outside the slice"
+    assert everything.reason == remark("few_samples_outside_slice", n=10)
 
 
 def test_too_few_of_a_verdict():
@@ -150,8 +151,8 @@ def test_too_few_of_a_verdict():
     score = positive.astype(float)
     score[::7] = 1 - score[::7]
     here = slices_at_threshold(score, positive, range(70), 0.5, {"part": slices}, **NONE)[0]
-    assert here.kappa.reason == "fewer than 5 samples with units that people pass in the slice"
-    assert here.tpr.reason == "fewer than 10 samples with units that people pass in the slice"
+    assert here.kappa.reason == remark("few_passed_in_slice", n=5)
+    assert here.tpr.reason == remark("few_passed_in_slice", n=10)
     assert here.tnr.value is not None
     assert here.accuracy.value is not None
     assert here.result.kappa.value is not None
@@ -168,7 +169,7 @@ def test_nobody_passes():
     found = slices_at_threshold(
         [0.0, 1.0] * 20, [False] * 40, range(40), 0.5, {"part": ["a", "a", "b", "b"] * 10}, measure="accuracy", **NONE
     )
-    assert found[0].tpr.reason == "fewer than 10 samples with units that people pass in the slice"
+    assert found[0].tpr.reason == remark("few_passed_in_slice", n=10)
     assert (found[0].accuracy.value, found[0].p) == (0.0, pytest.approx(1.0))
 
 

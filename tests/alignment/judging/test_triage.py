@@ -8,6 +8,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from alignment import CertifiedRegion, certified_region, decisions_needed, distance_steps, risk_coverage, share_inside
+from alignment.base.remark import remark
 from alignment.judging.triage import error_bound
 
 NONE = {"interval": "none"}
@@ -97,11 +98,11 @@ def test_risk_coverage_of_the_perfect_and_of_the_clueless(rng):
     _, human, cluster = judged(5)
     perfect = risk_coverage(human.astype(float), human, cluster, 0.5, rng=rng)
     assert perfect.aurc.value == 0
-    assert perfect.aurc.reason == "nothing varies between clusters: no interval"
+    assert perfect.aurc.reason == remark("no_variation")
     constant = risk_coverage(np.ones(300), human, cluster, 0.5, rng=rng)
     assert constant.aurc.value == pytest.approx((~human).mean())
     empty = risk_coverage([], [], [], 0.5, rng=rng)
-    assert (empty.aurc.value, empty.aurc.reason, empty.risk.size) == (None, "no units", 0)
+    assert (empty.aurc.value, empty.aurc.reason, empty.risk.size) == (None, remark("no_units"), 0)
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 59), (1, 93), (4, 120), (7, 7)])
@@ -188,20 +189,19 @@ def test_share_inside(rng):
     share = share_inside(region, [0.1, 0.45, 0.9, 0.55], [1, 2, 3, 4], rng=rng)
     assert (share.value, share.n, share.clusters) == (0.5, 4, 4)
     assert share.method == "share inside the region; Wilson, every trial its own cluster"
-    assert share_inside(region, [], [], rng=rng).reason == "no units"
+    assert share_inside(region, [], [], rng=rng).reason == remark("no_units")
 
 
 def test_no_region(rng):
     few = certified_region([0.9] * 20, [True] * 20, range(20), 0.5, [0.1])
     assert few.distance is None
     assert few.reason == (
-        "no region: of the 20 surest decisions on test 0.0% are wrong, up to 13.9% may be, more than 5.0%; even "
-        "without an error 59 independent decisions are needed"
+        remark("no_region", why=remark("errors_above_risk", n=20, found=0.0, high=0.139, risk=0.05, needed=59))
     )
     assert few.inside([0.9, 0.1]).tolist() == [False, False]
     assert share_inside(few, [0.9, 0.1], [1, 2], rng=rng).reason == few.reason
     nobody = certified_region([0.5] * 20, [True] * 20, range(20), 0.5, [0.1])
-    assert nobody.reason == "no region: no decision lies this far from the threshold"
+    assert nobody.reason == remark("no_region", why=remark("no_decision_so_far"))
 
 
 def test_steps_come_from_dev():

@@ -1,6 +1,7 @@
 """The trust verdict: every input has exactly one, and better figures never give a worse one."""
 
 import dataclasses
+import json
 from typing import get_args
 
 import numpy as np
@@ -9,15 +10,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from alignment import Estimate, cohen_kappa, level_of_look, roc_auc, trust_verdict
+from alignment.base.remark import remark
 from alignment.judging.trust import Verdict
 
-NO_VARIATION = "nothing varies between clusters: no interval"
+NO_VARIATION = remark("no_variation")
 GRADE = {
-    "no signal": 0,
-    "not enough labels": 1,
-    "below the ceiling": 1,
-    "useful once calibrated": 2,
-    "at the human ceiling": 3,
+    "no_signal": 0,
+    "not_enough_labels": 1,
+    "below_ceiling": 1,
+    "useful_once_calibrated": 2,
+    "at_ceiling": 3,
 }
 
 
@@ -25,8 +27,8 @@ def about(value, half, **fields):
     return Estimate(value, value - half, value + half, **{"n": 200, "clusters": 200} | fields)
 
 
-def undefined(reason="only one category was used"):
-    return Estimate.undefined(reason)
+def undefined(code="one_category"):
+    return Estimate.undefined(remark(code))
 
 
 def verdict_of(kappa, calibrated=None, auc=None, ceiling=None, clusters=200, more=None):
@@ -44,95 +46,108 @@ def verdict_of(kappa, calibrated=None, auc=None, ceiling=None, clusters=200, mor
 CASES = {
     "as good as people": (
         {"kappa": about(0.6, 0.1), "ceiling": about(0.01, 0.05)},
-        "at the human ceiling",
+        "at_ceiling",
         (
-            "Less a person's, the judge's kappa is 0.01 (-0.04 to 0.06): surely above -0.05; its own is 0.60 (0.50 to "
-            "0.70)."
+            remark(
+                "ceiling_reached",
+                less=remark("figure", value=0.01, low=-0.04, high=0.06),
+                margin=-0.05,
+                kappa=remark("figure", value=0.6, low=0.5, high=0.7),
+            )
         ),
     ),
     "worse than people, and useful": (
         {"kappa": about(0.3, 0.1), "calibrated": about(0.55, 0.1), "ceiling": about(-0.2, 0.1)},
-        "useful once calibrated",
-        "Kappa once calibrated is 0.55 (0.45 to 0.65): surely 0.40 or more.",
+        "useful_once_calibrated",
+        remark("calibrated_useful", kappa=remark("figure", value=0.55, low=0.45, high=0.65), bar=0.4),
     ),
     "useful as it stands": (
         {"kappa": about(0.7, 0.1)},
-        "useful once calibrated",
-        "Its kappa is 0.70 (0.60 to 0.80): surely 0.40 or more.",
+        "useful_once_calibrated",
+        remark("kappa_useful", kappa=remark("figure", value=0.7, low=0.6, high=0.8), bar=0.4),
     ),
     "worse than people": (
         {"kappa": about(0.3, 0.1), "calibrated": about(0.35, 0.1), "ceiling": about(-0.2, 0.1)},
-        "below the ceiling",
-        "Less a person's, the judge's kappa is -0.20 (-0.30 to -0.10): surely below 0.",
+        "below_ceiling",
+        remark("ceiling_missed", less=remark("figure", value=-0.2, low=-0.3, high=-0.1)),
     ),
     "a coin": (
         {"kappa": about(0.02, 0.1), "auc": about(0.51, 0.06)},
-        "no signal",
-        "ROC AUC is 0.51 (0.45 to 0.57): surely below 0.60.",
+        "no_signal",
+        remark("auc_weak", auc=remark("figure", value=0.51, low=0.45, high=0.57), bar=0.6),
     ),
     "the wrong way round": (
         {"kappa": about(-0.3, 0.1), "auc": about(0.3, 0.06)},
-        "no signal",
-        "ROC AUC is 0.30 (0.24 to 0.36): surely below 0.60; if lower scores are better, say so.",
+        "no_signal",
+        remark("auc_turned", auc=remark("figure", value=0.3, low=0.24, high=0.36), bar=0.6),
     ),
     "always the same": (
         {
             "kappa": Estimate(0.0, None, None, reason=NO_VARIATION),
             "auc": Estimate(0.5, None, None, reason=NO_VARIATION),
         },
-        "no signal",
-        f"ROC AUC is 0.50 ({NO_VARIATION}): surely below 0.60.",
+        "no_signal",
+        remark("auc_weak", auc=remark("figure_without_interval", value=0.5, why=NO_VARIATION), bar=0.6),
     ),
     "perfect": (
         {"kappa": Estimate(1.0, None, None, reason=NO_VARIATION), "ceiling": about(0.2, 0.1)},
-        "at the human ceiling",
-        (
-            "Less a person's, the judge's kappa is 0.20 (0.10 to 0.30): surely above -0.05; its own is 1.00 "
-            f"({NO_VARIATION})."
+        "at_ceiling",
+        remark(
+            "ceiling_reached",
+            less=remark("figure", value=0.2, low=0.1, high=0.3),
+            margin=-0.05,
+            kappa=remark("figure_without_interval", value=1.0, why=NO_VARIATION),
         ),
     ),
     "few samples": (
         {"kappa": about(0.9, 0.05), "ceiling": about(0.1, 0.05), "clusters": 12},
-        "not enough labels",
-        "12 samples with 36 labels on test are few: intervals want 30 samples.",
+        "not_enough_labels",
+        remark("few_labels_on_test", n=12, labels=36, fewest=30),
     ),
     "a wide AUC": (
         {"kappa": about(0.2, 0.3), "auc": about(0.6, 0.12)},
-        "not enough labels",
-        "ROC AUC is 0.60 (0.48 to 0.72): not surely above 0.5.",
+        "not_enough_labels",
+        remark("auc_open", auc=remark("figure", value=0.6, low=0.48, high=0.72)),
     ),
     "no AUC": (
-        {"kappa": undefined(), "auc": undefined("no unit is negative by people")},
-        "not enough labels",
-        "ROC AUC is unknown (no unit is negative by people): not surely above 0.5.",
+        {"kappa": undefined(), "auc": undefined("no_negative")},
+        "not_enough_labels",
+        remark("auc_open", auc=remark("unknown", why=remark("no_negative"))),
     ),
     "as good as people who guess": (
         {"kappa": about(0.05, 0.1), "ceiling": about(0.05, 0.05)},
-        "not enough labels",
-        "The judge does as well as people, but its kappa, 0.05 (-0.05 to 0.15), is not surely above 0.",
+        "not_enough_labels",
+        remark("ceiling_by_chance", kappa=remark("figure", value=0.05, low=-0.05, high=0.15)),
     ),
     "near people": (
         {"kappa": about(0.35, 0.1), "ceiling": about(-0.04, 0.1)},
-        "not enough labels",
-        "Less a person's, the judge's kappa is -0.04 (-0.14 to 0.06): neither surely below 0 nor above -0.05.",
+        "not_enough_labels",
+        remark("ceiling_open", less=remark("figure", value=-0.04, low=-0.14, high=0.06)),
     ),
     "nobody to hold it against": (
         {"kappa": about(0.38, 0.1)},
-        "not enough labels",
-        ("Its kappa is 0.38 (0.28 to 0.48): not surely 0.40 or more; and it was not held against single people."),
+        "not_enough_labels",
+        remark(
+            "kappa_open",
+            kappa=remark("figure", value=0.38, low=0.28, high=0.48),
+            bar=0.4,
+            why=remark("no_single_people"),
+        ),
     ),
     "nobody, and never useful by itself": (
-        {"kappa": about(0.2, 0.05), "ceiling": undefined("fewer than 2 annotators"), "more": lambda *_: 50},
-        "not enough labels",
-        (
-            "Its kappa is 0.20 (0.15 to 0.25): surely below 0.40; and people's own kappa: fewer than 2 "
-            "annotators: labels by more people on the same samples are missing."
+        {"kappa": about(0.2, 0.05), "ceiling": undefined("no_others"), "more": lambda *_: 50},
+        "not_enough_labels",
+        remark(
+            "kappa_low",
+            kappa=remark("figure", value=0.2, low=0.15, high=0.25),
+            bar=0.4,
+            why=remark("no_kappa_of_people", why=remark("no_others")),
         ),
     ),
     "a later look": (
         {"kappa": about(0.7, 0.1, level=level_of_look(3))},
-        "useful once calibrated",
-        "Its kappa is 0.70 (0.60 to 0.80, 99.7% sure): surely 0.40 or more.",
+        "useful_once_calibrated",
+        remark("kappa_useful", kappa=remark("figure_at_level", value=0.7, low=0.6, high=0.8, level=0.997), bar=0.4),
     ),
 }
 
@@ -144,12 +159,8 @@ def test_verdicts_and_their_reasons(what):
     assert (found.verdict, found.reason) == (verdict, reason)
 
 
-def test_every_verdict_is_tried_and_says_what_it_allows():
-    found = {verdict_of(**figures).verdict: verdict_of(**figures) for figures, _, _ in CASES.values()}
-    assert set(found) == set(get_args(Verdict))
-    for verdict in found.values():
-        assert verdict.allows.startswith("One may ")
-        assert verdict.forbids.startswith("It does not ")
+def test_every_verdict_is_tried():
+    assert {verdict_of(**figures).verdict for figures, _, _ in CASES.values()} == set(get_args(Verdict))
 
 
 def test_how_many_more():
@@ -162,14 +173,14 @@ def test_how_many_more():
     kappa = about(0.38, 0.1)
     unsure = verdict_of(kappa, more=planner)
     assert asked == [(kappa, pytest.approx(0.025))]
-    assert unsure.headline == "not enough labels (about 1,400 more samples)"
+    assert (unsure.verdict, unsure.more) == ("not_enough_labels", 1400)
     # The bar that is farther from the difference is passed first: 0 here, where it takes ±0.04 and not ±0.01.
     verdict_of(about(0.35, 0.1), ceiling=about(-0.04, 0.1), more=planner)
     assert asked[-1][1] == pytest.approx(0.04)
     verdict_of(about(0.2, 0.3), auc=about(0.6, 0.12), more=planner)
     assert asked[-1][1] == pytest.approx(0.1)
-    assert verdict_of(kappa, more=lambda *_: 90).headline == "not enough labels (about 90 more samples)"
-    assert verdict_of(kappa).headline == verdict_of(kappa, more=lambda *_: None).headline == "not enough labels"
+    assert verdict_of(kappa, more=lambda *_: 90).more == 90
+    assert verdict_of(kappa).more is verdict_of(kappa, more=lambda *_: None).more is None
     assert verdict_of(kappa, clusters=12, more=planner).more == 18
     assert len(asked) == 3
 
@@ -177,9 +188,9 @@ def test_how_many_more():
 def test_the_other_part_takes_its_share_of_further_samples():
     given = {"kappa": about(0.38, 0.1), "calibrated": None, "auc": about(0.8, 0.05), "ceiling": None, "labels": 9}
     assert trust_verdict(**given, clusters=200, more=lambda *_: 613, share=0.5).more == 1300
-    few = trust_verdict(**given, clusters=12, part="on dev", share=0.4)
-    assert few.headline == "not enough labels (about 45 more samples)"
-    assert few.reason == "12 samples with 9 labels on dev are few: intervals want 30 samples."
+    few = trust_verdict(**given, clusters=12, part="dev", share=0.4)
+    assert (few.verdict, few.more) == ("not_enough_labels", 45)
+    assert few.reason == remark("few_labels_on_dev", n=12, labels=9, fewest=30)
     assert trust_verdict(**given, clusters=12, share=0.0).more is None
 
 
@@ -192,7 +203,7 @@ def test_more_samples_are_not_asked_for_where_they_do_not_help():
 def interval(lowest, highest):
     """An estimate of any kind with figures in a range: with an interval, without, undefined."""
     figures = st.lists(st.floats(lowest, highest), min_size=3, max_size=3).map(sorted)
-    reasons = st.sampled_from([NO_VARIATION, "undefined in most bootstrap resamples: no interval"])
+    reasons = st.sampled_from([NO_VARIATION, remark("mostly_undefined")])
     return st.one_of(
         figures.map(lambda three: Estimate(three[1], three[0], three[2])),
         st.builds(
@@ -221,10 +232,8 @@ inputs = st.fixed_dictionaries(
 def test_every_input_has_one_verdict(figures):
     found = trust_verdict(**figures)
     assert found.verdict in get_args(Verdict)
-    assert found.reason.endswith(".")
-    assert "None" not in found.reason
-    assert "nan" not in found.reason
-    assert (found.more is None) or found.verdict == "not enough labels"
+    assert json.loads(json.dumps(found.reason, allow_nan=False)) == found.reason
+    assert (found.more is None) or found.verdict == "not_enough_labels"
     assert found == trust_verdict(**figures)
 
 
@@ -283,4 +292,4 @@ def test_on_estimates_as_they_come(from_confusion):
     ratings = from_confusion([[0, 50], [0, 50]])
     kappa = cohen_kappa(ratings, "a", "b", interval="influence")
     auc = roc_auc(np.ones(100), np.arange(100) < 50, np.arange(100), interval="influence")
-    assert verdict_of(kappa, auc=auc, clusters=100).verdict == "no signal"
+    assert verdict_of(kappa, auc=auc, clusters=100).verdict == "no_signal"

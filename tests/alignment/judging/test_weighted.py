@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from alignment import Design, allocate, at_threshold, draw, weighted_at_threshold, weighted_mean
+from alignment.base.remark import remark
 
 SCORES, VERDICTS = [0.9, 0.2, 0.8, 0.1], [1, 1, 0, 0]
 
@@ -162,17 +163,17 @@ def test_a_sample_alone_in_its_stratum_is_not_taken_for_certain():
 
 def test_undefined():
     one = weighted_at_threshold([0.9, 0.1], [1, 1], [1, 2], 0.5, [0.5, 0.5], [0, 0])
-    assert one.tnr.reason == "no unit is negative by people"
+    assert one.tnr.reason == remark("no_negative")
     assert (one.tnr.n, one.tpr.n) == (0, 2)
     same = weighted_at_threshold([0.9, 0.8], [1, 1], [1, 2], 0.5, [0.5, 0.5], [0, 0])
-    assert same.kappa.reason == "only one category was used"
-    assert same.tpr.reason == "nothing varies between clusters: no interval"
+    assert same.kappa.reason == remark("one_category")
+    assert same.tpr.reason == remark("no_variation")
     empty = weighted_at_threshold([], [], [], 0.5, [], [])
-    assert (empty.kappa.reason, empty.accuracy.reason) == ("no units", "no units")
-    assert empty.tpr.reason == "no unit is positive by people"
-    assert weighted_mean([], [], [], []).reason == "no units"
-    assert weighted_mean([1.0], [1], [0.5], [0]).reason == "fewer than 2 clusters: no interval"
-    assert weighted_mean([1, 0], [1, 2], [0.5, 0.5], [0, 0], interval="none").reason == "no interval was asked for"
+    assert (empty.kappa.reason, empty.accuracy.reason) == (remark("no_units"), remark("no_units"))
+    assert empty.tpr.reason == remark("no_positive")
+    assert weighted_mean([], [], [], []).reason == remark("no_units")
+    assert weighted_mean([1.0], [1], [0.5], [0]).reason == remark("few_clusters")
+    assert weighted_mean([1, 0], [1, 2], [0.5, 0.5], [0, 0], interval="none").reason == remark("no_interval_asked")
 
 
 @pytest.mark.parametrize(

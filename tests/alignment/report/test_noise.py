@@ -2,6 +2,7 @@
 
 import pytest
 
+from alignment.base.remark import remark
 from alignment.report.people import ALONE, NO_LABELS, judge_behind_noise
 from tests.alignment.report.building import KINDS, compared, evidence
 
@@ -20,7 +21,7 @@ def test_independent_errors_are_taken_out():
 def test_two_people_know_one_rate_only():
     one, two = judge_behind_noise(*compared(evidence(people=("ann", "bob"))))["lines"]
     assert one["accuracy"]["value"] is not None
-    assert (two["accuracy"]["value"], two["accuracy"]["reason"]) == (None, "no unit has three ratings")
+    assert (two["accuracy"]["value"], two["accuracy"]["reason"]) == (None, remark("no_triples"))
 
 
 def test_nothing_is_invented_from_single_labels():
@@ -28,4 +29,4 @@ def test_nothing_is_invented_from_single_labels():
     assert (shown["reason"], shown["lines"], shown["observed"]["value"]) == (ALONE, [], None)
     assert judge_behind_noise(*compared(evidence(units=[], raters=[], values=[], is_dev={})))["reason"] == NO_LABELS
     kinds = evidence(criterion=KINDS, values=["abc"[place % 3] for place in range(720)], is_dev={})
-    assert judge_behind_noise(*compared(kinds))["reason"] == "the criterion says nowhere which values pass"
+    assert judge_behind_noise(*compared(kinds))["reason"] == remark("no_passes")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from alignment.base.remark import remark
 from alignment.report import Criterion, JudgeScores, Option
 from alignment.report.people import ALONE, MAX_PEOPLE, NO_LABELS, beside_people, ceiling_difference
 from tests.alignment.report.building import KINDS, compared, evidence
@@ -81,8 +82,8 @@ def test_a_judge_called_like_a_person_is_another():
 
 
 def test_careless_people_and_a_careful_judge():
-    assert beside_people(*compared(evidence(400, right=0.75, judge_right=0.97)))["verdict"] == "at or above the ceiling"
-    assert beside_people(*compared(evidence(400, right=0.95, judge_right=0.7)))["verdict"] == "below the ceiling"
+    assert beside_people(*compared(evidence(400, right=0.75, judge_right=0.97)))["verdict"] == "at_or_above_ceiling"
+    assert beside_people(*compared(evidence(400, right=0.95, judge_right=0.7)))["verdict"] == "below_ceiling"
 
 
 def test_labels_where_nothing_passes():
@@ -107,8 +108,8 @@ def test_labels_where_nothing_passes():
 def test_numbers_where_nothing_passes_have_no_ceiling():
     found = evidence(criterion=KINDS, values=["abc"[place % 3] for place in range(720)], is_dev={})
     shown = beside_people(*compared(found))
-    assert shown["reason"] == "the criterion says nowhere which values pass, and the judge answers with numbers"
-    assert (shown["difference"]["value"], shown["test"], shown["verdict"]) == (None, None, "not enough labels")
+    assert shown["reason"] == remark("only_numbers")
+    assert (shown["difference"]["value"], shown["test"], shown["verdict"]) == (None, None, "not_enough_labels")
 
 
 def test_single_labels_and_none():
@@ -121,7 +122,7 @@ def test_single_labels_and_none():
 
 def test_a_judge_without_scores_says_why():
     found = evidence(judges=[JudgeScores("silent", "1", "ok", True)])
-    assert beside_people(*compared(found))["reason"] == "the judge scored none of the units that have a human reference"
+    assert beside_people(*compared(found))["reason"] == remark("no_scores")
 
 
 def test_of_many_people_the_busiest_are_listed():

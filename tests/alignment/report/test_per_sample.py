@@ -8,6 +8,8 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import average_precision_score, ndcg_score
 
 from alignment import context_precision, faithfulness, mean_over_samples, ndcg_at_k, precision_at_k, reciprocal_rank
+from alignment.base.caveats import FEW_SAMPLES
+from alignment.base.remark import remark
 from alignment.report import Criterion, Evidence, JudgeScores, Option, compare, evidence_from_dict, reference_of
 from alignment.report.evidence import evidence_as_dict
 from alignment.report.per_sample import K, per_sample_figures
@@ -177,11 +179,12 @@ def test_judges_of_whole_samples_stand_on_all_samples_as_they_are():
         assert row["pearson"]["value"] == pytest.approx(pearsonr(said, human).statistic)
         assert row["spearman"]["value"] == pytest.approx(spearmanr(said, human).statistic)
     assert rows[0]["difference"]["value"] == pytest.approx(np.mean([shares[s] for s in both]) - np.mean(human))
-    reasons = [row["difference"]["reason"] for row in rows]
-    assert reasons[0] is None
-    assert "not between 0 and 1" in reasons[1]
-    assert "lower is better" in reasons[2]
-    assert "scored none" in reasons[3]
+    assert [row["difference"]["reason"] for row in rows] == [
+        None,
+        remark("scores_no_shares"),
+        remark("lower_is_better"),
+        remark("no_sample_scored"),
+    ]
     # As a report keeps it, with everything that it needs.
     assert figures(evidence_from_dict(evidence_as_dict(found)))[2] == result
 
@@ -192,23 +195,23 @@ def test_what_cannot_be_counted_says_why():
         is None
     )
     unread = figures(evidence(replace(SUPPORT, passes=()), judges=[]))[2]["metrics"][0]
-    assert "which values pass" in unread["reason"]
+    assert unread["reason"] == remark("no_passes")
     assert unread["people"]["value"] is None
     incomplete = evidence(SUPPORT)
     incomplete = replace(incomplete, sizes={sample: size + 1 for sample, size in SIZES.items()})
-    assert "no sample has a reference" in figures(incomplete)[2]["metrics"][0]["reason"]
+    assert figures(incomplete)[2]["metrics"][0]["reason"] == remark("no_whole_sample")
     named = replace(RELEVANCE, scale="nominal", options=(Option("a", "a"), Option("b", "b")), passes=("a",))
     kinds = evidence(RELEVANCE, judges=[])
     kinds = replace(kinds, criterion=named, values=["a"] * len(kinds.values), verdicts={})
-    assert "no grades" in figures(kinds)[2]["metrics"][3]["reason"]
+    assert figures(kinds)[2]["metrics"][3]["reason"] == remark("no_grades")
     mute = JudgeScores("mute", "1", "support", True, {})
     row = figures(evidence(SUPPORT, judges=[mute]))[2]["metrics"][0]["judges"][0]
-    assert "scored none of the units" in row["people"]["reason"]
+    assert row["people"]["reason"] == remark("no_scores")
 
 
 def test_few_samples_have_a_caveat():
     few = evidence(SUPPORT)
     kept = [unit for unit in few.units if unit[0] < "s030"]
     few = replace(few, units=kept, raters=["ann"] * len(kept), values=few.values[: len(kept)], verdicts={})
-    assert "Fewer than 40 samples" in figures(few)[2]["metrics"][0]["caveat"]
+    assert figures(few)[2]["metrics"][0]["caveat"] == FEW_SAMPLES
     assert figures(evidence(SUPPORT))[2]["metrics"][0]["caveat"] is None

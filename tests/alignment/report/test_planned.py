@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from alignment import Estimate
+from alignment.base.remark import remark
 from alignment.planning.sample_size import Plannable
 from alignment.report import report_figures
-from alignment.report.planned import Growth, more_samples, sentence
+from alignment.report.planned import Growth, goal, more_samples
 from tests.alignment.report.building_planned import evidence, judge, population
 
 
@@ -22,8 +23,8 @@ def test_an_interval_that_is_narrow_enough_needs_no_more():
 
 
 def test_nothing_is_known_without_an_interval():
-    assert more_samples(Estimate.undefined("no units"), 0.1) is None
-    assert more_samples(Estimate(1.0, None, None, n=5, clusters=5, reason="nothing varies"), 0.1) is None
+    assert more_samples(Estimate.undefined(remark("no_units")), 0.1) is None
+    assert more_samples(Estimate(1.0, None, None, n=5, clusters=5, reason=remark("no_variation")), 0.1) is None
 
 
 def test_what_a_plan_asks_for_is_enough_and_not_much_more():
@@ -33,7 +34,7 @@ def test_what_a_plan_asks_for_is_enough_and_not_much_more():
     # Three labelled samples bring one that the figure rests on.
     assert growth.half_width(more - 4) > 0.08
     assert growth.more_for(0.5) == 0
-    assert sentence(growth, 0.5) == "±0.50 is reached"
+    assert goal(growth, 0.5) == remark("width_reached", width=0.5)
     assert Growth.from_dict(growth.as_dict()) == growth
 
 
@@ -54,7 +55,7 @@ def test_every_figure_has_its_row(planning):
     assert planning["planning"]["dev"] == 120
     # Ann and Ben always agree: nothing varies, so nothing can be planned.
     assert rows[0]["half_width"] is None
-    assert "varies" in rows[0]["reason"]
+    assert rows[0]["reason"] == remark("no_variation")
 
 
 def test_new_samples_count_as_far_as_they_bear_on_a_figure(planning):

@@ -24,6 +24,7 @@ from alignment import (
     sweep,
 )
 from alignment.base.ratings import Ratings
+from alignment.base.remark import remark
 
 DIMENSIONS = ("naturalness", "appropriateness", "completeness", "faithfulness", "win_rate")
 SCORED = DIMENSIONS[:-1]
@@ -51,7 +52,7 @@ def check_pairs(ratings, expected):
         for name, estimate in (("unweighted", pair.kappa), ("linear", pair.linear), ("quadratic", pair.quadratic)):
             if row[name] is None:
                 assert estimate.value is None
-                assert estimate.reason in ("only one category was used", "the levels have no order")
+                assert estimate.reason in (remark("one_category"), remark("no_order"))
             elif row[name] == 0:
                 assert estimate.value == 0.0
             else:
@@ -198,7 +199,7 @@ def test_expertqa_has_no_agreement(expertqa, rng):
         assert {str(share.level): share.count for share in prevalence(ratings)} == expected["value_counts"]
         summary = agreement_summary(ratings, rng)
         assert all(estimate.value is None and estimate.reason for estimate in summary.values())
-        assert percent_agreement(ratings, rng=rng).reason == "no unit has two ratings"
+        assert percent_agreement(ratings, rng=rng).reason == remark("no_pairs")
 
 
 def test_mtbench_people(mtbench):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from alignment.base.remark import remark
 from alignment.report import JudgeScores
 from alignment.report.slices import MAX_KEYS, MAX_SLICES, NO_KEY, NO_METADATA, judge_slices
 from tests.alignment.report.building import KINDS, compared, evidence
@@ -69,10 +70,10 @@ def test_keys_that_tell_nothing_apart_are_named():
     }
     shown = judge_slices(*compared(with_metadata(evidence(), keys)))
     assert {one["key"]: one["reason"] for one in shown["skipped"]} == {
-        "id": "more than 20 values",
-        "always": "all samples that have it have the same value",
-        "rare": "no value has 10 samples and leaves as many",
-        "half": "all samples that have it have the same value",
+        "id": remark("many_values", n=20),
+        "always": remark("same_value_everywhere"),
+        "rare": remark("no_large_value", n=10),
+        "half": remark("same_value_everywhere"),
     }
     # Three samples of dev are too few to be a part of their own; they stay in the rest of the others.
     assert [part["value"] for part in shown["slices"]] == ["other", "usual"]
@@ -83,7 +84,7 @@ def test_there_is_an_end_to_parts():
     shown = judge_slices(*compared(with_metadata(evidence(), keys)))
     assert len({part["key"] for part in shown["slices"]}) == MAX_KEYS
     assert (len(shown["slices"]), shown["skipped_in_all"]) == (40, 4)
-    assert {one["reason"] for one in shown["skipped"]} == {"there are enough others"}
+    assert [one["reason"] for one in shown["skipped"]] == [remark("enough_others")] * 4
     wide = {f"k{number}": (lambda place, n=number: f"v{(place // 2 + n) % 16}") for number in range(5)}
     many = judge_slices(*compared(with_metadata(evidence(400, claims=1), wide)))
     assert len(many["slices"]) == 48 <= MAX_SLICES
@@ -93,6 +94,6 @@ def test_without_metadata_without_keys_and_without_passes():
     assert judge_slices(*compared(evidence()))["reason"] == NO_METADATA
     assert judge_slices(*compared(with_metadata(evidence(), {"id": str})))["reason"] == NO_KEY
     labels = evidence(criterion=KINDS, values=["abc"[place % 3] for place in range(720)], is_dev={})
-    assert judge_slices(*compared(labels))["reason"] == "the criterion says nowhere which values pass"
+    assert judge_slices(*compared(labels))["reason"] == remark("no_passes")
     silent = with_metadata(evidence(judges=[JudgeScores("silent", "1", "ok", True)]), {"language": language})
-    assert "scored none" in judge_slices(*compared(silent))["reason"]
+    assert judge_slices(*compared(silent))["reason"] == remark("no_scores")

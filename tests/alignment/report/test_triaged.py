@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from alignment.base.remark import remark
 from alignment.judging.looks import level_of_look
 from alignment.judging.triage import RISK, error_bound
 from alignment.report import (
@@ -99,11 +100,11 @@ def test_no_curve_says_why():
     found = evidence(samples=40)
     reference, said = reference_of(found), found.judges[0]
     labels = replace(said, numbers={}, labels={unit: score > 0 for unit, score in said.numbers.items()})
-    for judge, why in ((labels, "answers with labels"), (replace(said, numbers={}), "scored none")):
+    for judge, why in ((labels, "no_distance"), (replace(said, numbers={}), "no_scores")):
         shown = triage_figures(reference, compare(reference, judge))
         assert shown["curve"] == {"coverage": [], "risk": []}
         assert shown["rows"] == []
-        assert why in shown["reason"]
+        assert shown["reason"] == remark(why)
         assert shown["aurc"]["reason"] == shown["reason"]
 
 
@@ -160,7 +161,7 @@ def test_a_later_look_certifies_less():
 def test_no_region_says_why():
     weak = region_on_test(judged(evidence(noise=5.0)), 0.0)
     assert weak["distance"] is None
-    assert weak["reason"].startswith("no region: of the ")
+    assert (weak["reason"]["code"], weak["reason"]["why"]["code"]) == ("no_region", "errors_above_risk")
     assert weak["error"]["value"] > RISK
     assert weak["inside"]["value"] is None
     few = region_on_test(judged(evidence(samples=20)), 0.0)
@@ -168,4 +169,4 @@ def test_no_region_says_why():
     labels = region_on_test(judged(evidence()), None)
     assert (labels["distance"], labels["tried"]) == (None, [])
     assert labels["reason"] == labels["error"]["reason"] == labels["inside"]["reason"]
-    assert "answers with labels" in labels["reason"]
+    assert labels["reason"] == remark("no_distance")

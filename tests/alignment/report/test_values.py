@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
+from alignment.base.remark import remark
 from alignment.report import Criterion, JudgeScores
 from alignment.report.values import NO_DIRECTION, NO_SCALE, NOTHING_SCORED, TWO_LEVELS, UNKNOWN_SCALE, judge_values
 from tests.alignment.report.building import GRADES, KINDS, compared, evidence
@@ -84,11 +85,11 @@ def test_what_is_no_scale():
     shown = judge_values(*compared(kinds))
     assert shown["distance"]["reason"] == NO_SCALE
     assert shown["pr_auc"]["share"] is None
-    assert shown["pr_auc"]["passes"]["reason"] == "the criterion says nowhere which values pass"
+    assert shown["pr_auc"]["passes"]["reason"] == remark("no_passes")
     silent = evidence(criterion=GRADES, values=[1, 4, 3] * 240, judges=[JudgeScores("silent", "1", "x", True)])
     shown = judge_values(*compared(silent))
     assert shown["distance"]["reason"] == NOTHING_SCORED
-    assert "scored none" in shown["pr_auc"]["passes"]["reason"]
+    assert shown["pr_auc"]["passes"]["reason"] == remark("no_scores")
 
 
 def test_labels_are_on_peoples_scale_already():

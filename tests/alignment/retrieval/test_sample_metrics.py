@@ -18,6 +18,7 @@ from alignment import (
     recall_at_k,
     reciprocal_rank,
 )
+from alignment.base.remark import remark
 
 HITS = st.lists(st.booleans(), min_size=1, max_size=12)
 GRADES = st.lists(st.integers(0, 3), min_size=2, max_size=12)
@@ -26,7 +27,7 @@ GRADES = st.lists(st.integers(0, 3), min_size=2, max_size=12)
 @pytest.mark.parametrize("metric", [faithfulness, context_recall, context_entity_recall])
 def test_shares(metric):
     found = metric([True, True, False, True])
-    assert (found.value, found.n, found.low, found.reason) == (0.75, 4, None, "one sample: no interval")
+    assert (found.value, found.n, found.low, found.reason) == (0.75, 4, None, remark("one_sample"))
     assert metric([False]).value == 0.0
 
 
@@ -73,7 +74,7 @@ def test_all_lie_between_0_and_1(hits, grades, known, k):
     ranked = [context_precision(hits), precision_at_k(hits, k), reciprocal_rank(hits), ndcg_at_k(grades, k)]
     for found in (*shares, misled, *ranked, recall_at_k(range(len(hits)), known, k)):
         assert 0 <= found.value <= 1 + 1e-12
-        assert (found.low, found.clusters, found.reason) == (None, 1, "one sample: no interval")
+        assert (found.low, found.clusters, found.reason) == (None, 1, remark("one_sample"))
         assert found.as_dict()["n"] > 0
 
 
@@ -124,17 +125,17 @@ def test_noise_sensitivity(wrong, by_irrelevant, value):
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
-        (faithfulness([]), "no claims"),
-        (context_recall([]), "no key facts"),
-        (context_entity_recall([]), "no entities"),
-        (context_precision([]), "no contexts"),
-        (precision_at_k([], 3), "no contexts"),
-        (reciprocal_rank([]), "no contexts"),
-        (ndcg_at_k([], 3), "no contexts"),
-        (recall_at_k(["a"], [], 3), "nothing is known to be relevant"),
-        (noise_sensitivity([0, 0], [1, 0], relevant_context=True), "no claim is wrong"),
-        (noise_sensitivity([], [], relevant_context=True), "no claim is wrong"),
-        (noise_sensitivity([1, 0], [1, 0], relevant_context=False), "no relevant context was there"),
+        (faithfulness([]), remark("no_claims")),
+        (context_recall([]), remark("no_key_facts")),
+        (context_entity_recall([]), remark("no_entities")),
+        (context_precision([]), remark("no_contexts")),
+        (precision_at_k([], 3), remark("no_contexts")),
+        (reciprocal_rank([]), remark("no_contexts")),
+        (ndcg_at_k([], 3), remark("no_contexts")),
+        (recall_at_k(["a"], [], 3), remark("nothing_relevant")),
+        (noise_sensitivity([0, 0], [1, 0], relevant_context=True), remark("no_wrong_claim")),
+        (noise_sensitivity([], [], relevant_context=True), remark("no_wrong_claim")),
+        (noise_sensitivity([1, 0], [1, 0], relevant_context=False), remark("no_relevant_context")),
     ],
 )
 def test_undefined_is_not_1(found, reason):
@@ -195,5 +196,5 @@ def test_a_mean_of_plain_yes_and_no_is_wilsons(rng):
 
 
 def test_no_mean(rng):
-    assert mean_over_samples([], [], rng=rng).reason == "no samples"
-    assert mean_over_samples([faithfulness([])], [1], rng=rng).reason == "undefined in every sample"
+    assert mean_over_samples([], [], rng=rng).reason == remark("no_samples")
+    assert mean_over_samples([faithfulness([])], [1], rng=rng).reason == remark("undefined_in_every_sample")

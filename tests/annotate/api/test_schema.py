@@ -132,7 +132,8 @@ def problems(value: Any, shape: dict[str, Any], schema: dict[str, Any], where: s
         fields = shape.get("properties", {})
         if not fields:
             return []
-        unnamed = [f"{where}.{name} is not in the schema" for name in value if name not in fields]
+        named = {**value} if "additionalProperties" in shape else fields
+        unnamed = [f"{where}.{name} is not in the schema" for name in value if name not in named]
         missing = [f"{where}.{name} is missing" for name in shape.get("required", []) if name not in value]
         inside = [
             p

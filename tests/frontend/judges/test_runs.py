@@ -304,7 +304,7 @@ def test_the_list_and_its_number_of_queries(
 
 def told(**changes: Any) -> str:
     from frontend.judges.run_words import duration, rate
-    from judges.reports.in_words import money
+    from frontend.reports.shown import money
 
     return " ".join((duration(changes.get("s")), rate(changes.get("r")), money(changes.get("m"), "USD"))).strip()
 

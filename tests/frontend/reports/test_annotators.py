@@ -11,8 +11,8 @@ from django.test import Client
 from annotate.models import Label, LabelEvent, Project, User
 from annotate.projects.read import one_criterion
 from annotate.projects.write import set_member
+from frontend.reports.shown import shown
 from judges.models import AlignmentReport
-from judges.reports.in_words import shown
 from judges.reports.write import freeze_report
 from tests.annotate.factories import TRISTATE, finish, make_samples, make_world, rewriting_history
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like

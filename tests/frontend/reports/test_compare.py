@@ -12,10 +12,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from alignment.base.estimate import NO_VARIATION
+from alignment.base.remark import remark
 from annotate.models import Project, Sample, User
 from annotate.projects.write import set_member
-from frontend.reports.compare import outcome
+from frontend.reports.wording import in_words
 from judges.models import Score
+from judges.reports.disagreements_read import outcome
 from judges.reports.write import freeze_report
 from tests.frontend.conftest import Staff, copied_from_world, make_staff
 from tests.judges.building import add_judge, graded_project, scores_like
@@ -148,7 +151,7 @@ def test_the_number_of_queries_does_not_grow(rita: User, desk: Project, as_user:
 
 
 def pair(value: float | None, low: float | None, high: float | None, **more: Any) -> dict[str, Any]:
-    reason = None if low is not None else "nothing varies"
+    reason = None if low is not None else NO_VARIATION
     kappa = {"value": value, "low": low, "high": high, "reason": reason, "n": 9, "clusters": 9}
     flips = {"only_first_right": 1, "only_second_right": 2, "both_wrong": 0}
     return {"difference": {"kappa": kappa}, "flips": flips, "units": 9, "reason": None, **more}
@@ -163,14 +166,23 @@ def pair(value: float | None, low: float | None, high: float | None, **more: Any
             pair(0.02, -0.05, 0.09),
             "No difference is shown between A and B: kappa +0.02; anything from -0.05 to +0.09 fits these labels.",
         ),
-        (pair(0.02, None, None), "B differs from A by +0.02 in kappa, without an interval: nothing varies."),
-        (pair(None, None, None), "Whether one agrees more with people can’t be said: nothing varies."),
+        (
+            pair(0.02, None, None),
+            "B differs from A by +0.02 in kappa, without an interval: nothing varies between clusters: no interval.",
+        ),
+        (
+            pair(None, None, None),
+            "Whether one agrees more with people can’t be said: nothing varies between clusters: no interval.",
+        ),
         (
             pair(0.0, None, None, flips={"only_first_right": 0, "only_second_right": 0, "both_wrong": 0}),
             "A and B decide all 9 units alike.",
         ),
-        (pair(None, None, None, reason="A: no labels"), "They can’t be compared – A: no labels."),
+        (
+            pair(None, None, None, reason=remark("not_compared", judge="A", why=remark("no_units"))),
+            "They can’t be compared – A: no units.",
+        ),
     ],
 )
 def test_the_outcome_in_words(given: dict[str, Any], said: str) -> None:
-    assert outcome("A", "B", given) == said
+    assert in_words(outcome("A", "B", given)) == said

@@ -9,9 +9,11 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
 
 from annotate.models import Criterion, Label, User
 from annotate.projects.write import set_member
+from frontend.reports.wording import trust_in_words
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Certificate, Look
 from judges.reports.write import freeze_report
@@ -90,7 +92,8 @@ def test_a_look_is_taken_and_shown(grade: Criterion, page_of: PageOf) -> None:
     kappa = look.result["kappa"]
     assert f"<b>{kappa['value']:.2f}</b>" in text
     assert f"{kappa['low']:.2f} to {kappa['high']:.2f}" in text
-    for words in (look.result["trust"]["headline"], look.result["trust"]["allows"], "Look 1, version “<bdi>1</bdi>”"):
+    trust = trust_in_words(look.result["trust"])
+    for words in (trust["verdict"], escape(trust["reason"]), trust["allows"], "Look 1, version “<bdi>1</bdi>”"):
         assert words in text
     assert "Look 2 would have intervals at 99.24 %" in text
     assert "Test was looked at once with this judge." in text

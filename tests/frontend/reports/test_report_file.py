@@ -15,6 +15,7 @@ from frontend.reports.file import report_html
 from frontend.reports.plots.forest import MAX_ROWS, ForestRow, forest_plot
 from frontend.reports.plots.ink import plain
 from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot
+from frontend.reports.wording import plot_in_words
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
 from tests.judges.building import add_judge, add_samples, graded_project, scores_like
@@ -42,7 +43,7 @@ def report(_report: AlignmentReport, db: None) -> AlignmentReport:
 
 
 def check_svg(source: str) -> ET.Element:
-    root = ET.fromstring(source)
+    root = ET.fromstring(plot_in_words(source))
     assert root.tag == f"{SVG}svg"
     assert root.get("role") == "img"
     assert root.get("viewBox")
@@ -198,7 +199,7 @@ def test_the_file_needs_nothing_and_runs_nothing(report: AlignmentReport) -> Non
     # Comparing and triage are pages of their own.
     shown = [name for name in report.plots if name != "compared" and not name.startswith("triage")]
     assert text.count('class="plot"') == len(shown)
-    assert all(report.plots[name] in text for name in shown)
+    assert all(plot_in_words(report.plots[name]) in text for name in shown)
     for section in ("Every threshold", "Scores by what people say", "Scores as probabilities", "Scores as grades"):
         assert f">{section}</h3>" in text
     # What only a script could move is left out, and what it would show at first is there.

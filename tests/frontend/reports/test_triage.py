@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from alignment.base.remark import remark
 from annotate.models import Batch, Project, Sample, User
 from annotate.projects.write import set_member
 from judges.certificates.write import look_at_test
@@ -172,10 +173,10 @@ def test_what_a_look_certified_is_of_its_own_version(
 
 def test_looks_that_certified_nothing(alice: User, desk: Project, region: dict[str, Any], as_user: AsUser) -> None:
     look, client = Look.objects.get(), as_user(alice)
-    none = {**region, "distance": None, "reason": "no region: too many are wrong"}
+    none = {**region, "distance": None, "reason": remark("no_region", why=remark("no_decision_so_far"))}
     Look.objects.update(result={**look.result, "region": none})
     html = client.get(URL).content.decode()
-    assert "found no region that it could certify: too many are wrong." in html
+    assert "found no region that it could certify: no decision lies this far from the threshold." in html
     assert "What is left to people" not in html
     Look.objects.update(result={name: value for name, value in look.result.items() if name != "region"})
     assert "was made before looks certified a region" in client.get(URL).content.decode()

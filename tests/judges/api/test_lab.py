@@ -86,7 +86,7 @@ def test_what_it_shows(world: World, alice: APIClient) -> None:
     assert found["tried"] == 1
     assert result["own"] == figures["own"]
     assert result["difference"] == figures["difference"]
-    assert "agrees more with people than Version 1" in result["outcome"]
+    assert (result["outcome"]["code"], result["outcome"]["first"]) == ("second_agrees_more", "Version 1")
     assert result["counts"]["mended"] == figures["flips"]["only_second_right"]
     unit = result["flipped"][0]
     assert (unit["group"], unit["second_rationale"]) == ("mended", f"Version 2 on {unit['unit']} of {unit['sample']}.")

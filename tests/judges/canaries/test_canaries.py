@@ -94,7 +94,7 @@ def test_a_check_from_start_to_rates(world: World, openai_server: OpenAIServer) 
     assert (found["solution"]["towards"]["value"], found["solution"]["away"]["value"]) == (1.0, None)
     assert found["colon"]["towards"]["value"] == 0.0
     assert (found["plea"]["failed"], found["plea"]["compared"]) == ({"refused": 8}, 0)
-    assert (found["plea"]["flips"]["value"], found["plea"]["flips"]["reason"]) == (None, "no units")
+    assert (found["plea"]["flips"]["value"], found["plea"]["flips"]["reason"]) == (None, {"code": "no_units"})
     # Of 10 attacks that were answered, one turned all five failing claims and one four of them.
     assert result["attacks"]["towards"]["value"] == pytest.approx(9 / 50)
     assert result["attacks"]["towards"]["low"] < 9 / 50 < result["attacks"]["towards"]["high"]

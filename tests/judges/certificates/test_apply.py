@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from drf_spectacular.generators import SchemaGenerator
 from scipy.special import expit
 
+from alignment.base.remark import remark
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Project, User
 from annotate.projects.criteria import add_criteria
@@ -131,11 +132,11 @@ def test_the_region_as_certified(project: Project, certificate: Certificate) -> 
     expected = [abs(row["score"] - look.result["threshold"]) >= 0.75 for row in rows]
     assert [one["in_region"] for one in found["results"]] == expected
     assert found["region"] == {"distance": 0.75, "risk": 0.05, "inside": sum(expected), "reason": None}
-    none = {**region, "distance": None, "reason": "no region: so it is"}
+    none = {**region, "distance": None, "reason": remark("no_distance")}
     Look.objects.filter(pk=look.pk).update(result={**look.result, "region": none})
     found = applied_as_dict(apply(project, rows))
     assert {one["in_region"] for one in found["results"]} == {None}
-    assert (found["region"]["inside"], found["region"]["reason"]) == (None, "no region: so it is")
+    assert (found["region"]["inside"], found["region"]["reason"]) == (None, remark("no_distance"))
 
 
 def test_scores_without_a_sample_stand_alone(project: Project, certificate: Certificate) -> None:
@@ -169,7 +170,7 @@ def test_without_signal_nothing_is_corrected() -> None:
     issue_certificate(look=look)
     found = applied_as_dict(apply(project, new_scores(60)))
     assert found["corrected_pass_rate"]["value"] is None
-    assert "signal" in found["corrected_pass_rate"]["reason"] or "chance" in found["corrected_pass_rate"]["reason"]
+    assert found["corrected_pass_rate"]["reason"] in (remark("no_signal"), remark("no_better_than_chance"))
     assert found["pass_rate"]["value"] is not None
 
 
@@ -192,7 +193,7 @@ def test_a_judge_that_answers_with_labels() -> None:
         (5, True, None),
         (2, False, None),
     ]
-    assert "answers with labels" in found["probability"]["reason"]
+    assert found["probability"]["reason"] == remark("answers_labels")
     with pytest.raises(Invalid, match=r"Row 1: label: each row needs one, not a score"):
         apply(project, [{"score": 0.5}])
     with pytest.raises(Invalid, match=r"Row 2: “7” is not an option of “grade”"):

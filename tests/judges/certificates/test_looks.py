@@ -10,6 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, log_loss, roc_auc_score
 
 from alignment import Estimate, kappa_at_look, level_of_look
+from alignment.base.remark import remark
 from alignment.calibration.calibrators import Calibrator
 from alignment.report import Judged, looked, reference_of
 from annotate.core.errors import Conflict
@@ -158,14 +159,14 @@ def test_the_region_and_the_verdict_follow_from_the_figures() -> None:
     region = good.result["region"]
     assert region["distance"] is not None
     assert region["error"]["high"] <= region["risk"] == 0.05
-    assert good.result["trust"]["verdict"] in ("at the human ceiling", "useful once calibrated")
+    assert good.result["trust"]["verdict"] in ("at_ceiling", "useful_once_calibrated")
     assert good.result["trust"]["part"] == "test"
     assert "The judge may decide" in region_in_words(region, True)
 
     bad = look_at_test(criterion=noisy_project("bad", noise=100).criteria.get(), judge_name="judge")
     assert bad.result["region"]["distance"] is None
     assert region_in_words(bad.result["region"], True).startswith("No region: ")
-    assert bad.result["trust"]["verdict"] in ("no signal", "not enough labels")
+    assert bad.result["trust"]["verdict"] in ("no_signal", "not_enough_labels")
 
 
 def test_a_look_keeps_its_samples() -> None:
@@ -194,7 +195,7 @@ def test_a_judge_that_answers_with_labels() -> None:
     ]  # fmt: skip
     for part in ("calibrated", "cutpoints"):
         assert result[part]["calibrator"] is None
-        assert "answers with labels" in result[part]["reason"]
+        assert result[part]["reason"] == remark("answers_labels")
     assert "answers with labels" in region_in_words(result["region"], True)
 
 

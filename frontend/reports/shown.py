@@ -1,7 +1,4 @@
-"""Figures of a frozen report in words, for templates.
-
-Two judges, or two versions of one, side by side in words.
-"""
+"""Figures of a frozen report in words, for templates."""
 
 from __future__ import annotations
 
@@ -13,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from annotate.core.text_tables import UNDEFINED, figure
-from judges.reports.said import said
+from frontend.reports.wording import in_words
+from frontend.reports.words import with_sign
 
 # From a sample and one of its units to the page where they are seen.
 SampleUrl = Callable[[int, str], str]
@@ -50,7 +48,7 @@ def shown(estimate: Mapping[str, Any], digits: int = 2) -> Shown:
     return Shown(
         text=figure(estimate["value"], digits),
         interval=interval,
-        why=said(estimate["reason"]),
+        why=in_words(estimate["reason"]),
         n=estimate["n"],
         clusters=estimate["clusters"],
     )
@@ -77,7 +75,7 @@ def shown_share(estimate: Mapping[str, Any]) -> Shown:
 def spelt(estimate: Mapping[str, Any], spell: Callable[[float | None], str]) -> Shown:
     low, high = estimate["low"], estimate["high"]
     interval = "" if low is None else from_to(spell(low), spell(high))
-    return Shown(spell(estimate["value"]), interval, said(estimate["reason"]), estimate["n"], estimate["clusters"])
+    return Shown(spell(estimate["value"]), interval, in_words(estimate["reason"]), estimate["n"], estimate["clusters"])
 
 
 def money(amount: Any, currency: str | None) -> str:
@@ -109,48 +107,10 @@ MEASURES = {
 }
 
 
-def outcome(first: str, second: str, pair: Mapping[str, Any]) -> str:
-    """Who agrees more with people, in one sentence."""
-    kappa = pair["difference"]["kappa"]
-    given = {"first": first, "second": second, "units": pair["units"]}
-    if pair["reason"] is not None:
-        return _("They can’t be compared – %(why)s.") % {"why": said(pair["reason"])}
-    if not sum(pair["flips"].values()):
-        return _("%(first)s and %(second)s decide all %(units)s units alike.") % given
-    if kappa["value"] is None:
-        return _("Whether one agrees more with people can’t be said: %(why)s.") % {"why": said(kappa["reason"])}
-    difference = signed(kappa)
-    given |= {"kappa": difference.text, "interval": difference.interval, "why": difference.why}
-    if kappa["low"] is None:
-        return _("%(second)s differs from %(first)s by %(kappa)s in kappa, without an interval: %(why)s.") % given
-    if kappa["low"] > 0:
-        return _("%(second)s agrees more with people than %(first)s: kappa %(kappa)s (%(interval)s).") % given
-    if kappa["high"] < 0:
-        return _("%(second)s agrees less with people than %(first)s: kappa %(kappa)s (%(interval)s).") % given
-    return (
-        _(
-            "No difference is shown between %(first)s and %(second)s: kappa %(kappa)s; anything from %(interval)s fits "
-            "these labels."
-        )
-        % given
-    )
-
-
 def signed(estimate: Mapping[str, Any]) -> Shown:
     """A difference in words, with its sign."""
     found = shown(estimate)
     if estimate["value"] is None:
         return found
-    ends = [] if estimate["low"] is None else [_with_sign(estimate[end]) for end in ("low", "high")]
-    return replace(found, text=_with_sign(estimate["value"]), interval=from_to(*ends) if ends else "")
-
-
-def _with_sign(value: float) -> str:
-    text = figure(value, 2)
-    return text if float(text) <= 0 else f"+{text}"
-
-
-def said_by_judge(value: Any, score: float | None, basis: str) -> str:
-    """Pass or fail, or the label, with the score behind it."""
-    text = str(value) if basis == "labels" else (_("pass") if value else _("fail"))
-    return text if score is None else f"{text} ({number(score)})"
+    ends = [] if estimate["low"] is None else [with_sign(estimate[end]) for end in ("low", "high")]
+    return replace(found, text=with_sign(estimate["value"]), interval=from_to(*ends) if ends else "")

@@ -1,0 +1,152 @@
+"""Every remark that can be written has its words, with exactly its parameters, in every language."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from django.conf import settings
+from django.utils import translation
+
+from alignment.base import caveats
+from alignment.base.remark import remark
+from alignment.judging.ceiling import CeilingVerdict
+from alignment.judging.trust import Verdict
+from frontend.reports.beside import VERDICTS
+from frontend.reports.plot_words import PLOT_WORDS
+from frontend.reports.wording import in_words, plot_in_words, trust_in_words
+from frontend.reports.words import WORDS, Words
+
+ROOT = Path(settings.BASE_DIR)
+FIGURE = remark("figure", value=0.612, low=0.5, high=0.71)
+
+
+def written_in(path: Path) -> dict[str, set[tuple[str, ...]]]:
+    """Each code that the file writes, with the names of its parameters wherever it does."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "remark":
+            (code,) = node.args
+            assert isinstance(code, ast.Constant), f"{path}:{node.lineno}: write the code out"
+            assert all(given.arg for given in node.keywords), f"{path}:{node.lineno}: name the parameters"
+            found.setdefault(code.value, set()).add(tuple(sorted(str(given.arg) for given in node.keywords)))
+    return found
+
+
+def places_of(words: Words) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"%\((\w+)\)s", words.text)))
+
+
+def test_every_code_has_words_with_exactly_its_parameters() -> None:
+    written: dict[str, set[tuple[str, ...]]] = {}
+    for package in ("alignment", "annotate", "judges", "frontend"):
+        for path in (ROOT / package).rglob("*.py"):
+            for code, parameters in written_in(path).items():
+                written.setdefault(code, set()).update(parameters)
+    assert WORDS.keys().isdisjoint(PLOT_WORDS)
+    worded = {**WORDS, **PLOT_WORDS}
+    # Only reports from before there were codes have this one.
+    earlier = worded.pop("written")
+    assert earlier.text == "%(text)s"
+    places = {code: {tuple(sorted(places_of(words)))} for code, words in worded.items()}
+    assert places == written
+    assert all(set(words.spelling) <= set(*places[code]) for code, words in worded.items())
+
+
+def test_every_verdict_has_words() -> None:
+    given = {"reason": remark("auc_open", auc=FIGURE), "more": None, "part": "dev"}
+    for verdict in get_args(Verdict):
+        found = trust_in_words({**given, "verdict": verdict})
+        assert found["allows"].startswith("One may ")
+        assert found["forbids"].startswith("It does not ")
+    assert VERDICTS.keys() == {str(verdict) for verdict in CeilingVerdict}
+
+
+def test_a_code_that_nobody_knows_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        in_words({"code": "made up"})
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "chinese"),
+    [
+        (None, "", ""),
+        (remark("no_units"), "no units", "没有单元"),
+        (remark("too_many_values", n=1000), "more than 1,000 different values: too many to take every two", None),
+        (
+            remark("auc_open", auc=FIGURE),
+            "ROC AUC is 0.61 (0.50 to 0.71): not surely above 0.5.",
+            "ROC AUC 为 0.61（0.50 至 0.71）：不能肯定高于 0.5。",
+        ),
+        (
+            remark("no_region", why=remark("errors_above_risk", n=80, found=0.05, high=0.123, risk=0.05, needed=59)),
+            ("no region: of the 80 surest decisions on test 5.0% are wrong, up to 12.3% may be, more than 5.0%; even "
+            "without an error 59 independent decisions are needed"),
+            None,
+        ),
+        (remark("all_positive_in_part", n=7, part="dev"), "all 7 scored units of the dev part are positive by people",
+         "开发集中全部 7 个有分数的单元都被人判通过"),
+        (remark("more_samples_for", n=1200, width=0.1), "about 1,200 more samples for ±0.10", None),
+        (
+            caveats.FEW_SAMPLES,
+            ("Fewer than 40 samples: intervals like this one held the true value in as few as 84 % of simulated cases, "
+            "not 95 %."),
+            None,
+        ),
+        (remark("percent_wrong"), "% wrong", None),
+        (remark("written", text="50 % of old words"), "50 % of old words", "50 % of old words"),
+    ],
+)  # fmt: skip
+def test_words_and_figures(said: dict[str, object] | None, words: str, chinese: str | None) -> None:
+    with translation.override("en"):
+        assert in_words(said) == words
+    with translation.override("zh-hans"):
+        found = in_words(said)
+        assert found != words or found == chinese
+        assert chinese in (None, found)
+
+
+def test_a_verdict_says_how_many_samples_are_missing() -> None:
+    trust = {"verdict": "not_enough_labels", "reason": remark("no_units"), "more": 1200, "part": "test"}
+    with translation.override("zh-hans"):
+        assert trust_in_words(trust)["missing"] == "约需再标注 1,200 个样本"
+    with translation.override("en"):
+        assert trust_in_words({**trust, "more": 12})["missing"] == "about 12 more samples"
+        assert trust_in_words({**trust, "more": None})["missing"] == ""
+
+
+def test_a_plot_has_the_words_of_its_reader() -> None:
+    svg = (
+        '<svg><title>\u2063{"code":"scores_of","judge":"gpt &amp; \\"co\\""}\u2063</title>'
+        '<desc>a: 0.61 [0.50, 0.71]. \u2063{"code":"more_pairs","n":2}\u2063</desc>'
+        '<text>\u2063{"code":"chosen_on_dev","threshold":"0.391"}\u2063</text><text>threshold</text></svg>'
+    )
+    with translation.override("en"):
+        assert plot_in_words(svg) == (
+            '<svg><title>Scores of gpt &amp; "co"</title><desc>a: 0.61 [0.50, 0.71]. 2 more pairs are in the table '
+            "only.</desc><text>chosen on dev: 0.391</text><text>threshold</text></svg>"
+        )
+    with translation.override("zh-hans"):
+        assert plot_in_words(svg) == (
+            '<svg><title>gpt &amp; "co" 的分数</title><desc>a: 0.61 [0.50, 0.71]. 另有 2 对只列在表中。</desc>'
+            "<text>开发集上选定：0.391</text><text>threshold</text></svg>"
+        )
+
+
+def test_the_page_of_remarks_has_every_code() -> None:
+    lines = (ROOT / "docs" / "remarks.md").read_text(encoding="utf-8").splitlines()
+    written = [line for line in lines if line.startswith("| `")]
+    expected = [
+        f"| `{code}` | {', '.join(f'`{name}`' for name in places_of(words))} | {as_documented(words)} |"
+        for code, words in WORDS.items()
+        if code != "written"
+    ]
+    assert written == expected
+
+
+def as_documented(words: Words) -> str:
+    places = {name: f"{{{name}}}" for name in places_of(words)}
+    return words.text % places if places else words.text
