@@ -9,5 +9,5 @@ class JudgesConfig(AppConfig):
     def ready(self) -> None:
         from annotate.files.import_engine import register
 
-        home = "judges.core.scores_file"
+        home = "judges.files.import_scores"
         register("scores", f"{home}.ScoreImporter", claim_users_of_app=f"{home}.with_scored_claims")

@@ -1,1 +1,1 @@
-"""What every room of this floor rests on: scores and the files they come in, which version counts, dev and test."""
+"""What every room of this floor rests on: scores, which version counts, dev and test."""

@@ -5,8 +5,6 @@ What people may say about a judge.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 from django.db import transaction
@@ -21,6 +19,7 @@ from judges.core.versions_read import version_named
 from judges.kinds.base import Kind, Refused
 from judges.kinds.registry import kind_named
 from judges.models import Certificate, Endpoint, Judge, JudgeKind, JudgeVersion, Look, Run, RunState, VersionState
+from judges.versions.identity import canonical_json, content_hash, imported_content_hash
 from judges.versions.read import kept_on_top_of, members_of
 
 MAX_NAME = 200
@@ -104,6 +103,20 @@ def add_version(
         return _add(judge, made, config, endpoint, state, based_on, actor)
 
 
+def imported_version(judge: Judge, label: str) -> tuple[JudgeVersion, bool]:
+    """The imported judge's version that files call so, and whether it was made just now. For the import, which has
+    locked the project."""
+    config = {"source": "import", "version": label}
+    digest = imported_content_hash(config)
+    found = JudgeVersion.objects.filter(judge=judge, content_hash=digest).first()
+    if found is not None:
+        return found, False
+    made = JudgeVersion.objects.create(
+        judge=judge, number=_next_number(judge), label=label, config=config, content_hash=digest
+    )
+    return made, True
+
+
 def keep_version(*, version: JudgeVersion, actor: User | None = None) -> JudgeVersion:
     """Takes a version into use: from now on it is what its judge says, and its scores count.
 
@@ -145,19 +158,6 @@ def judge_spec(version: JudgeVersion) -> dict[str, Any]:
     }
 
 
-def content_hash(kind: Kind, config: Any, endpoint: str | None) -> str:
-    """SHA-256 of everything that decides what a version says: two versions with one hash are one.
-
-    An endpoint counts by its name: where that leads to is part of what each reply is kept under.
-    """
-    what = {"kind": kind.key, "code_version": kind.code_version, "config": config, "endpoint": endpoint}
-    return hashlib.sha256(_canonical(what)).hexdigest()
-
-
-def _canonical(what: Any) -> bytes:
-    return json.dumps(what, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-
-
 def _add(
     judge: Judge,
     kind: Kind,
@@ -178,7 +178,7 @@ def _add(
         return _keep(there, actor) if state == VersionState.KEPT else there
     if state == VersionState.KEPT:
         _require_kept_members(judge, complete)
-    number = (JudgeVersion.objects.filter(judge=judge).aggregate(last=Max("number"))["last"] or 0) + 1
+    number = _next_number(judge)
     added = JudgeVersion.objects.create(
         judge=judge,
         number=number,
@@ -200,6 +200,10 @@ def _add(
         hash=digest,
     )
     return added
+
+
+def _next_number(judge: Judge) -> int:
+    return (JudgeVersion.objects.filter(judge=judge).aggregate(last=Max("number"))["last"] or 0) + 1
 
 
 def _keep(version: JudgeVersion, actor: User | None) -> JudgeVersion:
@@ -282,7 +286,7 @@ def _complete(kind: Kind, config: Any, project: Project) -> dict[str, Any]:
         complete = kind.complete(config, project)
     except Refused as error:
         raise _bad(f"config.{error.field}" if error.field else "config", error.message) from error
-    written = _canonical(complete)
+    written = canonical_json(complete)
     if len(written) > MAX_CONFIG_BYTES:
         raise _bad("config", _("longer than %(most)d bytes as JSON.") % {"most": MAX_CONFIG_BYTES})
     return complete

@@ -8,8 +8,8 @@ from django.db import connection
 from annotate.batches.write import create_batch
 from annotate.files.claim_naming import with_labels_or_tasks
 from annotate.models import Project, Sample
-from judges.core.scores_file import with_scored_claims
 from judges.core.split import divide
+from judges.files.import_scores import with_scored_claims
 from tests.annotate.factories import World, make_world
 
 pytestmark = pytest.mark.django_db

@@ -21,8 +21,9 @@ from judges.kinds import registry
 from judges.kinds.base import Refused
 from judges.models import Endpoint, Judge, JudgeVersion, Run, RunPurpose, RunState, Score, VersionState
 from judges.reports.read import data_version
+from judges.versions.identity import content_hash, imported_content_hash
 from judges.versions.read import Difference, Line, version_diff
-from judges.versions.write import add_version, content_hash, create_judge, drop_version, judge_spec, keep_version
+from judges.versions.write import add_version, create_judge, drop_version, judge_spec, keep_version
 from tests.judges.building import add_judge, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
@@ -183,6 +184,12 @@ def test_everything_that_matters_is_in_the_hash(project: Project, kind: PlainKin
     assert digest(usual) not in others
 
 
+def test_an_imported_version_keeps_its_hash() -> None:
+    """Fixed for good as well: another one, and the next file would bring each judge a second time."""
+    written = rb'{"source": "import", "version": "\u00e9"}'
+    assert imported_content_hash({"version": "é", "source": "import"}) == hashlib.sha256(written).hexdigest()
+
+
 def test_a_judge_that_asks_a_model_names_its_endpoint(project: Project) -> None:
     for name in ("main", "other"):
         Endpoint.objects.create(project=project, name=name, base_url="https://models.example/v1")
@@ -244,7 +251,7 @@ def test_imported_judges_get_no_versions_here_and_files_none_of_ours(world: tupl
     assert code_of(add_version, judge=version.judge, config={"prompt": "one"}) == "imported_judge"
     assert code_of(drop_version, version=version) == "imported_version"
     plain(project)
-    from judges.core.scores_file import _Versions
+    from judges.files.import_scores import _Versions
 
     importing: Any = SimpleNamespace(project=project, job=None)
     with pytest.raises(RowError) as refused:

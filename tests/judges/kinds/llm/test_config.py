@@ -11,7 +11,7 @@ from judges.kinds.llm import KIND, builtin_templates
 from judges.kinds.llm.judging import Judging
 from judges.kinds.llm.prompt import names_between, parts_of
 from judges.models import JudgeKind
-from judges.versions.write import content_hash
+from judges.versions.identity import content_hash
 from tests.judges.kinds.llm.making import SUPPORT, Scripted, complete, numbers, options, prompt_of, said, told, values
 
 GRADE = {"key": "grade", "unit": "answer", "options": [{"value": n} for n in range(1, 6)], "prompt": "How good?"}

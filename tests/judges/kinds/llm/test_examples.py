@@ -16,7 +16,7 @@ from judges.kinds.base import Refused
 from judges.kinds.llm import KIND, example_samples
 from judges.models import SplitMember
 from judges.reports.evidence import full_evidence
-from judges.versions.write import content_hash
+from judges.versions.identity import content_hash
 from tests.judges.building import GRADES, graded_project
 from tests.judges.kinds.llm.making import Scripted, prompt_of, said
 

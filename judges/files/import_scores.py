@@ -6,12 +6,11 @@ Evaluation libraries print their result tables in the wide form. Every metric be
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, Func, Max, TextField, Value
+from django.db.models import F, Func, TextField, Value
 from django.db.models.functions import Concat
 
 from annotate.files import cells as values
@@ -31,7 +30,7 @@ from annotate.files.problems import RowError
 from annotate.files.streams import NumberedRow
 from annotate.models import Project, Sample
 from annotate.samples.read import of_samples
-from judges.core.score_cells import (
+from judges.files.score_cells import (
     OVERALL,
     SCORE_FIELDS,
     WORDS,
@@ -49,7 +48,8 @@ from judges.core.score_cells import (
     unit_of,
     version_of,
 )
-from judges.models import Judge, JudgeKind, JudgeVersion, Run, Score, ScoreStatus
+from judges.models import Judge, JudgeKind, Run, Score, ScoreStatus
+from judges.versions.write import imported_version
 
 _COLUMNS = (
     "version_id",
@@ -343,15 +343,8 @@ class _Versions:
         return self._judges[name]
 
     def _get_or_make(self, judge_name: str, label: str) -> int:
-        judge = self._judge(judge_name)
-        config = {"source": "import", "version": label}
-        content_hash = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
-        version = JudgeVersion.objects.filter(judge=judge, content_hash=content_hash).first()
-        if version is None:
-            last = JudgeVersion.objects.filter(judge=judge).aggregate(last=Max("number"))["last"] or 0
-            version = JudgeVersion.objects.create(
-                judge=judge, number=last + 1, label=label, config=config, content_hash=content_hash
-            )
+        version, is_new = imported_version(self._judge(judge_name), label)
+        if is_new:
             self.fresh.add(version.pk)
         return version.pk
 
