@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
@@ -18,12 +19,13 @@ _SEPARATORS = re.compile(r"[\s_\-]+")
 class Fields:
     """The fields of one kind of file and how their columns are spelled, most likely spelling first.
 
-    A column that no field claims becomes `rest`.
+    A column that no field claims becomes `rest`. repeatable: fields that several columns may have.
     """
 
     spellings: Mapping[str, tuple[str, ...]]
     required: tuple[str, ...]
     rest: str
+    repeatable: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         ranked = {
@@ -82,11 +84,6 @@ class Fields:
             seen[field] = column
         return chosen
 
-    @property
-    def repeatable(self) -> frozenset[str]:
-        """Fields that several columns may have: in a wide table every metric is a column of scores."""
-        return frozenset({"score"}) if "judge" in self.spellings else frozenset()
-
 
 def squeeze(name: str) -> str:
     """Spellings that differ only in case, blanks, _ and - are one."""
@@ -142,3 +139,17 @@ LABEL_FIELDS = Fields(
     required=("sample_id", "criterion", "rater", "value"),
     rest=IGNORE,
 )
+
+# Kind of import -> its fields.
+_KNOWN = {"samples": "annotate.files.fields.SAMPLE_FIELDS", "labels": "annotate.files.fields.LABEL_FIELDS"}
+
+
+def register_fields(kind: str, fields: str) -> None:
+    """For apps that build on this one, which knows nothing of them: called when they are ready. fields: where the
+    kind's Fields are, as a dotted name."""
+    _KNOWN[kind] = fields
+
+
+def fields_of(kind: str) -> Fields:
+    found: Fields = import_string(_KNOWN[kind])
+    return found

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils.module_loading import import_string
 
-from annotate.files.fields import Fields
+from annotate.files.fields import fields_of
 from annotate.files.problems import FileError, Limits, Problem, Problems, RowError
 from annotate.files.sources import Source, open_source
 from annotate.files.streams import NumberedRow
@@ -54,7 +54,7 @@ class Importing:
 class Importer(ABC):
     """Takes the rows of one kind of file. Reports bad rows to `importing` and goes on. `fills`: where they end up."""
 
-    fields: ClassVar[Fields]
+    kind: ClassVar[str]
     fills: ClassVar[tuple[type[Model], ...]]
 
     @abstractmethod
@@ -79,7 +79,7 @@ class Importer(ABC):
         chosen: Mapping[str, str],
     ) -> dict[str, str]:
         """Column -> field, as the import will take it."""
-        return cls.fields.resolve(columns, chosen)
+        return fields_of(cls.kind).resolve(columns, chosen)
 
 
 # Dotted paths, so that apps can register before models are loaded.
@@ -151,7 +151,7 @@ def run(
 def _take_all(
     source: Source, importer_class: type[Importer], importing: Importing, progress: Progress | None
 ) -> dict[str, Any]:
-    _check_header(source, importer_class.fields, importing.mapping)
+    _check_header(source, importer_class.kind, importing.mapping)
     importer = importer_class(importing)
     count = 0
     try:
@@ -173,9 +173,9 @@ def _chunks(rows: Iterator[NumberedRow]) -> Iterator[list[NumberedRow]]:
         yield chunk
 
 
-def _check_header(source: Source, fields: Fields, mapping: Mapping[str, str]) -> None:
+def _check_header(source: Source, kind: str, mapping: Mapping[str, str]) -> None:
     """Formats with a header can lack a column altogether: one error says it, not one per row."""
-    columns = source.reader.columns()
+    fields, columns = fields_of(kind), source.reader.columns()
     if columns is None:
         return
     for column in mapping:
@@ -210,14 +210,14 @@ def preview(*, kind: str, path: Path, file_name: str, mapping: Mapping[str, str]
     """The first rows as they are in the file, and what each column would become."""
     problems = Problems()
     importer_class = importer_for(kind)
-    shown = Preview([], [], {}, importer_class.fields.targets, [], "")
+    shown = Preview([], [], {}, fields_of(kind).targets, [], "")
     try:
         with open_source(path, file_name, problems, Limits.from_settings()) as source:
             shown.file_format = source.file_format
             shown.rows = [row for _, _, row in islice(source.reader.rows(), PREVIEW_ROWS)]
             shown.columns = source.reader.columns() or list(dict.fromkeys(key for row in shown.rows for key in row))
             shown.mapping = importer_class.preview_mapping(shown.columns, shown.rows, mapping)
-            _check_header(source, importer_class.fields, mapping)
+            _check_header(source, kind, mapping)
     except FileError as error:
         problems.add(error)
     shown.errors = problems.first

@@ -24,6 +24,7 @@ from annotate.core.background import hand_over
 from annotate.core.errors import Conflict, Invalid, Refusal
 from annotate.core.trail import note
 from annotate.files import import_engine as engine
+from annotate.files.fields import fields_of
 from annotate.files.pipeline import check_version
 from annotate.files.problems import MIB, FileError, Limits, Problems, plain
 from annotate.models import ImportJob, Project, User
@@ -90,7 +91,7 @@ def check_mapping(kind: str, mapping: Mapping[str, str] | str | None) -> dict[st
             mapping = json.loads(mapping) if mapping.strip() else {}
         except (ValueError, RecursionError):
             raise Invalid("invalid_mapping", _('The mapping is JSON, such as {"q": "question"}.')) from None
-    return engine.importer_for(kind).fields.check_choice({} if mapping is None else mapping)
+    return fields_of(kind).check_choice({} if mapping is None else mapping)
 
 
 def import_file(*, project: Project, user: User | None, kind: str, path: Path, mapping: Mapping[str, str]) -> ImportJob:

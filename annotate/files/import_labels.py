@@ -82,12 +82,12 @@ class _Ready:
 
 
 class LabelImporter(Importer):
-    fields = LABEL_FIELDS
+    kind = "labels"
     fills = (Label, LabelEvent)
 
     def __init__(self, importing: Importing) -> None:
         self._importing = importing
-        self._reader = CellReader(self.fields, importing.mapping)
+        self._reader = CellReader(LABEL_FIELDS, importing.mapping)
         self._samples = SampleLookup(importing.project)
         self._criteria = current_criteria(importing.project)
         self._raters = RaterLookup(importing.project)

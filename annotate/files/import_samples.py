@@ -263,7 +263,7 @@ def _array(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
 
 
 class SampleImporter(Importer):
-    fields = SAMPLE_FIELDS
+    kind = "samples"
     fills = (Sample,)
 
     def __init__(self, importing: Importing) -> None:

@@ -30,9 +30,9 @@ from annotate.files.problems import RowError
 from annotate.files.streams import NumberedRow
 from annotate.models import Project, Sample
 from annotate.samples.read import of_samples
+from judges.files.fields import SCORE_FIELDS
 from judges.files.score_cells import (
     OVERALL,
-    SCORE_FIELDS,
     WORDS,
     SaidScore,
     dimension_of,
@@ -86,12 +86,12 @@ class _Read:
 
 
 class ScoreImporter(Importer):
-    fields = SCORE_FIELDS
+    kind = "scores"
     fills = (Score,)
 
     def __init__(self, importing: Importing) -> None:
         self._importing = importing
-        self._reader = CellReader(self.fields, importing.mapping)
+        self._reader = CellReader(SCORE_FIELDS, importing.mapping)
         self._samples = SampleLookup(importing.project)
         self._by_words: _SamplesByWords | None = None
         self._criteria = current_criteria(importing.project)
@@ -105,7 +105,7 @@ class ScoreImporter(Importer):
     def preview_mapping(
         cls, columns: list[str], rows: list[dict[str, Any]], chosen: Mapping[str, str]
     ) -> dict[str, str]:
-        mapping = cls.fields.resolve(columns, chosen)
+        mapping = SCORE_FIELDS.resolve(columns, chosen)
         return {**mapping, **dict.fromkeys(metric_columns(columns, rows, chosen), "score")}
 
     def take(self, rows: list[NumberedRow]) -> None:
@@ -113,7 +113,7 @@ class ScoreImporter(Importer):
             first = [row for _, _, row in rows]
             columns = list(dict.fromkeys(key for row in first for key in row))
             self._metrics = metric_columns(columns, first, self._importing.mapping)
-            require_layout(self.fields.resolve(columns, self._importing.mapping), columns, self._metrics)
+            require_layout(SCORE_FIELDS.resolve(columns, self._importing.mapping), columns, self._metrics)
         read: list[list[_Read]] = []
         refused: list[RefusedRow] = []
         for number, line, row in rows:

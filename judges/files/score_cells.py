@@ -8,30 +8,13 @@ from typing import Any
 from annotate.core.units import LISTED_KINDS
 from annotate.files import cells as values
 from annotate.files.cells import number as number_in
-from annotate.files.fields import IGNORE, SAMPLE_FIELDS, Fields
+from annotate.files.fields import IGNORE, SAMPLE_FIELDS
 from annotate.files.lookup import Cells, read_unit
 from annotate.files.problems import FileError, RowError
 from annotate.models import Criterion
+from judges.files.fields import SCORE_FIELDS
 from judges.models import LARGEST_SCORE, ScoreStatus
 
-SCORE_FIELDS = Fields(
-    spellings={
-        "sample_id": ("sample_id", "sample", "id", "external_id"),
-        "unit": ("unit",),
-        "criterion": ("criterion", "dimension"),
-        "judge": ("judge", "metric", "evaluator", "scorer"),
-        "score": ("score", "value"),
-        "rationale": ("rationale", "reason", "explanation"),
-        "status": ("status",),
-        "version": ("version", "judge_version"),
-        "repeat": ("repeat",),
-        "higher_is_better": ("higher_is_better",),
-        "question": SAMPLE_FIELDS.spellings["question"],
-        "answer": SAMPLE_FIELDS.spellings["answer"],
-    },
-    required=(),
-    rest=IGNORE,
-)
 OVERALL = "overall"
 _FIRST_VERSION = "1"
 _MAX_NAME = 200
