@@ -21,7 +21,7 @@ from alignment.base.remark import remark
 from annotate.labels.gold_read import gold_accuracy
 from annotate.labels.read import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.models import Batch, Flag, Task, User
-from annotate.models.batch import BatchStatus, Purpose, TaskStatus
+from annotate.models.batch import OPEN_TASK_STATUSES_SQL, BatchStatus, Purpose, TaskStatus
 
 PACE_DAYS = 7
 # An agreement, a steadiness or a pace of fewer is no figure yet.
@@ -208,8 +208,8 @@ def _estimate(samples: list[tuple[int, int]], name: str) -> Estimate:
     return _enough(alignment.clustered_share(hits, trials, name=name, undefined=remark("no_units")))
 
 
-_OPEN = """
-    SELECT count(*) FILTER (WHERE status IN ('pending', 'in_progress', 'returned')),
+_OPEN = f"""
+    SELECT count(*) FILTER (WHERE status IN {OPEN_TASK_STATUSES_SQL}),
            count(*) FILTER (WHERE status IN ('submitted', 'skipped')),
            count(*) FILTER (WHERE status = 'submitted' AND submitted_at >= %(since)s),
            count(*) FILTER (WHERE status = 'submitted' AND active_seconds > 0),

@@ -201,6 +201,8 @@ class Purpose(models.TextChoices):
 
 
 OPEN_TASK_STATUSES = (TaskStatus.PENDING, TaskStatus.IN_PROGRESS, TaskStatus.RETURNED)
+# For statements by hand that use the indexes below: PostgreSQL takes one only where its condition is written out.
+OPEN_TASK_STATUSES_SQL = "({})".format(", ".join(f"'{status.value}'" for status in OPEN_TASK_STATUSES))
 
 
 class Task(models.Model):

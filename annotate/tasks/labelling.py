@@ -25,8 +25,8 @@ from annotate.core.units import LISTED_KINDS, parse_unit
 from annotate.labels.consensus import settle_samples
 from annotate.models import LabelEvent, User
 from annotate.models.batch import BatchStatus, Purpose, Strategy, TaskStatus
-from annotate.tasks.sql import AskedCriterion, TaskRow, finish_task, read_task, renew_lease, write_label
-from annotate.tasks.task_queue import put_back
+from annotate.tasks.sql import AskedCriterion, TaskRow, finish_task, read_task, write_label
+from annotate.tasks.task_queue import put_back, renew_lease
 
 # A page left open overnight is not a day of work.
 MAX_ACTIVE_SECONDS = 24 * 3600

@@ -11,7 +11,6 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db import connection
@@ -284,22 +283,5 @@ def finish_task(
                 "batch_open": BatchStatus.OPEN.value,
             },
         )
-        row = cursor.fetchone()
-    return row[0] if row else None
-
-
-_RENEW = """
-    UPDATE annotate_task t SET lease_expires_at = now() + make_interval(mins => b.lease_minutes)
-      FROM annotate_batch b
-     WHERE b.id = t.batch_id AND t.id = %s AND t.annotator_id = %s AND t.lease_expires_at IS NOT NULL
-       AND t.status = ANY(%s)
-    RETURNING t.lease_expires_at
-"""
-
-
-def renew_lease(*, task_id: int, annotator_id: int) -> datetime | None:
-    """Until when the open task from the queue is the annotator's now; None: it isn't theirs, or has no lease."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RENEW, [task_id, annotator_id, _OPEN])
         row = cursor.fetchone()
     return row[0] if row else None

@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
@@ -25,8 +26,8 @@ from annotate.labels.gold_read import gold_for
 from annotate.models import Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, Purpose, TaskStatus
 from annotate.tasks.assignment import end_of_queue
-from annotate.tasks.read import following_task, next_task, own_task, queues_of
-from annotate.tasks.sql import renew_lease
+from annotate.tasks.read import own_task
+from annotate.tasks.task_queue_read import following_task, next_task, queues_of
 
 # Nobody is measured against themselves from fewer.
 FEWEST_SUBMITTED = 5
@@ -312,6 +313,21 @@ def put_back(task_id: int) -> bool:
     The caller's transaction holds the lock on the sample.
     """
     return _id(_PUT_BACK, [task_id]) is not None
+
+
+_RENEW = """
+    UPDATE annotate_task t SET lease_expires_at = now() + make_interval(mins => b.lease_minutes)
+      FROM annotate_batch b
+     WHERE b.id = t.batch_id AND t.id = %s AND t.annotator_id = %s AND t.lease_expires_at IS NOT NULL
+       AND t.status = ANY(%s)
+    RETURNING t.lease_expires_at
+"""
+
+
+def renew_lease(*, task_id: int, annotator_id: int) -> datetime | None:
+    """Until when the open task from the queue is the annotator's now; None: it isn't theirs, or has no lease."""
+    row = _row(_RENEW, [task_id, annotator_id, _OPEN])
+    return row[0] if row else None
 
 
 def _id(sql: str, given: Any) -> int | None:

@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import STILL_TO_LABEL
 from annotate.labels.read import IS_LATEST, OF_BATCH
 from annotate.models import Criterion, Label, Project, User, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
+from annotate.models.batch import OPEN_TASK_STATUSES, OPEN_TASK_STATUSES_SQL, RUNNING_BATCH_STATUSES
 from annotate.models.label import DECIDED_METHODS, RULED_METHODS, VerdictMethod, VerdictState
 
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
@@ -79,12 +79,12 @@ _ORDER = {
 }
 
 _NOT_BLIND = f"NOT {STILL_TO_LABEL.format(sample='e.sample_id')}"
-_RETURNED = """
+_RETURNED = f"""
     EXISTS (SELECT FROM annotate_task t JOIN annotate_label l ON l.task_id = t.id
               JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
-             WHERE t.sample_id = e.sample_id AND t.status IN ({open}) AND NOT (t.return_message = '')
+             WHERE t.sample_id = e.sample_id AND t.status IN {OPEN_TASK_STATUSES_SQL} AND NOT (t.return_message = '')
                AND l.unit = e.unit AND l.criterion_id = e.criterion_id)
-""".format(open=", ".join(f"'{status.value}'" for status in OPEN_TASK_STATUSES))
+"""
 _AT_WORK = """
     EXISTS (SELECT FROM annotate_task t JOIN annotate_batch b ON b.id = t.batch_id AND b.status = ANY(%(running)s)
              WHERE t.batch_id = e.batch_id AND t.sample_id = e.sample_id AND t.status = ANY(%(open)s)
