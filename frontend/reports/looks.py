@@ -28,7 +28,8 @@ from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, number, percent, shown
 from frontend.reports.wording import in_words, trust_in_words
 from judges.certificates.drift_read import drift_sentence
-from judges.certificates.gate import Gate, Standing, gate_markdown, held_to, standing
+from judges.certificates.gate import Gate, gate_markdown, held_to
+from judges.certificates.validity import Validity, certificate_validity
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Judge, Look
 from judges.reports.read import FIGURES_VERSION
@@ -271,7 +272,9 @@ def looks_section(page: ProjectPage, criterion: Criterion, judge: str, dimension
 
 
 def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension: str) -> dict[str, Any]:
-    held = standing(project=page.project, criterion_key=criterion.key, judge_name=judge, dimension=dimension)
+    held = certificate_validity(
+        project=page.project, criterion_key=criterion.key, judge_name=judge, dimension=dimension
+    )
     if held.certificate is None:
         return {"certificate": None}
     certificate, look = held.certificate, held.certificate.look
@@ -299,7 +302,7 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
     }
 
 
-def _gated(page: ProjectPage, held: Standing) -> tuple[Gate | None, str | None, str]:
+def _gated(page: ProjectPage, held: Validity) -> tuple[Gate | None, str | None, str]:
     """The gate at the bar that the address names (`?bar=`), or why there is none; and the bar as it was written."""
     written = page.request.GET.get("bar", str(_BAR))
     bar = as_number(written.strip())

@@ -18,7 +18,7 @@ from annotate.core.scales import Value, normalise
 from annotate.files.problems import MAX_ID_CHARACTERS
 from annotate.models import Project, Sample, User
 from annotate.samples.read import pipeline_versions, unit_counts
-from judges.certificates.gate import standing
+from judges.certificates.validity import valid_certificate
 from judges.core.scores_read import load_scores
 from judges.models import LARGEST_SCORE, Certificate, Look
 
@@ -59,21 +59,10 @@ def apply_certificate(
     Raises Conflict, in the gate's words, when there is no certificate, or judge or criterion are no longer what was
     certified, or the judge has drifted; Invalid, naming each row, for what is no score.
     """
-    certificate = certificate_that_holds(
+    certificate = valid_certificate(
         project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
     )
     return apply_scores(certificate, _read(certificate.look, rows))
-
-
-def certificate_that_holds(
-    *, project: Project, criterion_key: str, judge_name: str, dimension: str | None = None
-) -> Certificate:
-    """The judge's latest certificate for the criterion. Raises Conflict, in the gate's words, when it can't be relied
-    on, and Invalid as `standing`."""
-    asked = standing(project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension)
-    if asked.why is not None:
-        raise Conflict(*asked.why)
-    return asked.holding
 
 
 def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> AppliedBatch:
@@ -267,7 +256,7 @@ def apply_to_pipeline(
     if not pipeline or not keys:
         known = ", ".join(one["version"] for one in pipeline_versions(project)[:_NAMED]) or "none yet"
         raise Invalid("unknown_pipeline", f"There are no samples of version “{pipeline[:80]}”. Versions: {known}.")
-    certificate = certificate_that_holds(
+    certificate = valid_certificate(
         project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
     )
     scores, coverage = _stored(certificate.look, keys)

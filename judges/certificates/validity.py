@@ -1,0 +1,114 @@
+"""Whether a judge's certificate is still valid: no more once judge or criterion changed, the test half was looked at
+again, or the judge has drifted. That rule's one home."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotate.core.errors import Conflict, Invalid
+from annotate.models import Criterion, Project
+from annotate.projects.lookup import criterion_named
+from judges.certificates.drift_read import Drift, drift_of, drift_sentence
+from judges.core.versions_read import current_version
+from judges.models import Certificate, Judge, Look
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """A judge's latest certificate for a criterion, and why it isn't valid (a code and a sentence); None when it is.
+    drift: it is watched as long as judge and criterion are the certified ones."""
+
+    criterion: Criterion
+    judge: Judge
+    certificate: Certificate | None
+    drift: Drift | None
+    why: tuple[str, str] | None
+
+    @property
+    def valid(self) -> Certificate:
+        """The certificate, where `why` is None."""
+        assert self.certificate is not None
+        return self.certificate
+
+
+def certificate_validity(
+    *, project: Project, criterion_key: str, judge_name: str, dimension: str | None = None
+) -> Validity:
+    """The judge's latest certificate for the criterion, of any version of both, so that what changed is told from what
+    was never certified.
+
+    Raises Invalid for an unknown criterion or judge, and for a judge that was certified for several things of which
+    none is named.
+    """
+    criterion = criterion_named(project, criterion_key)
+    judge = Judge.objects.filter(project=project, name=judge_name).first()
+    if judge is None:
+        raise Invalid("unknown_judge", f"“{project.slug}” has no judge “{judge_name}”.")
+    certificate = _latest(criterion, judge, dimension)
+    if certificate is None:
+        what = f"“{judge.name}”" if dimension is None else f"“{dimension}” of “{judge.name}”"
+        sentence = f"{what} has no certificate for “{criterion.key}”."
+        return Validity(criterion, judge, None, None, ("no_certificate", sentence))
+    changed = _changed(criterion, judge, certificate)
+    if changed is not None:
+        return Validity(criterion, judge, certificate, None, changed)
+    later = _later_look(certificate)
+    if later is not None:
+        sentence = f"Look {later.number} at test came after certificate {certificate.number}: certify that one."
+        return Validity(criterion, judge, certificate, None, ("looked_since", sentence))
+    drift = drift_of(certificate)
+    if drift.alarm is None:
+        return Validity(criterion, judge, certificate, drift, None)
+    sentence = f"Certificate {certificate.number} no longer holds. {drift_sentence(drift)}"
+    return Validity(criterion, judge, certificate, drift, ("drift", sentence))
+
+
+def valid_certificate(
+    *, project: Project, criterion_key: str, judge_name: str, dimension: str | None = None
+) -> Certificate:
+    """The judge's latest certificate for the criterion. Raises Conflict, in the gate's words, when it isn't valid, and
+    Invalid as `certificate_validity`."""
+    found = certificate_validity(
+        project=project, criterion_key=criterion_key, judge_name=judge_name, dimension=dimension
+    )
+    if found.why is not None:
+        raise Conflict(*found.why)
+    return found.valid
+
+
+def _later_look(certificate: Certificate) -> Look | None:
+    """The judge's latest look at the same thing, if it isn't the one that was certified: it has shown more."""
+    look = certificate.look
+    looks = Look.objects.filter(criterion=look.criterion, judge=look.judge, dimension=look.dimension)
+    return looks.filter(number__gt=look.number).defer("samples").first()
+
+
+def _latest(criterion: Criterion, judge: Judge, dimension: str | None) -> Certificate | None:
+    found = Certificate.objects.filter(
+        look__criterion__project_id=criterion.project_id, look__criterion__key=criterion.key, look__judge=judge
+    )
+    if dimension is not None:
+        found = found.filter(look__dimension=dimension)
+    names = sorted(found.order_by().values_list("look__dimension", flat=True).distinct())
+    if len(names) > 1:
+        raise Invalid(
+            "unclear_dimension", f"“{judge.name}” was certified for {', '.join(names)}: say which one is meant."
+        )
+    parts = ("look__criterion__project", "look__judge", "look__version", "created_by")
+    # Which samples a look rests on is long, and seldom asked for.
+    return found.select_related(*parts).defer("look__samples").first()
+
+
+def _changed(criterion: Criterion, judge: Judge, certificate: Certificate) -> tuple[str, str] | None:
+    look, named = certificate.look, f"Certificate {certificate.number}"
+    if look.criterion_id != criterion.pk:
+        certified = f"{named} is for version {look.criterion.version} of “{criterion.key}”"
+        return "criterion_changed", f"{certified}, which is now at version {criterion.version}."
+    current = current_version(judge)
+    if current is None or current.content_hash != certificate.judge_hash:
+        now = "without a version in use" if current is None else f"“{current.label}”"
+        if current is not None and current.label == look.version.label:
+            now = f"{now}, with another configuration"
+        certified = f"{named} is for version “{look.version.label}” of “{judge.name}”"
+        return "judge_changed", f"{certified}, which is now {now}."
+    return None
