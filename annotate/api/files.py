@@ -23,7 +23,7 @@ from annotate.api.base import ProjectAPIView, body
 from annotate.core.errors import Invalid
 from annotate.files import releases
 from annotate.files.cells import guard
-from annotate.files.import_jobs import create_job, job_as_dict, notice_interrupted, preview, start
+from annotate.files.import_jobs import as_it_stands, create_job, job_as_dict, preview, start
 from annotate.models import ImportJob, Project, Release, User
 from annotate.models.transfer import ImportStatus
 
@@ -48,9 +48,8 @@ class ImportsView(ProjectAPIView):
 
         The last hundred. An import whose worker died is shown as failed and can be started again.
         """
-        notice_interrupted(self.project)
         jobs = ImportJob.objects.filter(project=self.project).select_related("created_by")[:100]
-        return Response({"results": [{**job_as_dict(job), "errors": []} for job in jobs]})
+        return Response({"results": [{**job_as_dict(as_it_stands(job)), "errors": []} for job in jobs]})
 
     @shape.describes(
         OpenApiResponse(OpenApiTypes.OBJECT, "Kept, with a preview; start it when the mapping is right."),
@@ -102,7 +101,6 @@ class ImportView(ProjectAPIView):
         `progress` is the share of the file that was read, 0 to 1; `error_count` counts the errors beyond the first
         hundred too.
         """
-        notice_interrupted(self.project)
         return Response(job_as_dict(_job(self, job_id)))
 
 
@@ -187,7 +185,7 @@ def _job(view: ProjectAPIView, job_id: uuid.UUID) -> ImportJob:
     job = ImportJob.objects.filter(project=view.project, pk=job_id).select_related("created_by").first()
     if job is None:
         raise Http404("There is no such import in this project.")
-    return job
+    return as_it_stands(job)
 
 
 class ReleasesView(ProjectAPIView):

@@ -120,6 +120,8 @@ def start(job: ImportJob, mapping: Mapping[str, str] | str | None = None) -> Imp
     chosen = job.mapping if mapping is None else check_mapping(job.kind, mapping)
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().get(pk=job.pk)
+        if is_interrupted(job):
+            _finish(job, _INTERRUPTED)
         if job.status in (ImportStatus.RUNNING, ImportStatus.DONE):
             raise Conflict(
                 "already_started", _("This import is %(state)s.") % {"state": job.get_status_display().lower()}
@@ -189,11 +191,8 @@ def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "") 
                 _finish(job, outcome)
                 _measure_tables(job)
         except Exception:  # noqa: BLE001 - whatever it is, the job must not stay running for ever
-            problems = Problems()
-            problems.add(
-                FileError("internal", "The import stopped by a fault of ours; the log says more. Nothing was written.")
-            )
-            _finish(job, engine.Outcome(errors=problems.first, error_count=1))
+            fault = "The import stopped by a fault of ours; the log says more. Nothing was written."
+            _finish(job, _failed("internal", fault))
             _log.exception("Import %s stopped", job_id)
         finally:
             cache.delete(_progress_key(job_id))
@@ -202,12 +201,16 @@ def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "") 
     return job
 
 
-def _finish(job: ImportJob, outcome: engine.Outcome) -> None:
+def _set_outcome(job: ImportJob, outcome: engine.Outcome) -> None:
     job.status = ImportStatus.FAILED if outcome.error_count else ImportStatus.DONE
     job.file_format = outcome.file_format or job.file_format
     job.result = outcome.result
     job.errors = list(outcome.errors)
     job.error_count = outcome.error_count
+
+
+def _finish(job: ImportJob, outcome: engine.Outcome) -> None:
+    _set_outcome(job, outcome)
     job.finished_at = timezone.now()
     with transaction.atomic():
         job.save(update_fields=["status", "file_format", "result", "errors", "error_count", "finished_at"])
@@ -232,22 +235,30 @@ def _measure_tables(job: ImportJob) -> None:
         cursor.execute(f"ANALYZE {tables}")
 
 
-def notice_interrupted(project: Project) -> None:
-    """Marks jobs as failed whose worker is gone. The file is kept, so that they can be started again.
+def _failed(code: str, message: str) -> engine.Outcome:
+    problems = Problems()
+    problems.add(FileError(code, message))
+    return engine.Outcome(errors=problems.first, error_count=1)
 
-    A running job holds a lock of its database session, which ends with the worker however that ends.
-    """
-    for job in ImportJob.objects.filter(project=project, status=ImportStatus.RUNNING):
-        with _lock(job.pk) as locked:
-            job.refresh_from_db()
-            if locked and job.status == ImportStatus.RUNNING:
-                problems = Problems()
-                problems.add(
-                    FileError(
-                        "interrupted", "The worker was stopped while importing. Nothing was written; start it again."
-                    )
-                )
-                _finish(job, engine.Outcome(errors=problems.first, error_count=1))
+
+_INTERRUPTED = _failed("interrupted", "The worker was stopped while importing. Nothing was written; start it again.")
+
+
+def is_interrupted(job: ImportJob) -> bool:
+    """Whether it is stored as running, and the process that ran it is gone: a running job holds a lock of its database
+    session, which ends with the process however that ends."""
+    if job.status != ImportStatus.RUNNING or _is_held(job.pk):
+        return False
+    # The lock is let go when the outcome is stored: it may have ended since it was read.
+    job.refresh_from_db()
+    return job.status == ImportStatus.RUNNING
+
+
+def as_it_stands(job: ImportJob) -> ImportJob:
+    """For whoever looks at it: failed when it was interrupted, which is stored when it starts again."""
+    if is_interrupted(job):
+        _set_outcome(job, _INTERRUPTED)
+    return job
 
 
 def progress_of(job: ImportJob) -> float:
@@ -292,7 +303,7 @@ def _progress_of(job_id: uuid.UUID) -> Callable[[float], None]:
 @contextmanager
 def _lock(job_id: uuid.UUID) -> Iterator[bool]:
     """Whether we are the one who runs the job. The lock belongs to the database session and ends with it."""
-    key = int.from_bytes(job_id.bytes[:8], signed=True)
+    key = _lock_key(job_id)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
         (locked,) = cursor.fetchone()
@@ -302,6 +313,23 @@ def _lock(job_id: uuid.UUID) -> Iterator[bool]:
         if locked:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+
+
+def _lock_key(job_id: uuid.UUID) -> int:
+    return int.from_bytes(job_id.bytes[:8], signed=True)
+
+
+def _is_held(job_id: uuid.UUID) -> bool:
+    """Whether anybody runs the job."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            " AND (classid::bigint << 32) | objid::bigint = %s::bigint)",
+            [_lock_key(job_id)],
+        )
+        (found,) = cursor.fetchone()
+    return bool(found)
 
 
 def job_as_dict(job: ImportJob) -> dict[str, Any]:

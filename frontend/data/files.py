@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotate.api.files import as_download, errors_as_csv, preview_as_dict
 from annotate.core.errors import Refusal
-from annotate.files.import_jobs import create_job, notice_interrupted, preview, progress_of, start
+from annotate.files.import_jobs import as_it_stands, create_job, preview, progress_of, start
 from annotate.files.releases import make_release
 from annotate.labels.consensus import settle_imported
 from annotate.models import ImportJob
@@ -34,7 +34,6 @@ UNDER_WAY = (ImportStatus.WAITING, ImportStatus.RUNNING)
 @project_view("import", get="import.read", post="import.run")
 def imports(page: ProjectPage) -> HttpResponse:
     """The earlier imports; a POST keeps a file and leads to its preview."""
-    notice_interrupted(page.project)
     sent = page.request.method == "POST"
     kind = page.request.GET.get("kind", ImportKind.SAMPLES)
     form = UploadForm(page.data, page.request.FILES if sent else None, initial={"kind": kind})
@@ -53,13 +52,13 @@ def imports(page: ProjectPage) -> HttpResponse:
             return page.redirect("import-job", made.pk)
     jobs = page.project.imports.select_related("created_by").defer("errors", "mapping")
     rows = Paginator(jobs, PAGE_SIZE).get_page(page.request.GET.get("page"))
-    return page.render("data/imports.html", {"form": form, "rows": rows, "query": ""}, status=status)
+    listed = [as_it_stands(job) for job in rows]
+    return page.render("data/imports.html", {"form": form, "rows": rows, "listed": listed, "query": ""}, status=status)
 
 
 @project_view("import", get="import.read", post="import.run")
 def job(page: ProjectPage, job_id: UUID) -> HttpResponse:
     """An import as it stands: its preview, its progress, its result or its errors. A POST starts it."""
-    notice_interrupted(page.project)
     found = _job(page, job_id)
     if found.status == ImportStatus.UPLOADED:
         return _look(page, found)
@@ -72,7 +71,6 @@ def job(page: ProjectPage, job_id: UUID) -> HttpResponse:
 @project_view("import", get="import.read")
 def progress(page: ProjectPage, job_id: UUID) -> HttpResponse:
     """The part that a browser asks for again; once the import has ended, the whole page is asked for."""
-    notice_interrupted(page.project)
     found = _job(page, job_id)
     reply = page.render("data/partials/import_progress.html", _state(found))
     if found.status not in UNDER_WAY:
@@ -126,7 +124,7 @@ def _job(page: ProjectPage, job_id: UUID) -> ImportJob:
     found = page.project.imports.filter(pk=job_id).select_related("created_by").first()
     if found is None:
         raise Http404(_("There is no such import in this project."))
-    return found
+    return as_it_stands(found)
 
 
 @project_view("export", get="export.read", post="export.run")

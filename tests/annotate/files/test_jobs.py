@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 
 from annotate.files import import_engine as engine
 from annotate.files import import_jobs as imports
-from annotate.models import ImportJob, Membership, Project, Sample, User
+from annotate.models import AuditEntry, ImportJob, Membership, Project, Sample, User
 from config import celery_app
 from tests.conftest import Worker
 
@@ -150,7 +150,10 @@ def test_interrupted_job_is_noticed_and_can_start_again(api: APIClient) -> None:
     job = api.get(f"{URL}{shown['id']}/").json()
 
     assert (job["status"], job["errors"][0]["code"], job["can_start"]) == ("failed", "interrupted", True)
+    assert ImportJob.objects.get(pk=shown["id"]).status == "running", "whoever looks changes nothing"
     assert api.post(f"{URL}{shown['id']}/start/", {}, format="json").status_code == 201
+    noted = AuditEntry.objects.filter(action__startswith="import.").order_by("pk")
+    assert list(noted.values_list("action", flat=True)) == ["import.failed", "import.done"]
 
 
 @pytest.mark.django_db(transaction=True)
