@@ -328,7 +328,7 @@ PUBLIC_URL = env.url("PUBLIC_URL", f"http://localhost:{env.text('PORT', '8000')}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "annotate.api.auth.SessionAuthentication",
-        "knox.auth.TokenAuthentication",
+        "annotate.api.auth.TokenAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],  # no browsable API: it would be a second UI

@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import knox.auth
 from django.contrib.auth import SESSION_KEY
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
+from knox.models import AuthToken
 from rest_framework import authentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.negotiation import DefaultContentNegotiation
@@ -48,6 +52,19 @@ class SessionAuthentication(authentication.SessionAuthentication):
             super().enforce_csrf(request._request)  # type: ignore[arg-type]  # noqa: SLF001
         except PermissionDenied as error:
             raise PermissionDenied("The request carries no valid CSRF token; reload the page.", code="csrf") from error
+
+
+class TokenAuthentication(knox.auth.TokenAuthentication):
+    def _cleanup_token(self, auth_token: AuthToken) -> bool:
+        """Whether the token has run out. knox deletes it, and every other one of the same person, whenever one of them
+        is used; here a GET changes no row, and they go when the next one is made (annotate.projects.accounts)."""
+        return auth_token.expiry is not None and auth_token.expiry < timezone.now()
+
+
+class TokenScheme(KnoxTokenScheme):
+    """The API's description says the same of it as of knox's own."""
+
+    target_class = TokenAuthentication
 
 
 class Negotiation(DefaultContentNegotiation):

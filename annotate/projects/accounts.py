@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from knox.models import get_token_model
 
@@ -150,8 +151,9 @@ def choose_language(*, user: User, language: str) -> None:
 
 
 def make_token(*, actor: User) -> tuple[Any, str]:
-    """The stored token, and its text, which nobody can read again."""
+    """The stored token, and its text, which nobody can read again. Those of theirs that have run out go."""
     with transaction.atomic():
+        get_token_model().objects.filter(user=actor, expiry__lt=timezone.now()).delete()
         instance, token = get_token_model().objects.create(actor)
         note(actor=actor, action="token.created", subject=instance.token_key)
     return instance, token
