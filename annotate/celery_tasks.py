@@ -11,6 +11,7 @@ from typing import Any
 
 from celery import shared_task
 
+from annotate.files import releases
 from annotate.files.import_jobs import run_job
 from annotate.tasks.mail import send_batch_opened, send_task_returned
 
@@ -21,6 +22,11 @@ _MAIL_RETRIES = (60, 300, 600, 600)
 @shared_task(name="annotate.tasks.run_import")
 def run_import(job_id: str) -> None:
     run_job(uuid.UUID(job_id))
+
+
+@shared_task(name="annotate.tasks.note_download")
+def note_download(release_id: int, actor_id: int, at: str) -> None:
+    releases.note_download(release_id, actor_id, at)
 
 
 @shared_task(name="annotate.tasks.mail_batch_opened", bind=True, max_retries=len(_MAIL_RETRIES))

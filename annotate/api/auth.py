@@ -61,10 +61,10 @@ class TokenAuthentication(knox.auth.TokenAuthentication):
         return auth_token.expiry is not None and auth_token.expiry < timezone.now()
 
 
-class TokenScheme(KnoxTokenScheme):
+class TokenScheme(KnoxTokenScheme):  # type: ignore[no-untyped-call]
     """The API's description says the same of it as of knox's own."""
 
-    target_class = TokenAuthentication
+    target_class = TokenAuthentication  # type: ignore[assignment]
 
 
 class Negotiation(DefaultContentNegotiation):

@@ -29,6 +29,12 @@ class Conflict(Refusal):
     status = 409
 
 
+class Unavailable(Refusal):
+    """What it takes can't be reached just now; try again later."""
+
+    status = 503
+
+
 class Stale(Refusal):
     """Somebody changed it in between; `details` carries both versions."""
 

@@ -18,12 +18,14 @@ from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from kombu.exceptions import OperationalError
 
-from annotate.core.errors import Conflict, Invalid
+from annotate.core.background import hand_over
+from annotate.core.errors import Conflict, Invalid, Unavailable
 from annotate.core.trail import note
 from annotate.files.export_rows import Annotators, ExportedSample, Filters, annotators_of, exported_samples, snapshot
 from annotate.files.export_writers import RELEVANCE, SUFFIXES, TABLES, WRITERS
-from annotate.models import Project, Release, User
+from annotate.models import AuditEntry, Project, Release, User
 from annotate.models.label import VerdictState
 from annotate.verdicts.evidence_read import agreement
 
@@ -183,10 +185,32 @@ def _number(
 
 
 def hand_out(release: Release, *, actor: User) -> IO[bytes]:
-    """The file for somebody who takes it away, which the trail remembers. Raises as `open_release`."""
+    """The file for whoever downloads it, which the worker notes in the trail: a download is a GET, and changes no row.
+
+    Raises as `open_release`, and Unavailable when the worker can't be told: no file leaves without a note.
+    """
     file = open_release(release)
-    _note(release, "downloaded", actor)
+    try:
+        hand_over("annotate.tasks.note_download", release.pk, actor.pk, timezone.now().isoformat())
+    except OperationalError as error:
+        file.close()
+        raise Unavailable(
+            "no_broker", _("The worker can’t be reached just now, and nothing is handed out without it; try again.")
+        ) from error
     return file
+
+
+def note_download(release_id: int, actor_id: int, at: str) -> None:
+    """at: when the file was handed out. Once for each time, however often the worker is told."""
+    release = Release.objects.select_related("project").get(pk=release_id)
+    with transaction.atomic():
+        # Of two workers that were told the same, the second waits here.
+        Project.objects.select_for_update(no_key=True).get(pk=release.project_id)
+        noted = AuditEntry.objects.filter(
+            project=release.project, created_at__gte=at, actor=actor_id, action="release.downloaded", details__at=at
+        )
+        if not noted.exists():
+            _note(release, "downloaded", User.objects.get(pk=actor_id), at=at)
 
 
 def _note(release: Release, what: str, actor: User | None, **details: Any) -> None:

@@ -13,16 +13,12 @@ from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError
 
 from annotate.core.background import hand_over
-from annotate.core.errors import Refusal
+from annotate.core.errors import Unavailable
 from annotate.models import Criterion, User
 from judges.reports.read import pending_key
 
 # Longer than a report takes. A worker that died forgets the request after this, and one may ask again.
 PENDING_SECONDS = 300
-
-
-class Unavailable(Refusal):
-    status = 503
 
 
 def request_report(*, criterion: Criterion, user: User | None = None) -> bool:

@@ -12,15 +12,18 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
+from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.files.cells import unguard
-from annotate.files.releases import make_release, open_release
-from annotate.models import Criterion, Membership, Project, Release, Sample, User, Verdict, VerdictEvent
+from annotate.files.releases import make_release, note_download, open_release
+from annotate.models import AuditEntry, Criterion, Membership, Project, Release, Sample, User, Verdict, VerdictEvent
 from annotate.samples.claims_write import edit_claims
 from annotate.verdicts.evidence_read import agreement
+from config import celery_app
 from tests.annotate.factories import rewriting_history
+from tests.conftest import Worker
 
 NASTY = "=cmd|' /C calc'!A0\n\t\"x\",😀"
 
@@ -332,3 +335,44 @@ def test_api(project: Project) -> None:
     for path in ("", "1/", "1/file/"):
         assert client.get(url + path).status_code == 403
     assert client.post(url, {"format": "csv"}, format="json").status_code == 403
+
+
+@pytest.fixture
+def downloader(project: Project) -> APIClient:
+    admin = User.objects.create_user("ada")
+    Membership.objects.create(project=project, user=admin, role="admin")
+    make_release(project=project, user=admin, file_format="jsonl")
+    client = APIClient()
+    client.force_authenticate(admin)
+    return client
+
+
+def downloads() -> list[tuple[str, str, str]]:
+    rows = AuditEntry.objects.filter(action="release.downloaded")
+    return list(rows.values_list("actor__username", "subject", "details__format"))
+
+
+def test_the_worker_notes_each_download_once(downloader: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, list[Any]]] = []
+    monkeypatch.setattr(celery_app, "send_task", lambda name, args, **_: told.append((name, list(args))))
+    for _ in range(2):
+        assert downloader.get("/api/projects/p/releases/1/file/").getvalue()
+    assert downloads() == []
+    assert {name for name, _ in told} == {"annotate.tasks.note_download"}
+    for _, arguments in (*told, *told):
+        note_download(*arguments)
+    assert downloads() == [("ada", "1", "jsonl")] * 2
+
+
+def test_nothing_is_handed_out_that_nobody_notes(downloader: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def down(*_: object, **__: object) -> None:
+        raise OperationalError("no broker")
+
+    monkeypatch.setattr(celery_app, "send_task", down)
+    reply = downloader.get("/api/projects/p/releases/1/file/")
+    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "no_broker")
+
+
+def test_a_worker_notes_it(worker: Worker, downloader: APIClient) -> None:
+    assert downloader.get("/api/projects/p/releases/1/file/").getvalue()
+    worker.wait_for(lambda: downloads() == [("ada", "1", "jsonl")])

@@ -93,7 +93,8 @@ def test_a_broker_that_is_away_is_said(
         raise OperationalError("no")
 
     monkeypatch.setattr(celery_app, "send_task", away)
-    from judges.reports.requests import Unavailable, request_report
+    from annotate.core.errors import Unavailable
+    from judges.reports.requests import request_report
 
     (grade,) = world.criteria("grade")
     with pytest.raises(Unavailable), django_capture_on_commit_callbacks(execute=True):
