@@ -31,6 +31,12 @@ class StrictAPIView(APIView):
 
     params: ClassVar[frozenset[str]] = frozenset()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """What the methods declare (annotate.api.schema.answers)."""
+        super().__init_subclass__(**options)
+        methods = (getattr(cls, name, None) for name in cls.http_method_names)
+        cls.params = cls.params.union(*(getattr(method, "params", ()) for method in methods))
+
     @property
     def user(self) -> User:
         """Who asks; nobody gets here without an account."""
@@ -146,15 +152,6 @@ def text_parameter(request: Request, name: str) -> str:
     if not is_storable(text):
         raise Invalid("bad_text", f"{name}: write a text.")
     return text
-
-
-def whole_number(value: Any, name: str, *, low: int = 0, high: int = 2**31 - 1) -> int:
-    """A whole number from JSON or from a query string."""
-    if isinstance(value, str) and value.isdecimal() and len(value) <= 10:
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise Invalid("bad_number", f"{name}: a whole number from {low} to {high}.")
-    return value
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:

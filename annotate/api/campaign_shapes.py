@@ -5,7 +5,8 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
-from annotate.api.schema import Batch, Selection, Value
+from annotate.api.schema import Batch, Selection
+from annotate.api.serializers import Value
 
 
 class SteppedBatch(Batch):

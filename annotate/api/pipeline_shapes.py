@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.schema import Error, FreeObject
+from annotate.api.schema import Error
+from annotate.api.serializers import FreeObject
 
 
 class Push(s.Serializer):

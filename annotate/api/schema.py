@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
 
+from annotate.api.base import json_body
+from annotate.api.projects_serializers import AskedCriterion, Option  # noqa: F401
+from annotate.api.serializers import FreeObject, Nothing, Page, Value
+from annotate.api.serializers import Shape as Declared
+from annotate.core.errors import Stale
 from annotate.core.permissions import ROLES_FOR
 from annotate.models.project import Role as RoleName
 
@@ -41,6 +51,9 @@ PAGE = [
     OpenApiParameter("limit", OpenApiTypes.INT, description="At most 1000; 100 when left out."),
     OpenApiParameter("offset", OpenApiTypes.INT, description="How many to leave out at the beginning."),
 ]
+
+
+PAGING = frozenset({"limit", "offset"})
 
 
 class Problem(s.Serializer):
@@ -145,6 +158,80 @@ def _who(roles: frozenset[str]) -> str:
     return f"For {' and '.join(f'{role}s' for role in RoleName.values if role in roles)} of the project."
 
 
+def answers(
+    reply: Shape = None,
+    *,
+    takes: type[Declared] | None = None,
+    query: type[Declared] | None = None,
+    request: Shape = None,
+    headers: Sequence[OpenApiParameter] = (),
+    status: Any = 200,
+    conflict: bool = False,
+    also: dict[int, Shape] | None = None,
+    examples: list[OpenApiExample] | None = None,
+) -> Callable[[Any], Any]:
+    """What a view's method takes and replies, and what the schema says of it.
+
+    The method is given the body that it `takes` as `data`, and what its `query` has as `asked`. What it returns is
+    shown as `reply` declares it: a thing, many, or those that a `Page` is cut out of; a response goes out as it is.
+    reply None: 204. request: a body that the method reads by itself. status: with the type, (200, "text/csv"), when it
+    is not JSON. conflict: 409 is among the replies. also: replies beside the usual ones.
+    """
+
+    def decorate(method: Any) -> Any:
+        @wraps(method)
+        def answer(view: Any, request: Request, **given: Any) -> Any:
+            if takes is not None:
+                given["data"] = takes.take(json_body(request))
+            if query is not None:
+                given["asked"] = query.take_query(request.query_params)
+            try:
+                found = method(view, request, **given)
+            except Stale as stale:
+                stale.details["current"] = _current(reply, stale.details["current"])
+                raise
+            return found if isinstance(found, HttpResponseBase) else _response(reply, found, status, request)
+
+        verb = method.__name__.upper()
+        replies = {status: reply} if reply is not None else {204: NO_CONTENT}
+        known = _with_errors(replies, verb, conflict=conflict, versioned=IF_MATCH in headers) | (also or {})
+        described: Any = extend_schema(
+            request=request or (takes if takes is not Nothing else None),
+            responses=known,
+            parameters=[*(PAGE if _is_page(reply) else ()), *(query.parameters() if query else ()), *headers],
+            examples=examples,
+            filters=False,
+        )(answer)
+        described.params = (query.names() if query else frozenset()) | (PAGING if _is_page(reply) else frozenset())
+        return described
+
+    return decorate
+
+
+def _is_page(reply: Shape) -> bool:
+    return isinstance(reply, type) and issubclass(reply, Page)
+
+
+def _response(reply: Shape, found: Any, status: int, request: Request) -> Response:
+    if reply is None:
+        return Response(status=204)
+    if not _is_page(reply):
+        return Response([reply.child.show(one) for one in found] if _is_list(reply) else reply.show(found), status)
+    pages = LimitOffsetPagination()
+    pages.max_limit = reply.most
+    page: dict[str, Any] = {"results": pages.paginate_queryset(found, request) or [], "count": pages.count}
+    return Response(reply.show({**page, "next": pages.get_next_link(), "previous": pages.get_previous_link()}))
+
+
+def _is_list(reply: Shape) -> bool:
+    return isinstance(reply, s.ListSerializer)
+
+
+def _current(reply: Shape, current: Any) -> Any:
+    """Of a stale request: what the service found there instead, as the reply would have shown it."""
+    return current if current is None or isinstance(current, dict) else reply.show(current)
+
+
 def describes(
     reply: Shape = None,
     *,
@@ -180,123 +267,6 @@ def _with_errors(
     shapes = {409: RefusedError, 412: StaleError, 422: RefusedError}
     described = {code: OpenApiResponse(shapes.get(code, Error), description=text) for code, text in errors.items()}
     return {**replies, **described}
-
-
-@extend_schema_field({"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})
-class Value(s.JSONField):
-    """A value on a criterion's scale."""
-
-
-@extend_schema_field({"type": "object", "additionalProperties": {}})
-class FreeObject(s.JSONField):
-    """An object whose keys are the data's own."""
-
-
-class Option(s.Serializer):
-    value = Value()
-    label = s.CharField()  # type: ignore[assignment]
-    hotkey = s.CharField(required=False)
-    help = s.CharField(required=False)
-
-
-class AskedCriterion(s.Serializer):
-    key = s.CharField()
-    name = s.CharField()
-    unit = s.CharField(help_text="claim, context, fact, entity, answer or sample")
-    scale = s.CharField(help_text="binary, nominal, ordinal or interval")
-    prompt = s.CharField()
-    help = s.CharField()
-    required = s.BooleanField()  # type: ignore[assignment]
-    cant_tell = s.BooleanField(help_text="Whether “can't tell” is an answer.")
-    options = Option(many=True)
-
-
-class Criterion(AskedCriterion):
-    version = s.IntegerField()
-
-    def get_fields(self) -> dict[str, s.Field]:
-        return {**super().get_fields(), "pass": s.ListField(child=Value())}  # a keyword of Python
-
-
-class ProjectListed(s.Serializer):
-    slug = s.CharField()
-    name = s.CharField()
-    role = s.CharField(help_text="admin, reviewer or annotator")
-
-
-class Project(ProjectListed):
-    guidelines = s.CharField(help_text="Markdown.")
-    show_names = s.BooleanField(help_text="Reviewers see who said what.")
-    show_judges = s.BooleanField(help_text="Reviewers see what judges said about a unit once it is decided.")
-    teach = s.BooleanField(help_text="Annotators see what was decided otherwise, and why, once labelling has ended.")
-    criteria = Criterion(many=True)
-
-
-@extend_schema_field({"oneOf": [{"type": "string"}, {"type": "object", "additionalProperties": {}}]})
-class CriterionSpecification(s.JSONField):
-    """The key of a built-in criterion, or an object as in docs/formats.md."""
-
-
-class ProjectCreation(s.Serializer):
-    slug = s.CharField()
-    name = s.CharField()
-    guidelines = s.CharField(required=False)
-    criteria = s.ListField(child=CriterionSpecification(), required=False)
-
-
-class ProjectChange(s.Serializer):
-    name = s.CharField(required=False)
-    guidelines = s.CharField(required=False)
-    show_names = s.BooleanField(required=False)
-    show_judges = s.BooleanField(required=False)
-    teach = s.BooleanField(required=False)
-
-
-class Role(s.Serializer):
-    role = s.CharField(help_text="admin, reviewer or annotator")
-
-
-class Member(s.Serializer):
-    username = s.CharField()
-    name = s.CharField()
-    role = s.CharField()
-    tags = s.ListField(child=s.CharField(), help_text="What they know about.")
-    is_active = s.BooleanField()
-
-
-class MemberChange(s.Serializer):
-    role = s.CharField(required=False, help_text="admin, reviewer or annotator")
-    tags = s.ListField(child=s.CharField(), required=False, help_text="What they know about; replaces what was there.")
-    is_active = s.BooleanField(required=False, help_text="false ends the membership and hands its open tasks on.")
-    hand_on_to = s.ListField(
-        child=s.CharField(),
-        required=False,
-        help_text="With is_active false: who gets the open tasks, by user name. Left out: shared out evenly.",
-    )
-
-
-class InviteCreation(s.Serializer):
-    role = s.CharField(help_text="admin, reviewer or annotator")
-    tags = s.ListField(child=s.CharField(), required=False, help_text="What whoever comes by it knows about.")
-    max_uses = s.IntegerField(required=False, help_text="How many people it is for; 1 when left out.")
-    days = s.IntegerField(required=False, help_text="How long it works, up to 90; 14 when left out.")
-    email = s.EmailField(required=False, help_text="Where to send the link.")
-
-
-class Invite(s.Serializer):
-    id = s.IntegerField()
-    role = s.CharField()
-    tags = s.ListField(child=s.CharField())
-    email = s.CharField()
-    max_uses = s.IntegerField()
-    uses = s.IntegerField()
-    expires_at = s.DateTimeField()
-    created_by = s.CharField()
-
-
-class InviteCreated(Invite):
-    link = s.CharField(help_text="Shown only now.")
-    mailed = s.BooleanField(help_text="Whether the link went out by mail.")
 
 
 class Context(s.Serializer):
@@ -632,149 +602,3 @@ class FlagPage(s.Serializer):
 
 class FlagResolving(s.Serializer):
     resolution = s.CharField(help_text="What was done about it.")
-
-
-class PreferencesShape(s.Serializer):
-    hotkeys = s.DictField(child=s.CharField(), help_text="Action and the key that you chose for it.")
-    single_keys = s.BooleanField(help_text="Whether keys that are characters do anything.")
-    view = s.ChoiceField(["one", "all"], help_text="One question at a time, or all at once.")
-    markers = s.BooleanField(help_text="Whether invisible characters are marked.")
-
-
-class Me(s.Serializer):
-    username = s.CharField()
-    name = s.CharField()
-    preferences = PreferencesShape()
-
-
-class PreferencesChange(s.Serializer):
-    hotkeys = s.DictField(child=s.CharField(), required=False, allow_null=True)
-    single_keys = s.BooleanField(required=False, allow_null=True)
-    view = s.ChoiceField(["one", "all"], required=False, allow_null=True)
-    markers = s.BooleanField(required=False, allow_null=True)
-
-
-class MeChange(s.Serializer):
-    preferences = PreferencesChange()
-
-
-class CriterionVersion(Criterion):
-    is_current = s.BooleanField()
-    labels = s.IntegerField()
-    carried = s.IntegerField(help_text="Of the labels: carried over from an earlier version.")
-    verdicts = s.IntegerField(help_text="Settled ones.")
-    waiting = s.IntegerField(help_text="Units that wait for a reviewer.")
-    batches = s.ListField(child=s.IntegerField(), help_text="Numbers of the batches that ask this version.")
-    relabelled_in = s.IntegerField(
-        allow_null=True, help_text="The batch in which what no longer held was given anew for a later version."
-    )
-
-
-class ChangeChoices(s.Serializer):
-    same_meaning = s.BooleanField(required=False, help_text="Only the wording changes.")
-    reason = s.CharField(required=False, help_text="Why the meaning stays; needed with same_meaning.")
-    maybe_new = s.ListField(
-        child=Value(allow_null=True),
-        required=False,
-        allow_null=True,
-        help_text="Values that might be a new option now, null for can't tell; left out: any.",
-    )
-
-
-class ImpactAsked(ChangeChoices):
-    criterion = s.DictField(help_text="As it would be (docs/formats.md).")
-
-
-class RelabelAsked(ChangeChoices):
-    from_version = s.IntegerField()
-    hand_to = s.DictField(child=s.CharField(), required=False, help_text="Rater to user name.")
-    due_date = s.DateField(required=False, allow_null=True)
-
-
-class ValueTouched(s.Serializer):
-    value = Value(allow_null=True)
-    labels = s.IntegerField()
-    verdicts = s.IntegerField()
-    touched = s.BooleanField()
-
-    def get_fields(self) -> dict[str, s.Field]:
-        return {**super().get_fields(), "label": s.CharField()}  # a name that serializers have themselves
-
-
-class BatchTouched(s.Serializer):
-    number = s.IntegerField(allow_null=True, help_text="null: made elsewhere.")
-    name = s.CharField()
-    labels = s.IntegerField()
-    touched = s.IntegerField()
-
-
-class PersonTouched(s.Serializer):
-    rater = s.CharField()
-    touched = s.IntegerField()
-    samples = s.IntegerField()
-    can_redo = s.BooleanField(help_text="Is a member who can be asked again.")
-
-
-class GoldTouched(s.Serializer):
-    kept = s.IntegerField()
-    to_set_again = s.IntegerField(help_text="Listed by GET gold/?to_set_again=true.")
-
-
-class Impact(s.Serializer):
-    change = s.DictField()
-    labels = s.IntegerField()
-    touched = s.IntegerField()
-    untouched = s.IntegerField()
-    values = ValueTouched(many=True)
-    batches = BatchTouched(many=True)
-    people = PersonTouched(many=True)
-    open_tasks = s.IntegerField(help_text="Tasks that still ask the old version.")
-    known_answers = GoldTouched()
-
-
-class Relabelled(s.Serializer):
-    criterion = s.CharField()
-    version = s.IntegerField()
-    carried = s.IntegerField()
-    verdicts = s.IntegerField()
-    asked = s.IntegerField()
-    left = s.IntegerField(help_text="Touched labels that nobody is asked for.")
-    waiting = s.IntegerField(help_text="Units that reviewers decide, since nobody is asked about them.")
-    known_answers = s.IntegerField(help_text="Those that hold for the new version.")
-    batch = s.IntegerField(allow_null=True, help_text="null: there was nothing to ask.")
-
-
-class Happening(s.Serializer):
-    at = s.DateTimeField()
-    actor = s.CharField(allow_null=True, help_text="User name; null: a rule, or the command line.")
-    action = s.CharField(help_text="label.saved, verdict.settled, member.added …")
-    subject = s.CharField(help_text="What it was done to: a sample's own id, a user name, a key …")
-    details = s.DictField()
-
-
-class Trail(s.Serializer):
-    results = Happening(many=True)
-    next = s.CharField(allow_null=True, help_text="The cursor of the next page; null: there is none.")
-
-
-class TokenListed(s.Serializer):
-    id = s.CharField(help_text="The beginning of the token, for deleting it.")
-    created = s.DateTimeField()
-    expiry = s.DateTimeField(allow_null=True)
-
-
-class TokenCreated(s.Serializer):
-    token = s.CharField(help_text="Shown only now.")
-    expiry = s.DateTimeField(allow_null=True)
-
-
-_CRITERIA_LIST = {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "object"}]}}
-_CRITERIA_OBJECT = {"type": "object", "required": ["criteria"], "properties": {"criteria": _CRITERIA_LIST}}
-CRITERIA = {
-    "application/json": {"oneOf": [_CRITERIA_LIST, _CRITERIA_OBJECT]},
-    "multipart/form-data": {
-        "type": "object",
-        "required": ["file"],
-        "properties": {"file": {"type": "string", "format": "binary"}},
-    },
-}

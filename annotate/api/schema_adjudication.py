@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.schema import Evidence, Option, ScoredContext, Value
+from annotate.api.projects_serializers import Option
+from annotate.api.schema import Evidence, ScoredContext
+from annotate.api.serializers import Value
 
 
 class Verdict(s.Serializer):

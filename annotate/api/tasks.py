@@ -25,9 +25,9 @@ from annotate.api.base import (
     expected_revision,
     idempotency_key,
     text_parameter,
-    whole_number,
 )
 from annotate.api.batches import people_named
+from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid, Refusal
 from annotate.core.permissions import may
 from annotate.labels.gold_read import feedback_after

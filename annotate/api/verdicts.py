@@ -10,7 +10,8 @@ from rest_framework.response import Response
 
 from annotate.api import schema as shape
 from annotate.api import schema_adjudication as shapes
-from annotate.api.base import Pages, ProjectAPIView, body, expected_revision, text_parameter, whole_number
+from annotate.api.base import Pages, ProjectAPIView, body, expected_revision, text_parameter
+from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
 from annotate.core.units import unit_text

@@ -51,15 +51,6 @@ def preferences_of(user: User) -> Preferences:
     return Preferences(**{"hotkeys": {}, **user.preferences})
 
 
-def as_dict(preferences: Preferences) -> dict[str, Any]:
-    return {
-        "hotkeys": preferences.hotkeys,
-        "single_keys": preferences.single_keys,
-        "view": preferences.view,
-        "markers": preferences.markers,
-    }
-
-
 def change_preferences(*, user: User, changes: Any) -> Preferences:
     """Changes those that are named and leaves the others; null brings back what is usual. `hotkeys` is replaced whole.
 

@@ -70,16 +70,6 @@ def members_of(project: Project) -> QuerySet[Membership]:
     return Membership.objects.filter(project=project).select_related("user").order_by("user__username")
 
 
-def member_as_dict(member: Membership) -> dict[str, Any]:
-    return {
-        "username": member.user.username,
-        "name": member.user.name,
-        "role": member.role,
-        "tags": member.tags,
-        "is_active": member.is_active,
-    }
-
-
 def person_of(project: Project, username: str) -> User:
     """Somebody who is a member of the project, or was one and has tasks in it."""
     here = Q(memberships__project=project) | Q(tasks__batch__project=project)
@@ -87,35 +77,6 @@ def person_of(project: Project, username: str) -> User:
     if user is None:
         raise Http404(_("This project has no member “%(name)s”.") % {"name": username[:80]})
     return user
-
-
-def project_as_dict(project: Project, role: str) -> dict[str, Any]:
-    return {
-        "slug": project.slug,
-        "name": project.name,
-        "guidelines": project.guidelines,
-        "show_names": project.show_names,
-        "show_judges": project.show_judges,
-        "teach": project.teach,
-        "role": role,
-        "criteria": [criterion_as_dict(criterion) for criterion in current_criteria(project)],
-    }
-
-
-def criterion_as_dict(criterion: Criterion) -> dict[str, Any]:
-    return {
-        "key": criterion.key,
-        "version": criterion.version,
-        "name": criterion.name,
-        "unit": criterion.unit,
-        "scale": criterion.scale,
-        "prompt": criterion.prompt,
-        "help": criterion.help,
-        "options": criterion.options,
-        "pass": criterion.passes,
-        "required": criterion.required,
-        "cant_tell": criterion.cant_tell,
-    }
 
 
 def sample_as_dict(sample: Sample) -> dict[str, Any]:
@@ -186,16 +147,3 @@ def open_invites(project: Project) -> QuerySet[Invite]:
         .select_related("created_by")
         .order_by("-id")
     )
-
-
-def invite_as_dict(invite: Invite) -> dict[str, Any]:
-    return {
-        "id": invite.pk,
-        "role": invite.role,
-        "tags": invite.tags,
-        "email": invite.email,
-        "max_uses": invite.max_uses,
-        "uses": invite.uses,
-        "expires_at": invite.expires_at,
-        "created_by": invite.created_by.username,
-    }

@@ -336,16 +336,6 @@ def unit_history(*, sample: Sample) -> dict[str, list[Happening]]:
     return history
 
 
-def happening_as_dict(row: Happening) -> dict[str, Any]:
-    return {
-        "at": row.at.isoformat(),
-        "actor": row.actor.username if row.actor else None,
-        "action": row.action,
-        "subject": row.subject,
-        "details": row.details,
-    }
-
-
 def _cursor(key: _Key) -> str:
     at, rank, pk = key
     return base64.urlsafe_b64encode(f"{at.isoformat()}|{rank}|{pk}".encode()).decode().rstrip("=")
@@ -360,9 +350,6 @@ def _read_cursor(text: str) -> _Key:
     if key[0].tzinfo is None or key[1] not in _RANKS.values() or not 0 <= key[2] < 2**63:
         raise Invalid("bad_cursor", _("This cursor is not one of ours; start from the first page."))
     return key
-
-
-PARAMETERS = ("person", "kind", "sample", "since", "until")
 
 
 def read_filter(

@@ -7,6 +7,7 @@ What reviewers decided otherwise than an annotator had said.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
@@ -22,7 +23,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from annotate.core.errors import Refusal
 from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models.batch import OPEN_TASK_STATUSES
-from annotate.projects.accounts import as_dict, preferences_of
+from annotate.projects.accounts import preferences_of
 from annotate.tasks.read import finished_tasks, is_own_task, may_change, own_task
 from annotate.tasks.task_queue_read import next_task, work_progress
 from annotate.tasks.write import reopen_task
@@ -57,7 +58,7 @@ def workspace(page: ProjectPage) -> HttpResponse:
         "home_url": reverse("home"),
         "done_url": page.url("label-done"),
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
-        "preferences": as_dict(preferences),
+        "preferences": asdict(preferences),
         "keys": preferences.keys_on("workspace"),
         "batch": number,
         "task": task,

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 import alignment
-from annotate.api.base import whole_number
+from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid, Refusal
 from annotate.core.scales import as_number
 from annotate.models import Criterion

@@ -9,7 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import schema as shape
-from annotate.api.base import Pages, ProjectAPIView, body, whole_number
+from annotate.api.base import Pages, ProjectAPIView, body
+from annotate.api.serializers import whole_number
 from judges.api import canary_shapes as shapes
 from judges.api import run_shapes
 from judges.api.judges import version_to_run

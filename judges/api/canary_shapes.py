@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.schema import FreeObject, Value
+from annotate.api.serializers import FreeObject, Value
 from judges.api.run_shapes import Money, Run
 
 _SHARE = "A share with its interval, clustered by sample: value, low, high, level, n, clusters, method, reason."

@@ -12,7 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import schema as shape
-from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
+from annotate.api.base import ProjectAPIView, body, text_parameter
+from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
 from annotate.core.scales import as_number

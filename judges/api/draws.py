@@ -8,8 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import schema as shape
-from annotate.api.base import ProjectAPIView, body, whole_number
+from annotate.api.base import ProjectAPIView, body
 from annotate.api.batches import day, people_named
+from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid
 from annotate.models import Criterion
 from annotate.projects.lookup import criterion_named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.schema import FreeObject
+from annotate.api.serializers import FreeObject
 
 _CONFIG = "Everything that decides what it says; its fields are those of the judge's kind (docs/judges.md)."
 

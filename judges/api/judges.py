@@ -11,7 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import schema as shape
-from annotate.api.base import ProjectAPIView, body, text_parameter, whole_number
+from annotate.api.base import ProjectAPIView, body, text_parameter
+from annotate.api.serializers import whole_number
 from annotate.core.errors import Invalid
 from judges.api import judge_shapes as shapes
 from judges.kinds.llm import builtin_templates

@@ -6,7 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api import schema as shape
-from annotate.api.base import Pages, ProjectAPIView, body, whole_number
+from annotate.api.base import Pages, ProjectAPIView, body
+from annotate.api.serializers import whole_number
 from annotate.projects.lookup import criterion_named
 from judges.api import lab_shapes
 from judges.api.runs import money_of

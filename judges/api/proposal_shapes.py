@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.schema import FreeObject
+from annotate.api.serializers import FreeObject
 from judges.api.run_shapes import Money
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
-from annotate.api.schema import FreeObject, Value
+from annotate.api.serializers import FreeObject, Value
 
 _SCOPE = 'Which samples: {"all": true}, {"batch": 3}, {"samples": ["kb-1", …]} or {"pipeline": "v7"}.'
 

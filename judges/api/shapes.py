@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from annotate.api.campaign_shapes import Estimate, Remark
-from annotate.api.schema import Value
+from annotate.api.serializers import Value
 
 
 class ReportRequest(s.Serializer):

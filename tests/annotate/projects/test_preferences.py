@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from annotate.core.errors import Invalid
 from annotate.core.hotkeys import DEFAULT_HOTKEYS, OPTION_KEYS, PAGE_ACTIONS, RESERVED_HOTKEYS, collision, keys_on
 from annotate.models import User
-from annotate.projects.accounts import as_dict, change_preferences, preferences_of
+from annotate.projects.accounts import change_preferences, preferences_of
 from annotate.projects.criteria import add_criteria
 from tests.annotate.factories import TRISTATE, World
 
@@ -26,10 +27,10 @@ def test_the_usual_keys_do_not_collide() -> None:
 
 
 def test_what_is_named_changes_and_null_brings_back_the_usual(world: World) -> None:
-    assert as_dict(preferences_of(world.ann)) == USUAL
+    assert asdict(preferences_of(world.ann)) == USUAL
     change_preferences(user=world.ann, changes={"hotkeys": {"skip": "W", "undo": "q"}, "view": "all"})
     changed = change_preferences(user=world.ann, changes={"single_keys": False})
-    assert as_dict(changed) == {
+    assert asdict(changed) == {
         "hotkeys": {"skip": "w", "undo": "q"},
         "single_keys": False,
         "view": "all",
@@ -38,9 +39,9 @@ def test_what_is_named_changes_and_null_brings_back_the_usual(world: World) -> N
     keys = changed.keys_on("workspace")
     assert (keys["skip"], keys["undo"], keys["next_unit"]) == (["w"], ["q"], ["n", "j"])
     assert changed.keys_on("claims")["undo"] == ["q"], "what pages share has one key"
-    assert as_dict(preferences_of(User.objects.get(pk=world.ann.pk))) == as_dict(changed)
+    assert asdict(preferences_of(User.objects.get(pk=world.ann.pk))) == asdict(changed)
     nothing = change_preferences(user=world.ann, changes=dict.fromkeys(USUAL))
-    assert as_dict(nothing) == USUAL
+    assert asdict(nothing) == USUAL
     assert User.objects.get(pk=world.ann.pk).preferences == {}
 
 
@@ -94,7 +95,7 @@ def test_what_is_refused_changes_nothing(world: World, changes: Any, code: str) 
         change_preferences(user=world.ann, changes=changes)
     assert refused.value.code == code
     assert refused.value.message.endswith(".")
-    assert as_dict(preferences_of(User.objects.get(pk=world.ann.pk))) == {**USUAL, "markers": True}
+    assert asdict(preferences_of(User.objects.get(pk=world.ann.pk))) == {**USUAL, "markers": True}
 
 
 def test_a_key_of_an_option_stays_the_options(world: World) -> None:

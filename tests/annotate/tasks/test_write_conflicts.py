@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from annotate.batches.steps import delete_batch, open_batch
 from annotate.core.errors import Conflict
 from annotate.members.invites import accept_invite
 from annotate.models import Batch, Flag, Membership, User
-from annotate.projects.accounts import as_dict, change_preferences, preferences_of
+from annotate.projects.accounts import change_preferences, preferences_of
 from annotate.samples.flags import raise_flag
 from tests.annotate.batches.test_relabelling import support, without
 from tests.annotate.factories import World, at_once, finish, make_sample, make_samples, make_world, say
@@ -120,6 +121,6 @@ def test_two_changes_at_once_are_both_kept(world: World) -> None:
             for changes in ({"view": "all"}, {"markers": True}, {"single_keys": False}, {"hotkeys": {"skip": "w"}})
         ]
     )
-    assert as_dict(preferences_of(User.objects.get(pk=world.ann.pk))) == {
+    assert asdict(preferences_of(User.objects.get(pk=world.ann.pk))) == {
         "hotkeys": {"skip": "w"}, "single_keys": False, "view": "all", "markers": True,
     }  # fmt: skip
