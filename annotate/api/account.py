@@ -55,7 +55,7 @@ class TokensView(StrictAPIView):
         return get_token_model().objects.filter(user=request.user).order_by("created")
 
     @answers(shapes.TokenCreated, takes=Nothing, status=201)
-    def post(self, request: Request, data: dict[str, Any]) -> With:
+    def post(self, request: Request) -> With:
         """Makes a token, which is shown only now.
 
         With a session only, so that a token can't prolong itself. It may do what you may.

@@ -20,57 +20,6 @@ class BatchExtension(s.Serializer):
     annotators = s.ListField(child=s.CharField(), required=False, help_text="User names of more people.")
 
 
-class TaskListed(s.Serializer):
-    id = s.IntegerField()
-    sample_id = s.CharField(help_text="The id of the file it came from.")
-    annotator = s.CharField(allow_null=True, help_text="User name; null: waits in the queue.")
-    purpose = s.CharField(help_text="label, gold or repeat")
-    status = s.CharField(help_text="pending, in_progress, submitted, returned, skipped or released")
-    tag = s.CharField(help_text="The expertise it needs; empty: any.")
-    position = s.IntegerField()
-    lease_expires_at = s.DateTimeField(allow_null=True)
-    skip_reason = s.CharField()
-    return_message = s.CharField()
-    active_seconds = s.IntegerField()
-    submitted_at = s.DateTimeField(allow_null=True)
-
-
-class TaskPage(s.Serializer):
-    count = s.IntegerField()
-    next = s.CharField(allow_null=True)
-    previous = s.CharField(allow_null=True)
-    results = TaskListed(many=True)
-
-
-class Reassigning(s.Serializer):
-    tasks = s.ListField(child=s.IntegerField(), help_text="At most 1000.")
-    to = s.CharField(help_text="A user name.")
-
-
-class Reassigned(s.Serializer):
-    tasks = TaskListed(many=True, help_text="What they have now.")
-
-
-class Returning(s.Serializer):
-    message = s.CharField(help_text="What the annotator should do; they read it.")
-
-
-class HandingOn(s.Serializer):
-    to = s.ListField(
-        child=s.CharField(), required=False, help_text="User names; left out: those of the batch, or its queue."
-    )
-
-
-class Released(s.Serializer):
-    task_id = s.IntegerField()
-    handed_on = s.BooleanField(help_text="False: nobody else can take it; the sample gets one label fewer.")
-
-
-class HandedOn(s.Serializer):
-    username = s.CharField()
-    tasks = s.IntegerField(help_text="How many open tasks were taken from them.")
-
-
 class Gold(s.Serializer):
     id = s.IntegerField()
     sample_id = s.CharField()

@@ -23,8 +23,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.base import json_body
-from annotate.api.projects_serializers import AskedCriterion, Option  # noqa: F401
-from annotate.api.serializers import FreeObject, Nothing, Page, Value
+from annotate.api.serializers import FreeObject, Nothing, Page
 from annotate.api.serializers import Shape as Declared
 from annotate.core.errors import Stale
 from annotate.core.permissions import ROLES_FOR
@@ -181,7 +180,9 @@ def answers(
     def decorate(method: Any) -> Any:
         @wraps(method)
         def answer(view: Any, request: Request, **given: Any) -> Any:
-            if takes is not None:
+            if takes is Nothing:
+                Nothing.take(json_body(request))
+            elif takes is not None:
                 given["data"] = takes.take(json_body(request))
             if query is not None:
                 given["asked"] = query.take_query(request.query_params)
@@ -267,88 +268,6 @@ def _with_errors(
     shapes = {409: RefusedError, 412: StaleError, 422: RefusedError}
     described = {code: OpenApiResponse(shapes.get(code, Error), description=text) for code, text in errors.items()}
     return {**replies, **described}
-
-
-class Context(s.Serializer):
-    id = s.CharField(allow_null=True)
-    text = s.CharField()
-
-
-class ScoredContext(Context):
-    score = s.FloatField(allow_null=True)
-
-
-class Claim(s.Serializer):
-    index = s.IntegerField(help_text="Its unit is claim:INDEX. Indices of dropped claims are left out.")
-    text = s.CharField()
-    start = s.IntegerField(allow_null=True, help_text="In Unicode code points of the answer.")
-    end = s.IntegerField(allow_null=True)
-
-
-class Sample(s.Serializer):
-    pk = s.IntegerField()
-    id = s.CharField(help_text="The id of the file it came from.")
-    question = s.CharField()
-    answer = s.CharField()
-    answer_b = s.CharField(allow_null=True)
-    reference = s.CharField(allow_null=True)
-    contexts = ScoredContext(many=True)
-    claims = Claim(many=True)
-    claims_source = s.CharField(help_text="file, split, labels or edited")
-    claims_revision = s.IntegerField()
-    key_facts = s.ListField(child=s.CharField())
-    entities = s.ListField(child=s.CharField())
-    retrieved_doc_ids = s.ListField(child=s.CharField())
-    relevant_doc_ids = s.ListField(child=s.CharField())
-    pipeline_version = s.CharField()
-    metadata = FreeObject()
-
-
-class EditedClaim(Claim):
-    dropped = s.BooleanField()
-    carries = s.CharField(help_text="What keeps it as it is, in words; empty: nothing.")
-
-    def get_fields(self) -> dict[str, s.Field]:
-        """The claims that it was made of; their name is a keyword of Python."""
-        return {**super().get_fields(), "from": s.ListField(child=s.IntegerField())}
-
-
-class ClaimEdit(s.Serializer):
-    revision = s.IntegerField()
-    change = FreeObject()
-    who = s.CharField(allow_null=True, help_text="null: as they were imported.")
-    when = s.DateTimeField()
-
-
-class EditedClaims(s.Serializer):
-    revision = s.IntegerField()
-    source = s.CharField(help_text="file, split, labels or edited")  # type: ignore[assignment]
-    checked = s.BooleanField(help_text="Somebody has read them as they are now and found them good.")
-    fixed = s.CharField(help_text="Why none of them can be changed now; empty: they can.")
-    claims = EditedClaim(many=True)
-    history = ClaimEdit(many=True, help_text="The latest first.")
-
-
-class ClaimChange(s.Serializer):
-    op = s.CharField(
-        help_text="split, merge, edit, move, add, drop, restore, split_again, replace, restore_revision or checked"
-    )
-    claim = s.IntegerField(required=False)
-    claims = s.ListField(
-        child=Value(), required=False, help_text="The two to merge; or the texts that are to be all claims (replace)."
-    )
-    at = s.IntegerField(required=False, help_text="Where to split, in code points of the claim.")
-    text = s.CharField(required=False)
-    start = s.IntegerField(required=False, help_text="In code points of the answer.")
-    end = s.IntegerField(required=False)
-    revision = s.IntegerField(required=False)
-
-
-class SamplePage(s.Serializer):
-    count = s.IntegerField()
-    next = s.CharField(allow_null=True)
-    previous = s.CharField(allow_null=True)
-    results = Sample(many=True)
 
 
 class Selection(s.Serializer):
@@ -458,147 +377,3 @@ class Settling(s.Serializer):
 class Settled(s.Serializer):
     criterion = s.CharField()
     written = s.IntegerField()
-
-
-class Evidence(s.Serializer):
-    context = s.IntegerField()  # type: ignore[assignment]
-    start = s.IntegerField(help_text="In Unicode code points of the context.")
-    end = s.IntegerField()
-    quote = s.CharField(
-        help_text="What stands there. Elsewhere in the context, the span is moved to the nearest place."
-    )
-
-
-class LabelSaving(s.Serializer):
-    unit = s.CharField(help_text="answer, sample, claim:3, context:2, fact:0 or entity:1")
-    criterion = s.CharField()
-    value = Value(allow_null=True, help_text="null takes the choice back.")
-    cant_tell = s.CharField(required=False, help_text="Why no value can be given; instead of one.")
-    comment = s.CharField(required=False)
-    evidence = Evidence(many=True, required=False)
-    active_seconds = s.IntegerField(required=False, help_text="Running total of the task.")
-    active_ms = s.IntegerField(required=False, help_text="Running total of this label.")
-
-
-class Label(s.Serializer):
-    unit = s.CharField()
-    criterion = s.CharField()
-    value = Value(allow_null=True)
-    cant_tell = s.CharField()
-    comment = s.CharField()
-    evidence = Evidence(many=True)
-    revision = s.IntegerField()
-
-
-class TaskLabel(Label):
-    active_ms = s.IntegerField(allow_null=True, help_text="Work on it so far, as measured.")
-
-
-class TaskSample(s.Serializer):
-    question = s.CharField()
-    answer = s.CharField()
-    answer_b = s.CharField(allow_null=True)
-    reference = s.CharField(allow_null=True)
-    contexts = Context(many=True)
-    claims = Claim(many=True)
-    key_facts = s.ListField(child=s.CharField())
-    entities = s.ListField(child=s.CharField())
-
-
-class TaskBatch(s.Serializer):
-    number = s.IntegerField()
-    name = s.CharField()
-    due_date = s.DateField(allow_null=True)
-
-
-class Task(s.Serializer):
-    id = s.IntegerField()
-    status = s.CharField(help_text="pending, in_progress, submitted, returned or skipped")
-    position = s.IntegerField()
-    batch = TaskBatch()
-    active_seconds = s.IntegerField()
-    leased = s.BooleanField(help_text="Taken from a queue: send heartbeats while the page is open.")
-    sample = TaskSample()
-    criteria = AskedCriterion(many=True)
-    labels = TaskLabel(many=True, help_text="Your own.")
-    return_message = s.CharField(help_text="What a reviewer asks for, until you submit again.")
-    returned_by = s.CharField(allow_null=True, help_text="Who asks; null where the project shows no names.")
-
-
-class WorkProgress(s.Serializer):
-    total = s.IntegerField()
-    done = s.IntegerField()
-    skipped = s.IntegerField()
-    left = s.IntegerField()
-
-
-class Work(s.Serializer):
-    task = Task(allow_null=True)
-    progress = WorkProgress()
-
-
-class WorkAsking(s.Serializer):
-    batch = s.IntegerField(required=False, allow_null=True, help_text="Only tasks of the batch with this number.")
-    exclude = s.ListField(child=s.IntegerField(), required=False, help_text="Tasks you hold already; at most 50.")
-
-
-class OneTask(s.Serializer):
-    task = Task()
-
-
-class Submission(s.Serializer):
-    active_seconds = s.IntegerField(required=False)
-    exclude = s.ListField(child=s.IntegerField(), required=False, help_text="Tasks you hold already; at most 50.")
-
-
-class Skipping(Submission):
-    reason = s.CharField()
-
-
-class KnownAnswer(s.Serializer):
-    unit = s.CharField()
-    criterion = s.CharField()
-    yours = Value(allow_null=True)
-    answer = Value()
-    reason = s.CharField()
-
-
-class Lease(s.Serializer):
-    task_id = s.IntegerField()
-    lease_expires_at = s.DateTimeField(allow_null=True)
-
-
-class Finished(s.Serializer):
-    task_id = s.IntegerField()
-    status = s.CharField()
-    next = Task(allow_null=True, help_text="The task to prefetch.")
-    feedback = KnownAnswer(many=True, help_text="Known answers, where the batch shows them.")
-
-
-class Flagging(s.Serializer):
-    reason = s.CharField()
-
-
-class FlagRaised(Flagging):
-    id = s.IntegerField()
-    created_at = s.DateTimeField()
-
-
-class Flag(FlagRaised):
-    sample = s.IntegerField()
-    sample_id = s.CharField()
-    raised_by = s.CharField()
-    resolution = s.CharField()
-    resolved_by = s.CharField(allow_null=True)
-    resolved_at = s.DateTimeField(allow_null=True)
-
-
-class FlagPage(s.Serializer):
-    count = s.IntegerField()
-    next = s.CharField(allow_null=True)
-    previous = s.CharField(allow_null=True)
-    results = Flag(many=True)
-
-
-class FlagResolving(s.Serializer):
-    resolution = s.CharField(help_text="What was done about it.")

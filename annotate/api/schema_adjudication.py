@@ -5,8 +5,9 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from annotate.api.projects_serializers import Option
-from annotate.api.schema import Evidence, ScoredContext
+from annotate.api.samples_serializers import ScoredContext
 from annotate.api.serializers import Value
+from annotate.api.tasks_serializers import Evidence
 
 
 class Verdict(s.Serializer):

@@ -174,6 +174,15 @@ class Names(Listed):
         super().__init__(*args, of=str, **options)
 
 
+class Numbers(Listed):
+    child = s.IntegerField()
+
+    def to_internal_value(self, value: Any) -> list[int]:
+        if not isinstance(value, list) or not all(type(one) is int for one in value):
+            raise self.refused()
+        return value
+
+
 class Choice(Checked, s.ChoiceField):
     code = "bad_choice"
     says = _("%(name)s: one of %(known)s.")
@@ -287,7 +296,7 @@ class Shape(s.Serializer, metaclass=_WithOptions):
         """named: fields whose names Python can't have. required: which fields of a request are, and no others."""
         super().__init_subclass__()
         declared = {**cls._declared_fields, **(named or {})}
-        if of is not None:
+        if shows:
             declared = {name: _derived(of, name, declared.get(name)) for name in shows.split()}
         if required is not None:
             declared = {name: deepcopy(field) for name, field in declared.items()}

@@ -12,7 +12,6 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.core.units import live_claims
 from annotate.models import Batch, BatchCriterion, Criterion, Invite, Membership, Project, Sample, User
 
 
@@ -77,26 +76,6 @@ def person_of(project: Project, username: str) -> User:
     if user is None:
         raise Http404(_("This project has no member “%(name)s”.") % {"name": username[:80]})
     return user
-
-
-def sample_as_dict(sample: Sample) -> dict[str, Any]:
-    return {
-        "id": sample.external_id,
-        "question": sample.question,
-        "answer": sample.answer,
-        "answer_b": sample.answer_b,
-        "reference": sample.reference,
-        "contexts": sample.contexts,
-        "claims": live_claims(sample.claims),
-        "claims_source": sample.claims_source,
-        "claims_revision": sample.claims_revision,
-        "key_facts": sample.key_facts,
-        "entities": sample.entities,
-        "retrieved_doc_ids": sample.retrieved_doc_ids,
-        "relevant_doc_ids": sample.relevant_doc_ids,
-        "pipeline_version": sample.pipeline_version,
-        "metadata": sample.metadata,
-    }
 
 
 _BATCH_PARTS = (

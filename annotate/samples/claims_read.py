@@ -105,18 +105,32 @@ def why_fixed(batches: list[Batch], *, told: bool) -> str:
     ) % {"n": len(batches), "names": names}
 
 
-def claims_as_dict(sample: Sample, *, user: User) -> dict[str, Any]:
-    """All that the user may know about the sample's claims. `history`: the latest first, without the claims of each
-    revision."""
+@dataclass(frozen=True, slots=True)
+class ClaimsState:
+    """All that a user may know about a sample's claims.
+
+    fixed: why none can be changed now; "" when they can. claims: with those that were dropped, each {"index", "text",
+    "start", "end", "dropped", "from", "carries"}. history: the latest first, without the claims of each revision.
+    """
+
+    revision: int
+    source: str
+    checked: bool
+    fixed: str
+    claims: list[dict[str, Any]]
+    history: list[ClaimEdit]
+
+
+def claims_state(sample: Sample, *, user: User) -> ClaimsState:
     told = may_know(user, sample)
     said = said_about_claims(sample)
     edits = list(sample.claim_edits.select_related("actor").defer("claims").order_by("-revision"))
-    return {
-        "revision": sample.claims_revision,
-        "source": sample.claims_source,
-        "checked": bool(edits) and edits[0].revision == sample.claims_revision and edits[0].change["op"] == CHECKED,
-        "fixed": why_fixed(list(batches_at_work(sample)), told=told),
-        "claims": [
+    return ClaimsState(
+        revision=sample.claims_revision,
+        source=sample.claims_source,
+        checked=bool(edits) and edits[0].revision == sample.claims_revision and edits[0].change["op"] == CHECKED,
+        fixed=why_fixed(list(batches_at_work(sample)), told=told),
+        claims=[
             {
                 "index": index,
                 "text": claim["text"],
@@ -128,16 +142,8 @@ def claims_as_dict(sample: Sample, *, user: User) -> dict[str, Any]:
             }
             for index, claim in enumerate(sample.claims)
         ],
-        "history": [
-            {
-                "revision": edit.revision,
-                "change": edit.change,
-                "who": edit.actor.name if edit.change["op"] != IMPORTED else None,
-                "when": edit.created_at.isoformat(),
-            }
-            for edit in edits
-        ],
-    }
+        history=edits,
+    )
 
 
 IMPORTED = "imported"

@@ -14,27 +14,26 @@ from annotate.core.texts import check_json
 from annotate.core.units import is_dropped, unit_number, unit_title
 from annotate.models import ClaimEdit, Project, Sample, User
 from annotate.models.sample import ClaimsSource
-from annotate.samples.claim_edits import FIELDS, Claim, apply_change, go_back
+from annotate.samples.claim_edits import Claim, apply_change, go_back
 from annotate.samples.claims_read import (
     CHECKED,
     IMPORTED,
+    ClaimsState,
     batches_at_work,
-    claims_as_dict,
+    claims_state,
     in_words,
     may_know,
     said_about_claims,
     why_fixed,
 )
 
-# Of any change that `edit_claims` takes.
-CHANGE_FIELDS = FIELDS | {"revision"}
 _PATIENCE = "3s"
 
 
 def edit_claims(
     *, actor: User, project: Project, sample_id: int, change: Mapping[str, Any], expected_revision: int
-) -> dict[str, Any]:
-    """Makes one change and returns the claims as they are then (selectors.claims.claims_as_dict).
+) -> ClaimsState:
+    """Makes one change and returns the claims as they are then.
 
     change: one of claim_edits, {"op": "restore_revision", "revision": 3}, or {"op": "checked"}: somebody has read the
     claims and found them good. Repeating a change that was made at `expected_revision` changes nothing and gives the
@@ -57,11 +56,11 @@ def edit_claims(
             raise Conflict("claims_in_use", why_fixed(batches, told=told), **({"batches": named} if told else {}))
         before = sample.claims
         after = _after(sample, change)
-        state = claims_as_dict(sample, user=actor)
-        if after == before and (change["op"] != CHECKED or state["checked"]):
+        state = claims_state(sample, user=actor)
+        if after == before and (change["op"] != CHECKED or state.checked):
             return state
         _require_untouched(actor, sample, before, after)
-        if not state["history"] or state["history"][0]["revision"] != sample.claims_revision:
+        if not state.history or state.history[0].revision != sample.claims_revision:
             # What the history begins with, or goes on with after a file named the claims.
             began = {"op": IMPORTED, "source": sample.claims_source}
             ClaimEdit.objects.create(
@@ -74,7 +73,7 @@ def edit_claims(
         ClaimEdit.objects.create(
             sample=sample, revision=sample.claims_revision, change=dict(change), claims=after, actor=actor
         )
-        return claims_as_dict(sample, user=actor)
+        return claims_state(sample, user=actor)
 
 
 # In the order in which everybody else takes them. The project: a file that is being imported counts the claims and
@@ -107,11 +106,9 @@ def _locked(project: Project, sample_id: int) -> Sample:
     return sample
 
 
-def _repeated_or_stale(
-    sample: Sample, actor: User, change: Mapping[str, Any], expected_revision: int
-) -> dict[str, Any]:
+def _repeated_or_stale(sample: Sample, actor: User, change: Mapping[str, Any], expected_revision: int) -> ClaimsState:
     made = sample.claim_edits.filter(revision=expected_revision + 1, actor=actor).first()
-    current = claims_as_dict(sample, user=actor)
+    current = claims_state(sample, user=actor)
     if made is not None and made.change == dict(change):
         return current
     raise Stale(

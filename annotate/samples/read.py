@@ -184,20 +184,6 @@ def flags_of(project: Project, *, resolved: bool = False) -> QuerySet[Flag]:
     )
 
 
-def flag_as_dict(flag: Flag) -> dict[str, Any]:
-    return {
-        "id": flag.pk,
-        "sample": flag.sample_id,
-        "sample_id": flag.sample.external_id,
-        "reason": flag.reason,
-        "raised_by": flag.raised_by.username,
-        "created_at": flag.created_at,
-        "resolution": flag.resolution,
-        "resolved_by": flag.resolved_by.username if flag.resolved_by else None,
-        "resolved_at": flag.resolved_at,
-    }
-
-
 def unit_counts(criterion: Criterion, samples: Collection[str]) -> dict[str, int]:
     """Of each of these samples, by its own id; nothing for a kind of unit that a sample has once."""
     if criterion.unit not in LISTED_KINDS:

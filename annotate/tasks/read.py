@@ -131,23 +131,6 @@ def tasks_of(batch: Batch, *, measuring: bool, status: str = "", username: str =
     return tasks.filter(annotator__username=username) if username else tasks
 
 
-def task_as_dict(task: Task) -> dict[str, Any]:
-    return {
-        "id": task.pk,
-        "sample_id": task.sample.external_id,
-        "annotator": task.annotator.username if task.annotator else None,
-        "purpose": task.purpose,
-        "status": task.status,
-        "tag": task.tag,
-        "position": task.position,
-        "lease_expires_at": task.lease_expires_at,
-        "skip_reason": task.skip_reason,
-        "return_message": task.return_message,
-        "active_seconds": task.active_seconds,
-        "submitted_at": task.submitted_at,
-    }
-
-
 def task_rows(batch: Batch, *, username: str | None = None, status: str = "") -> QuerySet[Task]:
     """In the order of people and of their work, each with its sample and annotator. username "": those that wait in
     the queue for whoever asks. What was handed on is left out, unless it is asked for."""

@@ -13,11 +13,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
+from annotate.api.samples_serializers import EditedClaims
 from annotate.core.units import unit_count
 from annotate.models import Batch
 from annotate.models.batch import BatchStatus
 from annotate.projects.read import one_batch, one_sample
-from annotate.samples.claims_read import Walk, batch_claims, claims_as_dict, walk_through
+from annotate.samples.claims_read import Walk, batch_claims, claims_state, walk_through
 from frontend.base.hotkeys import keys_context
 from frontend.base.pages import ProjectPage, project_view
 from judges.proposals.read import proposers
@@ -41,7 +42,7 @@ def claims(page: ProjectPage, sample_id: int) -> HttpResponse:
         "csrf_cookie": settings.CSRF_COOKIE_NAME,
         "api": f"/api/projects/{page.project.slug}/samples/{sample.pk}/claims/",
         "answer": sample.answer,
-        "state": claims_as_dict(sample, user=page.user),
+        "state": EditedClaims.show(claims_state(sample, user=page.user)),
         "next_url": f"{page.url('batch-claims', batch.number)}?after={sample.pk}" if batch and walk else None,
     }
     context = {

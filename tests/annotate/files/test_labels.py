@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.models import Label, LabelEvent, Membership, Project, Rater, Sample, User
-from annotate.samples.claims_read import claims_as_dict
+from annotate.samples.claims_read import claims_state
 from annotate.samples.claims_write import edit_claims
 
 Write = Callable[..., Path]
@@ -179,9 +179,9 @@ def test_claims_that_a_reviewer_edited_are_not_renamed(samples: None, write: Wri
 def test_naming_claims_is_a_revision_that_editors_notice(samples: None, write: Write) -> None:
     sample = edited("split", {"op": "checked"})
     load(write("l.jsonl", [row(sample_id="split", unit="claim:0", unit_text="Alpha. Beta.")]))
-    state = claims_as_dict(Sample.objects.get(pk=sample.pk), user=User(username="root", is_superuser=True))
-    assert (state["revision"], state["checked"], len(state["claims"])) == (3, False, 1)
-    assert [(row["revision"], row["change"]["op"]) for row in state["history"]] == [(2, "checked"), (1, "imported")]
+    state = claims_state(Sample.objects.get(pk=sample.pk), user=User(username="root", is_superuser=True))
+    assert (state.revision, state.checked, len(state.claims)) == (3, False, 1)
+    assert [(edit.revision, edit.change["op"]) for edit in state.history] == [(2, "checked"), (1, "imported")]
 
 
 def test_a_members_username_means_the_member(samples: None, project: Project, write: Write) -> None:

@@ -8,15 +8,15 @@ import pytest
 from django.db import transaction
 from django.http import Http404
 
+from annotate.api.samples_serializers import EditedClaims
 from annotate.batches.draws_read import unlabelled_samples
 from annotate.batches.read import batch_criteria
 from annotate.batches.steps import close_batch, open_batch, start_adjudication
 from annotate.core.errors import Conflict, Invalid, Refusal, Stale
-from annotate.core.units import units_of
+from annotate.core.units import live_claims, units_of
 from annotate.models import AuditEntry, ClaimEdit, GoldAnswer, Label, Project, Sample, Task, User
-from annotate.projects.read import sample_as_dict
 from annotate.projects.trail_read import TrailFilter, trail
-from annotate.samples.claims_read import claims_as_dict, in_words, tables_with_units, walk_through
+from annotate.samples.claims_read import claims_state, in_words, tables_with_units, walk_through
 from annotate.samples.claims_write import edit_claims
 from annotate.samples.read import unit_counts
 from annotate.tasks.labelling import submit_task
@@ -38,14 +38,15 @@ def sample(world: World) -> Sample:
 
 
 def edit(world: World, sample: Sample, change: dict[str, Any], seen: int, user: User | None = None) -> dict[str, Any]:
-    return edit_claims(
+    state = edit_claims(
         actor=user or world.rita, project=world.project, sample_id=sample.pk, change=change, expected_revision=seen
     )
+    return EditedClaims.show(state)
 
 
 def texts(sample: Sample) -> list[str]:
     sample.refresh_from_db()
-    return [claim["text"] for claim in sample_as_dict(sample)["claims"]]
+    return [claim["text"] for claim in live_claims(sample.claims)]
 
 
 def test_a_change_makes_a_revision_with_its_provenance(world: World, sample: Sample) -> None:
@@ -74,7 +75,7 @@ def test_a_repeated_change_changes_nothing_and_another_one_is_stale(world: World
     for change, user in ((DROP, world.rita), (SPLIT, world.alice)):
         with pytest.raises(Stale) as refused:
             edit(world, sample, change, 1, user)
-        assert refused.value.details["current"] == first
+        assert EditedClaims.show(refused.value.details["current"]) == first
         assert refused.value.details["yours"] == change
     assert sample.claim_edits.count() == 2
 
@@ -146,7 +147,7 @@ def test_claims_of_a_batch_at_work_stay(world: World, sample: Sample) -> None:
         with pytest.raises(Conflict, match="“A batch” asks people about these claims") as refused:
             edit(world, sample, DROP, 2, world.alice)
         assert refused.value.details["batches"][0]["number"] == batch.number
-    assert claims_as_dict(sample, user=world.alice)["fixed"] == refused.value.message
+    assert claims_state(sample, user=world.alice).fixed == refused.value.message
     close_batch(batch=batch)
     assert edit(world, sample, DROP, 2)["revision"] == 3
 
@@ -187,7 +188,7 @@ def test_reviewers_learn_that_something_rests_on_a_claim_and_not_what(world: Wor
     for one in (sample, other):
         with pytest.raises(Conflict, match="carries labels, verdicts, known answers or scores, so it stays") as refused:
             edit(world, one, {"op": "drop", "claim": 0}, 1)
-        told.append((refused.value.message, refused.value.details, claims_as_dict(one, user=world.rita)["claims"]))
+        told.append((refused.value.message, refused.value.details, claims_state(one, user=world.rita).claims))
     assert told[0] == told[1]
     assert [claim["carries"] for claim in told[0][2]] == ["labels, verdicts, known answers or scores", ""]
 
@@ -203,7 +204,7 @@ def test_a_batch_that_has_a_sample_only_to_measure_people_is_not_told_to_reviewe
     for sample in (known, asked):
         with pytest.raises(Conflict, match="A batch asks people about these claims") as refused:
             edit(world, sample, {"op": "drop", "claim": 1}, 1)
-        told.append((refused.value.message, refused.value.details, claims_as_dict(sample, user=world.rita)["fixed"]))
+        told.append((refused.value.message, refused.value.details, claims_state(sample, user=world.rita).fixed))
     assert told[0] == told[1] == (told[0][2], {}, told[0][2])
 
 

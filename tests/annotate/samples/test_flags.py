@@ -9,7 +9,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import AuditEntry, Task
 from annotate.projects.write import remove_member
 from annotate.samples.flags import raise_flag, resolve_flag
-from annotate.samples.read import flag_as_dict, flags_of
+from annotate.samples.read import flags_of
 from tests.annotate.factories import World, finish, make_sample
 
 
@@ -29,7 +29,7 @@ def test_a_flag_waits_until_it_is_resolved(world: World, task: Task) -> None:
     )
     assert list(flags_of(world.project)) == [flag]
     done = resolve_flag(actor=world.alice, project=world.project, flag_id=flag.pk, resolution="Imported anew.")
-    assert flag_as_dict(done)["resolved_by"] == "alice"
+    assert done.resolved_by == world.alice
     assert not flags_of(world.project).exists()
     assert list(flags_of(world.project, resolved=True)) == [flag]
     entry = AuditEntry.objects.get(action="flag.resolved")

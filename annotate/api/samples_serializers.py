@@ -1,0 +1,171 @@
+"""What the API takes and replies about samples: their texts, their claims, their flags, and what a pipeline pushes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from annotate import models
+from annotate.api.schema import Error
+from annotate.api.serializers import FreeObject, Listed, Moment, Of, Page, Shape, Stored, Text, Value
+from annotate.core.units import live_claims
+from annotate.samples.claims_read import IMPORTED, ClaimsState
+
+_SOURCES = "file, split, labels or edited"
+
+
+class Context(Stored):
+    id = s.CharField(allow_null=True)
+    text = s.CharField()
+
+
+class ScoredContext(Context):
+    score = s.FloatField(allow_null=True)
+
+
+class Claim(Shape):
+    index = s.IntegerField(help_text="Its unit is claim:INDEX. Indices of dropped claims are left out.")
+    text = s.CharField()
+    start = s.IntegerField(allow_null=True, help_text="In Unicode code points of the answer.")
+    end = s.IntegerField(allow_null=True)
+
+
+class Sample(
+    Shape,
+    of=models.Sample,
+    shows="pk id question answer answer_b reference contexts claims claims_source claims_revision key_facts entities "
+    "retrieved_doc_ids relevant_doc_ids pipeline_version metadata",
+):
+    pk = s.IntegerField()
+    id = s.CharField(source="external_id", help_text="The id of the file it came from.")
+    contexts = ScoredContext(many=True)
+    claims = Claim(many=True)
+    claims_source = Of(_SOURCES)
+    key_facts = s.ListField(child=s.CharField())
+    entities = s.ListField(child=s.CharField())
+    retrieved_doc_ids = s.ListField(child=s.CharField())
+    relevant_doc_ids = s.ListField(child=s.CharField())
+    metadata = FreeObject()
+
+    def get_claims(self, sample: models.Sample) -> list[dict[str, Any]]:
+        return live_claims(sample.claims)
+
+
+class SamplePage(Page):
+    results = Sample(many=True)
+
+
+class SamplesAsked(Shape, required=""):
+    search = Text(help_text="Words in id, question or answer.")
+    pipeline = Text(help_text="Only those of this version of the pipeline.")
+
+
+class EditedClaim(
+    Claim, shows="index text start end dropped from carries", named={"from": s.ListField(child=s.IntegerField())}
+):
+    dropped = s.BooleanField()
+    carries = s.CharField(help_text="What keeps it as it is, in words; empty: nothing.")
+
+
+class ClaimEdit(Shape, of=models.ClaimEdit, shows="revision change who when"):
+    change = FreeObject()
+    who = s.CharField(allow_null=True, help_text="null: as they were imported.")
+    when = Moment(source="created_at")
+
+    def get_who(self, edit: models.ClaimEdit) -> str | None:
+        return None if edit.change["op"] == IMPORTED else edit.actor.name
+
+
+class EditedClaims(Shape, of=ClaimsState, shows="revision source checked fixed claims history"):
+    source = Of(_SOURCES)  # type: ignore[assignment]
+    checked = Of("Somebody has read them as they are now and found them good.")
+    fixed = Of("Why none of them can be changed now; empty: they can.")
+    claims = EditedClaim(many=True)
+    history = ClaimEdit(many=True, help_text="The latest first.")
+
+
+class ClaimChange(Shape, required="op"):
+    op = s.CharField(
+        help_text="split, merge, edit, move, add, drop, restore, split_again, replace, restore_revision or checked"
+    )
+    claim = s.IntegerField()
+    claims = s.ListField(child=Value(), help_text="The two to merge; or the texts that are to be all claims (replace).")
+    at = s.IntegerField(help_text="Where to split, in code points of the claim.")
+    text = s.CharField()
+    start = s.IntegerField(help_text="In code points of the answer.")
+    end = s.IntegerField()
+    revision = s.IntegerField()
+
+
+class Push(Shape):
+    version = s.CharField(help_text="Of the pipeline: 1 to 100 characters, without @.")
+    samples = Listed(
+        code="not_a_list", says="%(field)s: a list of objects.", child=FreeObject(), help_text="Rows of a samples file."
+    )
+
+
+class Pushed(Shape):
+    version = s.CharField()
+    rows = s.IntegerField()
+    created = s.IntegerField()
+    unchanged = s.IntegerField(help_text="How many were there already, with the same content.")
+    import_id = s.UUIDField(help_text="Under which it is among the imports.")
+
+
+class PushProblem(Stored):
+    row = s.IntegerField(allow_null=True, help_text="From 1, in the order in which they were sent.")
+    line = s.IntegerField(allow_null=True, help_text="Of the request's body.")
+    field = s.CharField(allow_null=True)
+    code = s.CharField()
+    message = s.CharField()
+    excerpt = s.CharField()
+
+
+class PushRefused(Error):
+    error_count = s.IntegerField(required=False, help_text="With those beyond the first hundred.")
+    errors = PushProblem(  # type: ignore[assignment]
+        many=True, required=False, help_text="The first hundred, in the order of the rows."
+    )
+
+
+class PipelineVersion(Shape):
+    version = s.CharField()
+    samples = s.IntegerField()
+    first_at = s.DateTimeField(help_text="When the first of them came.")
+    last_at = s.DateTimeField(help_text="And the last.")
+
+
+class PipelineVersions(Shape):
+    results = PipelineVersion(many=True)
+
+
+class Flagging(Shape):
+    reason = s.CharField()
+
+
+class FlagRaised(Shape, of=models.Flag, shows="id reason created_at"):
+    pass
+
+
+class Flag(
+    Shape,
+    of=models.Flag,
+    shows="id sample sample_id reason raised_by created_at resolution resolved_by resolved_at",
+):
+    sample = s.IntegerField(source="sample_id")
+    sample_id = s.CharField(source="sample.external_id")
+    raised_by = s.CharField(source="raised_by.username")
+    resolved_by = s.CharField(source="resolved_by.username", allow_null=True)
+
+
+class FlagPage(Page):
+    results = Flag(many=True)
+
+
+class FlagsAsked(Shape, required=""):
+    state = s.CharField(help_text="waiting (as is usual) or resolved.")
+
+
+class FlagResolving(Shape):
+    resolution = s.CharField(help_text="What was done about it.")
