@@ -13,7 +13,7 @@ declare are of that, and so are the ones it declares with `Of`, which adds what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import is_dataclass
 from datetime import date, datetime
@@ -53,6 +53,20 @@ class FreeObject(s.JSONField):
     """An object whose keys are the data's own."""
 
 
+@extend_schema_field(
+    {
+        "type": "object",
+        "properties": {"code": {"type": "string"}},
+        "required": ["code"],
+        "additionalProperties": {},
+        "description": "What is to be said about a figure: a code, and the parameters that go into its words "
+        "(docs/remarks.md).",
+    }
+)
+class Remark(s.DictField):
+    """A remark (alignment.base.remark)."""
+
+
 class Written(s.Field):
     """A field that a reply has otherwise than the thing."""
 
@@ -78,10 +92,9 @@ class Price(Written, s.FloatField):
         return float(value)
 
 
+# A field of a request that is checked here, not by a service. code, says: its refusal. empty: whether an empty text is
+# taken as null.
 class Checked(s.Field):
-    """A field of a request that is checked here, not by a service. code, says: its refusal. empty: whether an empty
-    text is taken as null."""
-
     code = ""
     says: Any = ""
     empty = False
@@ -113,6 +126,16 @@ class Whole(Checked, s.IntegerField):
 
     def to_internal_value(self, value: Any) -> int:
         return whole_number(value, str(self.field_name), low=self.low, high=self.high)
+
+
+class Number(Checked, s.FloatField):
+    code = "bad_number"
+    says = "%(field)s: a number."
+
+    def to_internal_value(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.refused()
+        return float(value)
 
 
 class Truth(Checked, s.BooleanField):
@@ -183,9 +206,13 @@ class Numbers(Listed):
         return value
 
 
-class Choice(Checked, s.ChoiceField):
+class Choice(Checked, s.CharField):
     code = "bad_choice"
     says = _("%(name)s: one of %(known)s.")
+
+    def __init__(self, choices: Sequence[str], **options: Any) -> None:
+        super().__init__(**options)
+        self.choices = choices
 
     def to_internal_value(self, value: Any) -> Any:
         if value not in self.choices:
@@ -216,7 +243,8 @@ def _derived(of: Any, name: str, declared: s.Field | None) -> s.Field:
     options = {} if declared is None else declared.options
     source = options.get("source", name)
     if is_dataclass(of):
-        return _of_type(get_type_hints(of)[source], **options)
+        hint = get_type_hints(of).get(source) or get_type_hints(getattr(of, source).fget)["return"]
+        return _of_type(hint, **options)
     column = of._meta.get_field(source)
     field: s.Field = _OF_COLUMNS[column](**({"allow_null": True} if column.null else {}), **options)
     return field
@@ -349,12 +377,12 @@ class Shape(s.Serializer, metaclass=_WithOptions):
         return shown
 
     @classmethod
-    def take(cls, data: Any) -> dict[str, Any]:
-        """What a request's JSON has. Raises Invalid when it is no object, for unknown and for missing fields, and for
-        what a field can't take."""
+    def take(cls, data: Any, *, known: Collection[str] | None = None) -> dict[str, Any]:
+        """What a request's JSON has. known: of the fields those that it may have. Raises Invalid when it is no object,
+        for unknown and for missing fields, and for what a field can't take."""
         if not isinstance(data, dict):
             raise Invalid("not_an_object", "Send a JSON object.")
-        fields = cls._declared_fields
+        fields = {name: field for name, field in cls._declared_fields.items() if known is None or name in known}
         unknown = sorted(set(data) - set(fields))
         if unknown:
             names = ", ".join(sorted(fields)) or "none"

@@ -78,18 +78,6 @@ def _listed(answers: QuerySet[GoldAnswer]) -> QuerySet[GoldAnswer]:
     return answers.select_related("sample", "criterion").order_by("sample_id", "criterion__position", "unit", "id")
 
 
-def answer_as_dict(answer: GoldAnswer) -> dict[str, Any]:
-    return {
-        "id": answer.pk,
-        "sample_id": answer.sample.external_id,
-        "unit": answer.unit,
-        "criterion": answer.criterion.key,
-        "version": answer.criterion.version,
-        "value": answer.value,
-        "reason": answer.reason,
-    }
-
-
 _WRONG = """
     SELECT g.unit, c.key, l.value, g.value, g.reason
       FROM annotate_task t

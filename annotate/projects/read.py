@@ -5,8 +5,6 @@ The invitations of a project that somebody could still use.
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import Count, F, Prefetch, Q, QuerySet, prefetch_related_objects
 from django.http import Http404
 from django.utils import timezone
@@ -32,10 +30,10 @@ def one_criterion(project: Project, key: str) -> Criterion:
 
 
 def batches_of(project: Project) -> QuerySet[Batch]:
-    """The latest first, with everything that `batch_as_dict` shows."""
+    """The latest first, each with its criteria and annotators, and with the number of its samples."""
     return (
         project.batches.annotate(sample_count=Count("batch_samples"))
-        .prefetch_related(*_BATCH_PARTS)
+        .prefetch_related(_ASKED, _ANNOTATORS)
         .order_by("-number")
     )
 
@@ -78,37 +76,19 @@ def person_of(project: Project, username: str) -> User:
     return user
 
 
-_BATCH_PARTS = (
-    Prefetch("batch_criteria", BatchCriterion.objects.select_related("criterion").order_by("position")),
-    Prefetch("annotators", User.objects.order_by("username")),
-)
+_ASKED = Prefetch("batch_criteria", BatchCriterion.objects.select_related("criterion").order_by("position"))
+_ANNOTATORS = Prefetch("annotators", User.objects.order_by("username"))
 
 
-def batch_as_dict(batch: Batch) -> dict[str, Any]:
-    prefetch_related_objects([batch], *_BATCH_PARTS)  # asks nothing when `batches_of` did
-    samples = getattr(batch, "sample_count", None)
-    return {
-        "number": batch.number,
-        "name": batch.name,
-        "status": batch.status,
-        "overlap": batch.overlap,
-        "overlap_share": batch.overlap_share,
-        "strategy": batch.strategy,
-        "tag_key": batch.tag_key,
-        "gold_share": batch.gold_share,
-        "repeat_share": batch.repeat_share,
-        "gold_feedback": batch.gold_feedback,
-        "lease_minutes": batch.lease_minutes,
-        "consensus": batch.consensus,
-        "settle_share": batch.settle_share,
-        "settle_votes": batch.settle_votes,
-        "selection": batch.selection,
-        "seed": batch.seed,
-        "due_date": batch.due_date.isoformat() if batch.due_date else None,
-        "samples": batch.batch_samples.count() if samples is None else samples,
-        "criteria": [row.criterion.key for row in batch.batch_criteria.all()],
-        "annotators": [user.username for user in batch.annotators.all()],
-    }
+def asked_in(batch: Batch) -> list[Criterion]:
+    """The criteria of the batch, in their order."""
+    prefetch_related_objects([batch], _ASKED)  # asks nothing when `batches_of` did
+    return [row.criterion for row in batch.batch_criteria.all()]
+
+
+def annotators_of(batch: Batch) -> list[User]:
+    prefetch_related_objects([batch], _ANNOTATORS)
+    return list(batch.annotators.all())
 
 
 def active_members(project: Project) -> dict[int, list[str]]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from rest_framework import serializers as s
 from rest_framework.request import Request
-from rest_framework.response import Response
 
-from annotate.api import schema as shape
-from annotate.api.base import ProjectAPIView, body
-from annotate.api.batches import day, people_named
-from annotate.api.serializers import whole_number
+from annotate import models
+from annotate.api.base import ProjectAPIView, json_body
+from annotate.api.batches import people_named
+from annotate.api.batches_serializers import Batch
+from annotate.api.schema import answers
+from annotate.api.serializers import Choice, Day, Names, Number, Shape, Text, Whole, whole_number
 from annotate.core.errors import Invalid
-from annotate.models import Criterion
 from annotate.projects.lookup import criterion_named
-from annotate.projects.read import batch_as_dict
-from judges.api import shapes
 from judges.reports.next_samples import (
     About,
     NextSamples,
@@ -27,12 +26,65 @@ from judges.reports.next_samples import (
     outcome_queue,
 )
 
-BY = ("worth", "outcomes")
 _FIELDS = {
     "worth": {"by", "count", "judge", "dimension", "seed"},
     "outcomes": {"by", "judge", "dimension", "threshold", "fails", "passes", "unscored", "seed"},
 }
 _BATCH = {"plan", "name", "annotators", "overlap", "due_date"}
+_NAMES = "judge, dimension: write a text."
+
+
+class DrawRequest(Shape, required="by"):
+    by = Choice(list(_FIELDS), code="bad_by", help_text="worth or outcomes")
+    count = s.IntegerField(help_text="worth: how many samples.")
+    judge = Text(says=_NAMES, allow_null=True, help_text="Its name. worth: empty for how people answer.")
+    dimension = Text(says=_NAMES, help_text="What it measures, where that is not the criterion's key.")
+    threshold = Number(allow_null=True, help_text="outcomes: from which score on a unit passes.")
+    fails = s.FloatField(help_text="outcomes: the share of what it fails, above 0 and up to 1.")
+    passes = s.FloatField(help_text="outcomes: the share of what it passes.")
+    unscored = s.FloatField(help_text="outcomes: the share of what it has no score for.")
+    seed = Whole(allow_null=True, help_text="The same seed draws the same samples again.")
+
+
+class DrawBatchRequest(DrawRequest, required="by seed plan name annotators overlap"):
+    plan = Text(says="plan, name: write a text.", help_text="Of the draw that was seen.")
+    name = Text(says="plan, name: write a text.")
+    annotators = Names(help_text="User names.")
+    overlap = s.IntegerField()
+    due_date = Day(allow_null=True)
+
+
+class DrawnStratum(Shape):
+    outcome = s.CharField(allow_null=True, help_text="outcomes: fail, pass or no score.")
+    samples = s.IntegerField()
+    drawn = s.IntegerField()
+    chance = s.FloatField()
+
+    def get_outcome(self, stratum: Any) -> str | None:
+        return getattr(stratum, "outcome", None)
+
+
+class DrawnSample(Shape):
+    sample_id = s.CharField(help_text="Its own id.")
+    probability = s.FloatField()
+    stratum = s.IntegerField(help_text="Its place among the strata, from 1.")
+
+
+class Drawn(Shape):
+    frame = s.IntegerField(help_text="How many samples it was drawn from.")
+    seed = s.IntegerField()
+    plan = s.CharField()
+    strata = DrawnStratum(many=True)
+    samples = DrawnSample(many=True)
+
+    def get_strata(self, found: NextSamples | OutcomeQueue) -> Any:
+        return found.proposal.strata if isinstance(found, NextSamples) else found.draw.groups
+
+    def get_samples(self, found: NextSamples | OutcomeQueue) -> list[dict[str, Any]]:
+        return [
+            {"sample_id": name, "probability": chance.probability, "stratum": chance.stratum}
+            for name, chance in sorted(found.chosen.items())
+        ]
 
 
 class DrawsView(ProjectAPIView):
@@ -40,8 +92,8 @@ class DrawsView(ProjectAPIView):
 
     actions = {"POST": "reports.read"}
 
-    @shape.describes(shapes.Drawn, request=shapes.DrawRequest)
-    def post(self, request: Request, slug: str, key: str) -> Response:
+    @answers(Drawn, request=DrawRequest)
+    def post(self, request: Request, slug: str, key: str) -> NextSamples | OutcomeQueue:
         """Draws unlabelled samples with known chances; nothing is stored.
 
         `by` "worth": `count` samples, most where a label teaches most about how people answer, or, with `judge`, about
@@ -49,105 +101,45 @@ class DrawsView(ProjectAPIView):
         `passes` (0.2) and `unscored` (1); `threshold` is needed where its scores are numbers. `dimension` names what
         the judge measures, where it is not the criterion's key. The reply's `seed` and `plan` make the batch of it.
         """
-        data = _asked(request, set(), required=set())
-        return Response(_as_dict(_draw(criterion_named(self.project, key), data)))
+        data = _asked(request, DrawRequest)
+        criterion = criterion_named(self.project, key)
+        draw = next_samples if data["by"] == "worth" else outcome_queue
+        return draw(criterion=criterion, **_wanted(criterion, data))
 
 
 class DrawBatchView(ProjectAPIView):
     actions = {"POST": "batches.change"}
 
-    @shape.describes(shape.Batch, request=shapes.DrawBatchRequest, status=201, conflict=True)
-    def post(self, request: Request, slug: str, key: str) -> Response:
+    @answers(Batch, request=DrawBatchRequest, status=201, conflict=True)
+    def post(self, request: Request, slug: str, key: str) -> models.Batch:
         """Makes a draft batch of a draw that was seen.
 
         Send what the draw was asked with, its `seed` and `plan`, and who labels it. Each sample keeps its chance, so
         that its labels can speak for all samples. Refused (409) when labels, scores or samples have changed since.
         """
-        data = _asked(request, _BATCH, required={"seed", "plan", "name", "annotators", "overlap"})
+        data = _asked(request, DrawBatchRequest)
         criterion = criterion_named(self.project, key)
-        if not isinstance(data["plan"], str) or not isinstance(data["name"], str):
-            raise Invalid("bad_text", "plan, name: write a text.")
-        given = {
-            "plan": data["plan"],
-            "name": data["name"],
-            "annotators": people_named(data["annotators"]),
-            "overlap": data["overlap"],
-            "due_date": day(data.get("due_date")),
-            "created_by": self.user,
-        }
+        given = {name: data[name] for name in _BATCH & set(data)} | {"annotators": people_named(data["annotators"])}
         make = make_next_batch if data["by"] == "worth" else make_outcome_batch
-        return Response(batch_as_dict(make(criterion=criterion, **_wanted(criterion, data), **given)), status=201)
+        return make(criterion=criterion, created_by=self.user, **_wanted(criterion, data), **given)
 
 
-def _asked(request: Request, more: set[str], *, required: set[str]) -> dict[str, Any]:
-    """The request, which has `more` and the fields of the kind of draw that it asks for, no others."""
-    by = body(request, set().union(more, *_FIELDS.values())).get("by")
-    if by not in BY:
-        raise Invalid("bad_by", f"by: one of {', '.join(BY)}.")
-    return body(request, _FIELDS[by] | more, required=required)
+def _asked(request: Request, shape: type[DrawRequest]) -> dict[str, Any]:
+    """The request, which has the fields of the kind of draw that it asks for, and no others."""
+    sent = json_body(request)
+    if isinstance(sent, dict):
+        sent = {"by": None, **sent}
+    by = shape.take(sent)["by"]
+    return shape.take(sent, known=_FIELDS[by] | (_BATCH if shape is DrawBatchRequest else set()))
 
 
-def _draw(criterion: Criterion, data: dict[str, Any]) -> NextSamples | OutcomeQueue:
-    wanted = _wanted(criterion, data)
-    return (
-        next_samples(criterion=criterion, **wanted)
-        if data["by"] == "worth"
-        else outcome_queue(criterion=criterion, **wanted)
-    )
-
-
-def _wanted(criterion: Criterion, data: dict[str, Any]) -> dict[str, Any]:
+def _wanted(criterion: models.Criterion, data: dict[str, Any]) -> dict[str, Any]:
     """The draw as the services take it."""
-    seed = None if data.get("seed") is None else whole_number(data["seed"], "seed")
+    judge, seed = data.get("judge"), data.get("seed")
+    about = None if judge is None else About(judge, data.get("dimension", criterion.key))
     if data["by"] == "worth":
-        return {"count": whole_number(data.get("count"), "count"), "about": _about(criterion, data), "seed": seed}
-    about = _about(criterion, data)
+        return {"count": whole_number(data.get("count"), "count"), "about": about, "seed": seed}
     if about is None:
         raise Invalid("missing_field", "The field “judge” is missing.")
-    threshold = data.get("threshold")
     shares = {name: data[name] for name in ("fails", "passes", "unscored") if name in data}
-    return {
-        "about": about,
-        "threshold": None if threshold is None else _number(threshold, "threshold"),
-        "shares": Shares(**shares),
-        "seed": seed,
-    }
-
-
-def _about(criterion: Criterion, data: dict[str, Any]) -> About | None:
-    judge, dimension = data.get("judge"), data.get("dimension", criterion.key)
-    if judge is None:
-        return None
-    if not isinstance(judge, str) or not isinstance(dimension, str):
-        raise Invalid("bad_text", "judge, dimension: write a text.")
-    return About(judge, dimension)
-
-
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Invalid("bad_number", f"{name}: a number.")
-    return float(value)
-
-
-def _as_dict(found: NextSamples | OutcomeQueue) -> dict[str, Any]:
-    groups: list[dict[str, Any]]
-    if isinstance(found, NextSamples):
-        groups = [
-            {"outcome": None, "samples": stratum.samples, "drawn": stratum.drawn, "chance": stratum.chance}
-            for stratum in found.proposal.strata
-        ]
-    else:
-        groups = [
-            {"outcome": group.outcome, "samples": group.samples, "drawn": group.drawn, "chance": group.chance}
-            for group in found.draw.groups
-        ]
-    return {
-        "frame": found.frame,
-        "seed": found.seed,
-        "plan": found.plan,
-        "strata": groups,
-        "samples": [
-            {"sample_id": name, "probability": chance.probability, "stratum": chance.stratum}
-            for name, chance in sorted(found.chosen.items())
-        ],
-    }
+    return {"about": about, "threshold": data.get("threshold"), "shares": Shares(**shares), "seed": seed}

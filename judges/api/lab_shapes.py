@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.campaign_shapes import Remark
+from annotate.api.serializers import Remark
 
 
 class TrialStart(s.Serializer):

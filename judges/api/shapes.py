@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotate.api.campaign_shapes import Estimate, Remark
-from annotate.api.serializers import Value
+from annotate.api.batches_serializers import Estimate
+from annotate.api.serializers import Remark, Value
 
 
 class ReportRequest(s.Serializer):
@@ -87,44 +87,3 @@ class Applied(s.Serializer):
     pipeline = s.CharField(required=False, help_text="Of stored scores.")
     coverage = Coverage(required=False, help_text="Of stored scores.")
     held_back = s.IntegerField(required=False, help_text="Of stored scores: how many `results` leaves out.")
-
-
-class DrawRequest(s.Serializer):
-    by = s.CharField(help_text="worth or outcomes")
-    count = s.IntegerField(required=False, help_text="worth: how many samples.")
-    judge = s.CharField(required=False, help_text="Its name. worth: empty for how people answer.")
-    dimension = s.CharField(required=False, help_text="What it measures, where that is not the criterion's key.")
-    threshold = s.FloatField(required=False, help_text="outcomes: from which score on a unit passes.")
-    fails = s.FloatField(required=False, help_text="outcomes: the share of what it fails, above 0 and up to 1.")
-    passes = s.FloatField(required=False, help_text="outcomes: the share of what it passes.")
-    unscored = s.FloatField(required=False, help_text="outcomes: the share of what it has no score for.")
-    seed = s.IntegerField(required=False, help_text="The same seed draws the same samples again.")
-
-
-class DrawBatchRequest(DrawRequest):
-    plan = s.CharField(help_text="Of the draw that was seen.")
-    name = s.CharField()
-    annotators = s.ListField(child=s.CharField(), help_text="User names.")
-    overlap = s.IntegerField()
-    due_date = s.DateField(required=False, allow_null=True)
-
-
-class DrawnStratum(s.Serializer):
-    outcome = s.CharField(allow_null=True, help_text="outcomes: fail, pass or no score.")
-    samples = s.IntegerField()
-    drawn = s.IntegerField()
-    chance = s.FloatField()
-
-
-class DrawnSample(s.Serializer):
-    sample_id = s.CharField(help_text="Its own id.")
-    probability = s.FloatField()
-    stratum = s.IntegerField(help_text="Its place among the strata, from 1.")
-
-
-class Drawn(s.Serializer):
-    frame = s.IntegerField(help_text="How many samples it was drawn from.")
-    seed = s.IntegerField()
-    plan = s.CharField()
-    strata = DrawnStratum(many=True)
-    samples = DrawnSample(many=True)

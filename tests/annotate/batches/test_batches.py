@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
+from annotate.api import batches_serializers as shapes
 from annotate.batches.sample_choice import choose_samples
 from annotate.batches.steps import close_batch, delete_batch, open_batch, reopen_batch, start_adjudication
 from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, Sample, Task, User, Verdict
-from annotate.projects.read import batch_as_dict, batches_of
+from annotate.projects.read import batches_of
 from annotate.projects.write import remove_member
 from annotate.tasks.assignment import Seats, assign
 from annotate.tasks.labelling import skip_task
@@ -395,8 +396,8 @@ def test_listing_batches_asks_the_same_however_many(
     for _ in range(6):
         world.batch(opened=False)
     with django_assert_max_num_queries(3) as captured:
-        listed = [batch_as_dict(batch) for batch in batches_of(world.project)]
+        listed = [shapes.Batch.show(batch) for batch in batches_of(world.project)]
     assert isinstance(captured, CaptureQueriesContext)
     assert [batch["number"] for batch in listed] == [6, 5, 4, 3, 2, 1]
-    assert listed[0] == batch_as_dict(Batch.objects.get(number=6))
+    assert listed[0] == shapes.Batch.show(Batch.objects.get(number=6))
     assert (listed[0]["samples"], listed[0]["criteria"]) == (1, ["support", "grade"])

@@ -1,0 +1,219 @@
+"""What the API takes and replies about batches: what they ask of whom, how far they are, and known answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from annotate import models
+from annotate.api.serializers import (
+    Checked,
+    Choice,
+    Day,
+    FreeObject,
+    Listed,
+    Names,
+    Of,
+    Page,
+    Remark,
+    Shape,
+    Stored,
+    Text,
+    Value,
+)
+from annotate.batches import read
+from annotate.projects.read import annotators_of, asked_in
+
+
+class Selection(Checked, Shape, required="method"):
+    says = 'selection: write an object such as {"method": "all"}.'
+
+    method = s.ChoiceField(["all", "filter", "random", "list"])
+    filter = FreeObject(help_text="Metadata keys and their values.")
+    n = s.IntegerField()
+    seed = s.IntegerField()
+    samples = s.ListField(
+        child=s.CharField(), help_text="The samples' own ids, for a list; the answer has `n` instead."
+    )
+    note = s.CharField(help_text="Why the samples of a list were chosen.")
+
+    def to_internal_value(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self.refused()
+        return value
+
+
+class BatchCreation(Shape, required="name criteria annotators overlap"):
+    name = Text(code="bad_name")
+    criteria = Listed(of=str, says="%(field)s: a list of keys.", child=s.CharField())
+    annotators = Names(help_text="User names.")
+    overlap = s.IntegerField()
+    selection = Selection()
+    seed = s.IntegerField()
+    due_date = Day(allow_null=True, help_text="Today or later (UTC).")
+    strategy = s.ChoiceField(["balanced", "pull"], help_text="Shared out when it opens, or a queue.")
+    tag_key = s.CharField(
+        help_text="A metadata key: samples that have it go to people with its value among their tags."
+    )
+    overlap_share = s.FloatField(help_text="The share of samples that `overlap` people label.")
+    gold_share = s.FloatField(help_text="Tasks with known answers, per task of a person's own.")
+    repeat_share = s.FloatField(help_text="Own tasks a second time, per task of a person's own.")
+    gold_feedback = s.BooleanField(help_text="Whether known answers are shown after submitting.")
+    lease_minutes = s.IntegerField(help_text="How long a task taken from the queue is kept.")
+    consensus = s.ChoiceField(
+        ["majority", "unanimous", "threshold"],
+        help_text="What settles a unit: more than half of `overlap` votes, all of them, or a share of your own.",
+    )
+    settle_share = s.FloatField(
+        allow_null=True, help_text="With threshold: the share of the votes, more than 0.5, at most 1."
+    )
+    settle_votes = s.IntegerField(
+        allow_null=True, help_text="With threshold: the least number of votes. “Can't tell” is none."
+    )
+
+
+class BatchExtension(Shape, required=""):
+    due_date = Day(allow_null=True, help_text="A later day.")
+    selection = Selection(help_text="More samples; those that the batch has are passed over.")
+    annotators = Names(help_text="User names of more people.")
+
+
+class BatchSelection(Selection, Stored):
+    extensions = s.ListField(child=FreeObject(), required=False, help_text="What was chosen later, the same way.")
+
+
+class Batch(
+    Shape,
+    of=models.Batch,
+    shows="number name status overlap overlap_share strategy tag_key gold_share repeat_share gold_feedback "
+    "lease_minutes consensus settle_share settle_votes selection seed due_date samples criteria annotators",
+):
+    status = Of("draft, open, paused, adjudicating or closed")
+    strategy = Of("balanced or pull")
+    consensus = Of("majority, unanimous or threshold")
+    settle_share = Of("null: not with this rule")
+    settle_votes = Of("null: not with this rule")
+    selection = BatchSelection()
+    samples = s.IntegerField()
+    criteria = s.ListField(child=s.CharField())
+    annotators = s.ListField(child=s.CharField())
+
+    def get_samples(self, batch: models.Batch) -> int:
+        counted: int | None = getattr(batch, "sample_count", None)
+        return batch.batch_samples.count() if counted is None else counted
+
+    def get_criteria(self, batch: models.Batch) -> list[str]:
+        return [criterion.key for criterion in asked_in(batch)]
+
+    def get_annotators(self, batch: models.Batch) -> list[str]:
+        return [user.username for user in annotators_of(batch)]
+
+
+class SteppedBatch(Batch):
+    handed_on = s.IntegerField(help_text="Open tasks of people who have left, which somebody else does now.")
+    given_up = s.IntegerField(help_text="Those that nobody else can do; their samples get one label fewer.")
+
+
+class AnnotatorProgress(
+    Shape, of=read.AnnotatorProgress, shows="name total done skipped in_progress active_seconds left"
+):
+    pass
+
+
+class CriterionProgress(
+    Shape, of=read.CriterionProgress, shows="key name expected given cant_tell settled disputed agreed approved"
+):
+    cant_tell = Of("Answered, but not with a value.")
+    agreed = Of("Of the settled ones: by their labels alone.")
+    approved = Of("Of the agreed ones: looked at by a reviewer and found right.")
+
+
+class BatchProgress(Shape):
+    free = s.IntegerField(help_text="Tasks that wait in the queue.")
+    annotators = AnnotatorProgress(many=True)
+    criteria = CriterionProgress(many=True)
+
+
+class BatchWithProgress(Batch):
+    progress = BatchProgress()
+
+
+class Settling(Shape):
+    needed = s.IntegerField(help_text="How many labels a unit needs.")
+
+
+class Settled(Shape):
+    criterion = s.CharField()
+    written = s.IntegerField()
+
+
+class Gold(Shape, of=models.GoldAnswer, shows="id sample_id unit criterion version value reason"):
+    sample_id = s.CharField(source="sample.external_id")
+    criterion = s.CharField(source="criterion.key")
+    version = s.IntegerField(source="criterion.version", help_text="Of the criterion.")
+    value = Value()
+
+
+class GoldPage(Page):
+    results = Gold(many=True)
+
+
+class GoldAsked(Shape, required=""):
+    to_set_again = Choice(
+        ["true", "false"],
+        code="bad_to_set_again",
+        says="%(field)s: write true or false.",
+        help_text="true: those that a change touched.",
+    )
+
+
+class GoldRow(Shape, required="sample_id unit criterion value"):
+    sample_id = s.CharField(help_text="The id of the file it came from.")
+    unit = s.CharField(help_text="answer, sample, claim:3, context:2, fact:0 or entity:1")
+    criterion = s.CharField()
+    value = Value()
+    reason = s.CharField(help_text="Shown to annotators whose batch gives feedback.")
+
+
+class GoldChanged(Shape):
+    changed = s.IntegerField()
+
+
+class GoldDrawing(Shape, required="criterion n"):
+    criterion = s.CharField()
+    n = s.IntegerField(help_text="How many units.")
+    seed = s.IntegerField()
+
+
+class Estimate(Shape):
+    value = s.FloatField(allow_null=True)
+    low = s.FloatField(allow_null=True)
+    high = s.FloatField(allow_null=True)
+    level = s.FloatField()
+    n = s.IntegerField(help_text="Units.")
+    clusters = s.IntegerField(help_text="Samples that they come from.")
+    method = s.CharField()
+    reason = Remark(allow_null=True, help_text="Why the value or the interval is missing.")
+
+
+class GoldAccuracy(Shape):
+    username = s.CharField()
+    name = s.CharField()
+    right = s.IntegerField()
+    answered = s.IntegerField()
+    cant_tell = s.IntegerField(help_text="Units of which they said that they can't tell; not counted as answered.")
+    accuracy = Estimate()
+
+
+class Steadiness(Shape):
+    username = s.CharField()
+    name = s.CharField()
+    criterion = s.CharField()
+    agreement = Estimate()
+    kappa = Estimate()
+
+
+class BatchQuality(Shape):
+    gold = GoldAccuracy(many=True, help_text="Against known answers.")
+    repeats = Steadiness(many=True, help_text="Second readings against the first.")
