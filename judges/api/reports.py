@@ -14,7 +14,7 @@ from annotate.projects.lookup import criterion_named
 from annotate.projects.read import one_criterion
 from annotate.verdicts.evidence_read import agreement
 from judges.api import shapes
-from judges.reports.evidence import align
+from judges.reports.evidence import alignment_to_look_at
 from judges.reports.read import one_report, report_as_dict, report_state, report_summary, reports_of
 from judges.reports.reproduction import bundle
 from judges.reports.requests import request_report
@@ -44,7 +44,8 @@ class AlignmentView(ProjectAPIView):
         As `manage.py align` prints it: every judge, or the one named, at the threshold that is best on the dev half of
         the samples, measured there by cross-fitting (docs/statistics.md).
         """
-        return Response(align(one_criterion(self.project, key), text_parameter(request, "judge") or None))
+        criterion = one_criterion(self.project, key)
+        return Response(alignment_to_look_at(criterion, text_parameter(request, "judge") or None))
 
 
 class ReportStateView(ProjectAPIView):

@@ -26,17 +26,30 @@ def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
     another installation.
     """
     sides = sides_of(criterion)
-    new = sorted(strata.keys() - sides.keys())
+    new = _new_sides(criterion, sides, strata)
     if not new:
         return sides
+    _store(criterion, new)
+    # Read again: where two did this at once, the first one's side counts.
+    return sides_of(criterion)
+
+
+def as_divided(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
+    """What `divide` would return now. Nothing is stored, so samples without a side may get another one in the end."""
+    sides = sides_of(criterion)
+    return {**sides, **_new_sides(criterion, sides, strata)}
+
+
+def _new_sides(criterion: Criterion, sides: Mapping[str, bool], strata: Mapping[str, bool]) -> dict[str, bool]:
+    new = sorted(strata.keys() - sides.keys())
+    if not new:
+        return {}
     seed = abs(criterion.project.seed)
     if sides:
         chosen = _balanced(seed, new, sides, strata)
     else:
         chosen = alignment.dev_test_split(new, [strata[name] for name in new], seed=seed, dev_share=DEV_SHARE).tolist()
-    _store(criterion, dict(zip(new, chosen, strict=True)))
-    # Read again: where two did this at once, the first one's side counts.
-    return sides_of(criterion)
+    return dict(zip(new, chosen, strict=True))
 
 
 def _store(criterion: Criterion, sides: Mapping[str, bool]) -> None:

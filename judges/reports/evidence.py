@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ import alignment
 from annotate.models import Criterion
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.scores_read import judge_scores, measured_by, whole_scores
-from judges.core.split import divide
+from judges.core.split import as_divided, divide
 
 
 def full_evidence(criterion: Criterion, judge_name: str | None = None) -> alignment.report.Evidence:
@@ -26,9 +27,19 @@ def full_evidence(criterion: Criterion, judge_name: str | None = None) -> alignm
 
     Raises Invalid for a judge that the project doesn't have.
     """
+    return _with_judges(_divided(criterion), criterion, judge_name)
+
+
+def evidence_to_look_at(criterion: Criterion, judge_name: str | None = None) -> alignment.report.Evidence:
+    """The same, for who only looks: nothing is stored, and samples that have no side yet keep none."""
+    return _with_judges(_divided(criterion, by=as_divided), criterion, judge_name)
+
+
+def _with_judges(
+    people: alignment.report.Evidence, criterion: Criterion, judge_name: str | None
+) -> alignment.report.Evidence:
     judges, earlier = judge_scores(criterion, judge_name)
     whole = whole_scores(criterion, judge_name)
-    people = _divided(criterion)
     measures = measured_by(criterion, whole)
     return replace(people, judges=judges, earlier=earlier, whole=whole, measures=measures)
 
@@ -43,11 +54,11 @@ def settled_on_dev(criterion: Criterion) -> list[str]:
     return sorted(name for name, is_dev in people.is_dev.items() if is_dev)
 
 
-def _divided(criterion: Criterion) -> alignment.report.Evidence:
+def _divided(criterion: Criterion, *, by: Callable[..., dict[str, bool]] = divide) -> alignment.report.Evidence:
     """People's side of the evidence, each sample with its side."""
     people = evidence_of(criterion)
     strata = alignment.report.reference_of(people).strata()
-    sides = divide(criterion, strata)
+    sides = by(criterion, strata)
     return replace(people, is_dev={name: sides[name] for name in strata})
 
 
@@ -92,7 +103,15 @@ def align(criterion: Criterion, judge_name: str | None = None) -> dict[str, Any]
 
     Raises Invalid for a judge that the project doesn't have.
     """
-    evidence = full_evidence(criterion, judge_name)
+    return _aligned(criterion, full_evidence(criterion, judge_name))
+
+
+def alignment_to_look_at(criterion: Criterion, judge_name: str | None = None) -> dict[str, Any]:
+    """What `align` returns, with nothing stored."""
+    return _aligned(criterion, evidence_to_look_at(criterion, judge_name))
+
+
+def _aligned(criterion: Criterion, evidence: alignment.report.Evidence) -> dict[str, Any]:
     reference = alignment.report.reference_of(evidence)
     return {
         "criterion": criterion.key,
