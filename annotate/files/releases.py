@@ -195,7 +195,8 @@ def hand_out(release: Release, *, actor: User) -> IO[bytes]:
     except OperationalError as error:
         file.close()
         raise Unavailable(
-            "no_broker", _("The worker can’t be reached just now, and nothing is handed out without it; try again.")
+            "no_broker",
+            _("The worker can’t be reached, so this download can’t be noted in the trail. Try again later."),
         ) from error
     return file
 
