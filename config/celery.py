@@ -33,23 +33,27 @@ def spare_the_collector(**_: Any) -> None:
     collector.ask_less_often()
 
 
-class LookForRuns(bootsteps.StartStopStep):
+class Look(bootsteps.StartStopStep):
     """From each connection to Redis on, by the timer of the worker's main process: that one may have neither threads
     nor a connection to the database, which its processes would inherit."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, parent: Any) -> None:
-        self._look()
-        # Cancelled with everything else of this connection when that is lost; the next one begins anew.
-        parent.timer.call_repeatedly(settings.RUNS_LOOK_SECONDS, self._look)
+        for task, seconds in (
+            ("judges.tasks.look_for_runs", settings.RUNS_LOOK_SECONDS),
+            ("judges.tasks.look_for_reports", settings.REPORTS_LOOK_SECONDS),
+        ):
+            self._look(task, seconds)
+            # Cancelled with everything else of this connection when that is lost; the next one begins anew.
+            parent.timer.call_repeatedly(seconds, self._look, (task, seconds))
 
-    def _look(self) -> None:
+    def _look(self, task: str, seconds: float) -> None:
         try:
             # Who is too busy to look within this time gets the next message.
-            app.send_task("judges.tasks.look_for_runs", expires=settings.RUNS_LOOK_SECONDS, retry=False)
+            app.send_task(task, expires=seconds, retry=False)
         except (OperationalError, OSError):
             pass  # Redis is away; the worker says so itself, and looks when it is back
 
 
-app.steps["consumer"].add(LookForRuns)
+app.steps["consumer"].add(Look)

@@ -11,6 +11,7 @@ from typing import Any
 from celery import shared_task
 
 from annotate.models import Criterion, User
+from judges.reports import up_to_date
 from judges.reports import write as reports
 from judges.runs.places import Place
 from judges.runs.work import wake_all, work
@@ -24,6 +25,12 @@ def freeze_report(criterion_id: int, user_id: int | None = None) -> None:
     reports.freeze_report(
         criterion=criterion, user=None if user_id is None else User.objects.filter(pk=user_id).first()
     )
+
+
+@shared_task(name="judges.tasks.look_for_reports")
+def look_for_reports() -> None:
+    """Sent by every worker now and then (config.celery)."""
+    up_to_date.look_for_reports()
 
 
 @shared_task(name="judges.tasks.work_on_runs", bind=True)

@@ -43,15 +43,12 @@ def report_part(
     status: int = 200,
     criterion: Criterion | None = None,
 ) -> HttpResponse:
-    """One page of the latest report, or, where there is none yet, the message that it is being made: a first visit asks
-    for it. `context_of` gives the page's own context; Http404 from it is passed on. criterion: an earlier version,
-    whose report is only shown."""
+    """One page of the latest report, or, where there is none yet, the way to one. `context_of` gives the page's own
+    context; Http404 from it is passed on. criterion: an earlier version, whose report is only shown."""
     current = one_criterion(page.project, key)
     criterion = criterion or current
     state = report_state(criterion)
     is_current = criterion == current
-    if is_current and state.report is None and not state.is_pending and ask_for_report(page, criterion):
-        state = report_state(criterion)
     context: dict[str, Any] = {
         "criterion": criterion,
         "state": state,

@@ -104,7 +104,7 @@ def _in_short(page: ProjectPage, key: str, found: Overview) -> dict[str, Any]:
 
 @project_view("reports", get="reports.read", post="reports.freeze")
 def report(page: ProjectPage, key: str) -> HttpResponse:
-    """The latest report. A POST asks for a new one; a first visit asks for the first."""
+    """The latest report. A POST asks for a new one."""
     if page.request.method == "POST":
         ask_for_report(page, one_criterion(page.project, key))
         return page.redirect("report", key)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
 from django.db.models import Count, Max, Q, QuerySet, Sum
@@ -25,17 +26,18 @@ FIGURES_VERSION = 5
 
 @dataclass(frozen=True, slots=True)
 class ReportState:
-    """The latest report of a criterion, whether anything changed since, and whether a new one is being made."""
+    """The latest report of a criterion, whether anything changed since, and whether a new one is being made.
+
+    after_minutes: how long after the last change the worker makes a new one by itself; None: it doesn't."""
 
     report: AlignmentReport | None
     is_out_of_date: bool
     is_pending: bool
+    after_minutes: int | None
 
 
 def report_state(criterion: Criterion) -> ReportState:
-    # One that was reckoned in an earlier way says other things than pages show: a new one is made in its place.
-    reports = AlignmentReport.objects.filter(criterion=criterion, parameters__figures=FIGURES_VERSION)
-    reports = reports.select_related("criterion", "project").defer("evidence")
+    reports = _shown_reports(criterion).select_related("criterion", "project").defer("evidence")
     # Data can come back to what they were (a verdict is taken back): then an earlier report is the present one.
     current = reports.filter(parameters__data_version=data_version(criterion)).first()
     report = current or reports.first()
@@ -43,7 +45,24 @@ def report_state(criterion: Criterion) -> ReportState:
         report=report,
         is_out_of_date=report is not None and current is None,
         is_pending=cache.get(pending_key(criterion.pk)) is not None,
+        after_minutes=_after_minutes(criterion),
     )
+
+
+def has_report_on(criterion: Criterion, version: str) -> bool:
+    """Whether there is a report on this version of the criterion's data."""
+    return _shown_reports(criterion).filter(parameters__data_version=version).exists()
+
+
+def _shown_reports(criterion: Criterion) -> QuerySet[AlignmentReport]:
+    """One that was reckoned in an earlier way says other things than pages show: a new one is made in its place."""
+    return AlignmentReport.objects.filter(criterion=criterion, parameters__figures=FIGURES_VERSION)
+
+
+def _after_minutes(criterion: Criterion) -> int | None:
+    """As judges.reports.up_to_date has it."""
+    minutes: int = settings.REPORTS_AFTER_MINUTES
+    return minutes if minutes and criterion.is_current and Label.objects.filter(criterion=criterion).exists() else None
 
 
 def reports_of(project: Project) -> QuerySet[AlignmentReport]:

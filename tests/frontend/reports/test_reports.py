@@ -1,6 +1,7 @@
 import json
 from collections.abc import Callable
 from io import BytesIO
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -27,7 +28,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def test_the_first_visit_asks_for_the_first_report(
+@pytest.mark.usefixtures("disputes")
+def test_a_button_asks_for_the_first_report(
     rita: User,
     project: Project,
     asked: list[int],
@@ -37,7 +39,11 @@ def test_the_first_visit_asks_for_the_first_report(
     client = as_user(rita)
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
         text = client.get(URL).content.decode()
-        client.get(URL)
+        assert asked == [], "whoever looks asks for nothing"
+        assert "It is created 5 minutes after the last change" in text
+        assert "Create it now" in text
+        assert client.post(URL).url == URL
+        text = client.get(URL).content.decode()
     assert asked == [one_criterion(project, "support").pk]
     assert "is being made" in text
     assert f'hx-get="{URL}status/"' in text
@@ -65,7 +71,9 @@ def test_shows_the_report_and_says_when_it_is_out_of_date(
         reason="So it is.",
         expected_revision=disputes[0].revision,
     )
-    assert "Update report" in client.get(URL).content.decode()
+    text = client.get(URL).content.decode()
+    assert "Update report" in text
+    assert "It is updated 5 minutes after the last change" in text
     assert client.post(URL).url == URL
     assert "A new report is being made" in client.get(URL).content.decode()
 
@@ -123,21 +131,27 @@ def test_the_overview_shows_every_criterion_and_asks_for_what_is_missing(
     assert "being made" in shown
 
 
-def test_a_report_of_an_earlier_way_of_reckoning_is_made_anew(
-    rita: User,
-    project: Project,
-    asked: list[int],
-    as_user: AsUser,
-    django_capture_on_commit_callbacks: Callable[..., object],
+def test_it_is_said_only_where_it_is_so_that_the_worker_makes_one(
+    rita: User, project: Project, as_user: AsUser, disputes: list[Verdict], settings: Any
 ) -> None:
+    add_criteria(project=project, specs=["failure"])
+    client = as_user(rita)
+    assert "minutes after the last change" in client.get(URL).content.decode()
+    # Nobody has labelled by it.
+    assert "after the last change" not in client.get("/p/help/reports/failure/").content.decode()
+    settings.REPORTS_AFTER_MINUTES = 1
+    assert "It is created 1 minute after the last change" in client.get(URL).content.decode()
+    settings.REPORTS_AFTER_MINUTES = 0
+    assert "after the last change" not in client.get(URL).content.decode()
+
+
+def test_a_report_of_an_earlier_way_of_reckoning_is_not_shown(rita: User, project: Project, as_user: AsUser) -> None:
     old = freeze_report(criterion=one_criterion(project, "support"))
     old.parameters["figures"] -= 1
     old.result = {"what": "earlier versions said"}
     old.save()
     client = as_user(rita)
-    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
-        assert "is being made" in client.get(URL).content.decode()
-    assert asked == [old.criterion_id]
+    assert "There is no report yet" in client.get(URL).content.decode()
     assert "no report yet" in client.get("/p/help/reports/").content.decode()
     assert "can still be had as JSON" in client.get(f"{URL}{old.number}.html", follow=True).content.decode()
     assert json.loads(client.get(f"{URL}{old.number}.json").content)["result"] == {"what": "earlier versions said"}
