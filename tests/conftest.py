@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60
+# A role of the tests' database that owns nothing.
+ONLY_READS = "only_reads"
 
 # Services and settings come before Django. pytest-xdist's workers inherit the environment of the process that starts
 # them, so that one only starts the services, and the workers find them.
@@ -169,6 +171,9 @@ def _prepare_database() -> None:
         db.execute("SELECT pg_reload_conf()")
         # For tests.annotate.factories.rewriting_history.
         db.execute("GRANT SET ON PARAMETER session_replication_role TO touchstone")
+        # For tests.config.test_gets.
+        db.execute(f"CREATE ROLE {ONLY_READS}")
+        db.execute(f"GRANT {ONLY_READS} TO touchstone")
 
 
 @pytest.fixture(scope="session")
