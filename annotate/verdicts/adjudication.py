@@ -38,7 +38,7 @@ from annotate.verdicts.proposals_read import (
     check_votes,
     probable,
 )
-from annotate.verdicts.read import Queue, one_verdict, verdict_as_dict
+from annotate.verdicts.read import Queue, one_verdict
 
 
 def decide(
@@ -122,7 +122,7 @@ def _stale(verdict: Verdict, *, value: Any, reason: str) -> Stale:
     return Stale(
         "stale",
         _("This unit was decided or labelled anew since you opened it."),
-        current=verdict_as_dict(verdict),
+        current=verdict,
         yours={"value": value, "reason": reason},
     )
 

@@ -11,12 +11,11 @@ from django.utils.translation import gettext as _
 
 from annotate.core.blindness import still_to_label, why_held_back
 from annotate.core.errors import Conflict
-from annotate.core.units import unit_sort_key, unit_text
+from annotate.core.units import unit_sort_key
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import BatchCriterion, Label, Project, Sample, User, Verdict, VerdictEvent
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, TaskStatus
 from annotate.models.label import VerdictState
-from annotate.verdicts.read import verdict_as_dict
 
 
 @dataclass(frozen=True)
@@ -243,51 +242,15 @@ def require_unblind(user: User, sample: Sample) -> None:
         raise Conflict("still_to_label", why_held_back())
 
 
-def dispute_payload(project: Project, verdict: Verdict) -> dict[str, Any]:
-    sample, criterion = verdict.sample, verdict.criterion
-    people = people_of(sample, named=project.show_names)
-    return {
-        **verdict_as_dict(verdict),
-        "unit_text": unit_text(sample, verdict.unit),
-        "sample": {
-            "external_id": sample.external_id,
-            "question": sample.question,
-            "answer": sample.answer,
-            "reference": sample.reference,
-            "contexts": sample.contexts,
-        },
-        "prompt": criterion.prompt,
-        "options": criterion.options,
-        "labels": [
-            {
-                "letter": one.letter,
-                "who": one.who,
-                "value": one.value,
-                "cant_tell": one.cant_tell,
-                "comment": one.comment,
-                "evidence": one.evidence,
-                "changed": one.changed,
-                "returned": one.returned,
-            }
-            for one in side_by_side(verdict, people)
-        ],
-        "changes": [
-            {"letter": one.letter, "who": one.who, "before": one.before, "after": one.after}
-            for one in changes_since_decision(verdict, people)
-        ],
-        "decided_by": verdict.decided_by.name if verdict.decided_by else None,
-        "decided_at": verdict.decided_at,
-        "approved_by": verdict.approved_by.name if verdict.approved_by else None,
-        "history": [
-            {
-                "revision": event.revision,
-                "state": event.state,
-                "value": event.value,
-                "method": event.method,
-                "reason": event.reason,
-                "by": event.actor.name if event.actor else None,
-                "at": event.created_at,
-            }
-            for event in history(verdict)
-        ],
-    }
+@dataclass(frozen=True)
+class Dispute:
+    """A unit as a reviewer decides it. changes: what reopened it. history: every state, the latest first."""
+
+    labels: list[Said]
+    changes: list[Change]
+    history: list[VerdictEvent]
+
+
+def dispute_of(project: Project, verdict: Verdict) -> Dispute:
+    people = people_of(verdict.sample, named=project.show_names)
+    return Dispute(side_by_side(verdict, people), changes_since_decision(verdict, people), history(verdict))

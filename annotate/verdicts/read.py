@@ -276,22 +276,6 @@ def one_verdict(project: Project, verdict_id: int) -> Verdict:
     return verdict
 
 
-def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "id": verdict.pk,
-        "unit": verdict.unit,
-        "criterion": verdict.criterion.key,
-        "state": verdict.state,
-        "value": verdict.value,
-        "method": verdict.method,
-        "reason": verdict.reason,
-        "confidence": verdict.confidence,
-        "agreement": verdict.agreement,
-        "approved_at": verdict.approved_at,
-        "revision": verdict.revision,
-    }
-
-
 def ground_truth(project: Project) -> list[dict[str, Any]]:
     """Verdicts per criterion and version: settled by each method, approved, and still disputed."""
     settled = Q(verdicts__state=VerdictState.SETTLED)

@@ -305,8 +305,8 @@ def _stale(stale: dict[str, Any] | None, criterion: Criterion) -> dict[str, Any]
         return None
     current = stale["current"]
     return {
-        "current": "" if current["value"] is None else word(criterion.options, current["value"]),
-        "reason": current["reason"],
+        "current": "" if current.value is None else word(criterion.options, current.value),
+        "reason": current.reason,
         "yours": word(criterion.options, stale["yours"]["value"]),
     }
 

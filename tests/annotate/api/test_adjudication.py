@@ -49,7 +49,9 @@ def test_sending_back(world: World, batch: Batch) -> None:
     verdict = Verdict.objects.filter(state="disputed").first()
     assert verdict is not None
     url = f"disputes/{verdict.pk}/"
-    letters = {label["value"]: label["letter"] for label in ask(world.rita, "GET", url).json()["labels"]}
+    shown = ask(world.rita, "GET", url).json()
+    assert shown["unit_text"] == shown["sample"]["answer"]
+    letters = {label["value"]: label["letter"] for label in shown["labels"]}
     reply = ask(world.rita, "POST", url + "return/", {"annotator": letters[1], "message": "Look again."})
     assert (reply.status_code, reply.json()) == (200, {"annotator": letters[1], "status": "returned"})
     assert ask(world.rita, "GET", "disputes/?state=returned").json()["count"] == 1

@@ -9,7 +9,7 @@ from annotate.core.errors import Invalid, Stale
 from annotate.models import Verdict
 from annotate.tasks.labelling import MAX_COMMENT, submit_task
 from annotate.verdicts.adjudication import decide
-from annotate.verdicts.disputes_read import dispute_payload
+from annotate.verdicts.disputes_read import dispute_of
 from annotate.verdicts.read import Queue, one_verdict
 from tests.annotate.factories import World, finish, label_all, make_sample, make_world, say, stored
 
@@ -87,7 +87,7 @@ def test_a_repeat_is_harmless_and_another_decision_is_stale(world: World, verdic
         with pytest.raises(Stale) as refused:
             decided(world, verdict, **changes)
         assert refused.value.status == 412
-        assert refused.value.details["current"]["value"] == 5
+        assert refused.value.details["current"].value == 5
         assert refused.value.details["yours"].keys() == {"value", "reason"}
     assert stored() == before
 
@@ -96,7 +96,7 @@ def test_votes_that_changed_since_the_reviewer_looked(world: World, verdict: Ver
     finish(world.batch(annotators=[world.chen], overlap=1).tasks.get(), grade=1)
     with pytest.raises(Stale) as refused:
         decided(world, verdict)
-    assert refused.value.details["current"]["revision"] == 2
+    assert refused.value.details["current"].revision == 2
 
 
 def test_another_projects_unit_is_not_there(world: World, verdict: Verdict) -> None:
@@ -113,16 +113,15 @@ def test_another_projects_unit_is_not_there(world: World, verdict: Verdict) -> N
 
 
 def test_the_labels_side_by_side_name_nobody(world: World, verdict: Verdict) -> None:
-    shown = dispute_payload(world.project, one_verdict(world.project, verdict.pk))
-    assert [(label["who"], label["value"], label["comment"]) for label in shown["labels"]] == [
+    shown = dispute_of(world.project, one_verdict(world.project, verdict.pk)).labels
+    assert [(label.who, label.value, label.comment) for label in shown] == [
         ("Annotator A", 1, "1 it is"),
         ("Annotator B", 5, "5 it is"),
     ]
-    assert not any(label["changed"] for label in shown["labels"])
-    assert shown["unit_text"] == shown["sample"]["answer"]
-    assert "ann" not in {label["who"] for label in shown["labels"]}
+    assert not any(label.changed for label in shown)
+    assert "ann" not in {label.who for label in shown}
 
 
 def test_a_label_in_work_elsewhere_is_not_shown(world: World, verdict: Verdict) -> None:
     label_all(world.batch(annotators=[world.chen], overlap=1).tasks.get(), grade=4)
-    assert len(dispute_payload(world.project, verdict)["labels"]) == 2
+    assert len(dispute_of(world.project, verdict).labels) == 2

@@ -17,7 +17,7 @@ from annotate.tasks.labelling import submit_task
 from annotate.verdicts.adjudication import decide, send_back, show_names
 from annotate.verdicts.disputes_read import (
     changes_since_decision,
-    dispute_payload,
+    dispute_of,
     letter,
     people_of,
     rest_of_sample,
@@ -64,7 +64,7 @@ def test_letters_stay_when_somebody_joins(world: World, verdict: Verdict) -> Non
 
 def test_names_only_where_the_project_shows_them(world: World, verdict: Verdict) -> None:
     def who() -> set[str]:
-        return {label["who"] for label in dispute_payload(world.project, verdict)["labels"]}
+        return {label.who for label in dispute_of(world.project, verdict).labels}
 
     assert who() == {"Annotator A", "Annotator B"}
     world.project.show_names = True
@@ -111,9 +111,8 @@ def test_a_decision_pins_the_votes_it_rests_on_and_tells_what_reopened_it(world:
     assert (verdict.state, verdict.value, verdict.reason) == ("reopened", 5, "The second one.")
     found = changes_since_decision(verdict, people_of(verdict.sample, named=False))
     assert [(one.letter, one.before, one.after) for one in found] == [("B", 1, 4), ("C", None, 2)]
-    shown = dispute_payload(world.project, verdict)
-    assert [change["who"] for change in shown["changes"]] == ["Annotator B", "Annotator C"]
-    assert (shown["decided_by"], shown["decided_at"]) == ("rita", verdict.decided_at)
+    assert [change.who for change in dispute_of(world.project, verdict).changes] == ["Annotator B", "Annotator C"]
+    assert (verdict.decided_by, verdict.decided_at is None) == (world.rita, False)
 
 
 def test_the_history_of_a_unit_tells_who_decided_and_what_reopened_it(world: World, verdict: Verdict) -> None:
@@ -121,11 +120,11 @@ def test_the_history_of_a_unit_tells_who_decided_and_what_reopened_it(world: Wor
     imported(world, verdict.sample, "answer", world.criteria("grade")[0], 2)
     settle_imported(project=world.project, criterion=world.criteria("grade")[0], needed=1)
     verdict.refresh_from_db()
-    shown = dispute_payload(world.project, verdict)["history"]
-    assert [(one["state"], one["value"], one["by"]) for one in shown] == [
-        ("reopened", 5, None), ("settled", 5, "rita"), ("disputed", None, None),
+    shown = dispute_of(world.project, verdict).history
+    assert [(one.state, one.value, one.actor) for one in shown] == [
+        ("reopened", 5, None), ("settled", 5, world.rita), ("disputed", None, None),
     ]  # fmt: skip
-    assert shown[1]["reason"] == "The second one."
+    assert shown[1].reason == "The second one."
 
 
 def test_the_rest_of_the_sample_begins_with_this_unit(world: World) -> None:
