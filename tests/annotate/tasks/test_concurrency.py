@@ -350,7 +350,7 @@ def test_of_two_reviewers_one_wins(world: World) -> None:
     assert len({(verdict.decided_by_id, verdict.value) for verdict in won}) == 1
     verdict.refresh_from_db()
     assert (verdict.revision, verdict.state, verdict.value) == (2, "settled", won[0].value)
-    assert all(error.details["current"]["value"] == verdict.value for error in lost)
+    assert all(error.details["current"].value == verdict.value for error in lost)
 
 
 def test_a_decision_on_votes_that_change_inside_is_stale(world: World) -> None:
