@@ -24,11 +24,14 @@ MOST_TOGETHER = 1_000
 
 
 class Gathering(Generic[_Each]):
-    """seconds: how long the first that comes waits for others. do: called in this thread, with a connection to the
-    database of its own; it has to catch whatever it raises."""
+    """seconds: how long the first that comes waits for others; most: so many wait for no more. do: called in this
+    thread, with a connection to the database of its own; it has to catch whatever it raises."""
 
-    def __init__(self, name: str, seconds: float, do: Callable[[list[_Each]], None]) -> None:
+    def __init__(
+        self, name: str, seconds: float, do: Callable[[list[_Each]], None], *, most: int = MOST_TOGETHER
+    ) -> None:
         self._seconds = seconds
+        self._most = most
         self._do = do
         self._came: SimpleQueue[_Each | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name=name, daemon=True)
@@ -58,7 +61,7 @@ class Gathering(Generic[_Each]):
         while each is not None:
             group.append(each)
             left = until - monotonic()
-            if left <= 0 or len(group) >= MOST_TOGETHER:
+            if left <= 0 or len(group) >= self._most:
                 break
             try:
                 each = self._came.get(timeout=left)
@@ -73,6 +76,8 @@ class Gathering(Generic[_Each]):
 _REPLY_SECONDS = 0.002
 # An outcome waits this long for others, since nobody waits for it: it can be worked out again from what is written.
 _OUTCOME_SECONDS = 0.1
+# At an endpoint that answers in no time hundreds would wait by then, and all of them be in hand when the process dies.
+_MOST_OUTCOMES = 16
 # A database that is away for longer than this has whoever comes next do the work again.
 _PATIENCE_SECONDS = 60.0
 _UNSTORABLE = (DataError, IntegrityError, ValueError, TypeError)
@@ -98,7 +103,8 @@ class Writer:
         self._on_paid = on_paid
         self._waits_for_disk = waits_for_disk
         self._known: Rows = {}
-        self._outcomes = Gathering[Came]("outcomes", outcomes_wait, self._write_outcomes)
+        most = MOST_TOGETHER if on_paid is None else _MOST_OUTCOMES
+        self._outcomes = Gathering[Came]("outcomes", outcomes_wait, self._write_outcomes, most=most)
         self._replies = None if on_paid is None else Gathering[Came | Paid]("replies", _REPLY_SECONDS, self._write_paid)
 
     def put(self, came: Came | Paid) -> None:
