@@ -8,33 +8,32 @@ from __future__ import annotations
 import csv
 import io
 import uuid
-from dataclasses import asdict
 from typing import Any, cast
 
 from django.http import FileResponse, Http404, HttpResponse, QueryDict
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api import schema as shape
-from annotate.api.base import ProjectAPIView, body
+from annotate.api import files_serializers as shapes
+from annotate.api.base import ProjectAPIView
+from annotate.api.schema import Error, answers
+from annotate.api.serializers import With
 from annotate.core.errors import Invalid
 from annotate.files import releases
 from annotate.files.cells import guard
-from annotate.files.import_jobs import as_it_stands, create_job, job_as_dict, preview, start
+from annotate.files.import_engine import Preview
+from annotate.files.import_jobs import as_it_stands, create_job, preview, start
 from annotate.models import ImportJob, Project, Release, User
 from annotate.models.transfer import ImportStatus
 
-_STATUS_CODES = {ImportStatus.DONE: 201, ImportStatus.FAILED: 422}
-_WAITING = 202
 _ERROR_COLUMNS = ("row", "line", "field", "code", "message", "excerpt")
-_SHOWN_CHARACTERS = 300
 _OUTCOMES = {
-    201: OpenApiResponse(OpenApiTypes.OBJECT, "Imported."),
-    202: OpenApiResponse(OpenApiTypes.OBJECT, "Waiting for the worker."),
-    422: OpenApiResponse(OpenApiTypes.OBJECT, "Nothing was written; `errors` says why."),
+    201: OpenApiResponse(shapes.Import, "Imported."),
+    202: OpenApiResponse(shapes.Import, "Waiting for the worker."),
+    422: OpenApiResponse(shapes.ImportFailed, "Nothing was written; `errors` says why."),
 }
 
 
@@ -42,17 +41,17 @@ class ImportsView(ProjectAPIView):
     actions = {"GET": "import.read", "POST": "import.run"}
     parser_classes = [MultiPartParser]
 
-    @shape.describes(OpenApiTypes.OBJECT)
-    def get(self, request: Request, slug: str) -> Response:
+    @answers(shapes.Imports)
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """The project's imports, newest first, without their error lists.
 
         The last hundred. An import whose worker died is shown as failed and can be started again.
         """
         jobs = ImportJob.objects.filter(project=self.project).select_related("created_by")[:100]
-        return Response({"results": [{**job_as_dict(as_it_stands(job)), "errors": []} for job in jobs]})
+        return {"results": [With(as_it_stands(job), errors=[]) for job in jobs]}
 
-    @shape.describes(
-        OpenApiResponse(OpenApiTypes.OBJECT, "Kept, with a preview; start it when the mapping is right."),
+    @answers(
+        shapes.ImportKept,
         request={
             "multipart/form-data": {
                 "type": "object",
@@ -65,7 +64,11 @@ class ImportsView(ProjectAPIView):
                 },
             }
         },
-        also={**_OUTCOMES, 413: OpenApiResponse(shape.Error, "The file is larger than it may be.")},
+        also={
+            200: OpenApiResponse(shapes.ImportKept, "Kept, with a preview; start it when the mapping is right."),
+            **_OUTCOMES,
+            413: OpenApiResponse(Error, "The file is larger than it may be."),
+        },
     )
     def post(self, request: Request, slug: str) -> Response:
         """Uploads a file and imports it.
@@ -87,35 +90,34 @@ class ImportsView(ProjectAPIView):
             mapping=fields.get("mapping"),
         )
         if fields.get("preview") == "1":
-            return Response({**job_as_dict(job), "preview": preview_as_dict(job)})
+            return Response(shapes.ImportKept.show(With(job, preview=preview(job))))
         return _outcome(start(job))
 
 
 class ImportView(ProjectAPIView):
     actions = {"GET": "import.read"}
 
-    @shape.describes(OpenApiTypes.OBJECT)
-    def get(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+    @answers(shapes.Import)
+    def get(self, request: Request, slug: str, job_id: uuid.UUID) -> ImportJob:
         """One import with its progress and its first 100 errors.
 
         `progress` is the share of the file that was read, 0 to 1; `error_count` counts the errors beyond the first
         hundred too.
         """
-        return Response(job_as_dict(_job(self, job_id)))
+        return _job(self, job_id)
 
 
 class ImportStartView(ProjectAPIView):
     actions = {"POST": "import.run"}
     parser_classes = [JSONParser]
 
-    @shape.describes(_OUTCOMES[201], request=OpenApiTypes.OBJECT, status=201, conflict=True, also=_OUTCOMES)
-    def post(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+    @answers(shapes.Import, takes=shapes.ImportMapping, status=201, conflict=True, also=_OUTCOMES)
+    def post(self, request: Request, data: dict[str, Any], slug: str, job_id: uuid.UUID) -> Response:
         """Starts an uploaded import, optionally with another mapping.
 
         Send {"mapping": {"column": "field"}}, or an empty object for the present one. A failed import can be started
         again for 7 days; one that runs or is done is refused (409).
         """
-        data = body(request, {"mapping"})
         return _outcome(start(_job(self, job_id), data.get("mapping")))
 
 
@@ -123,20 +125,19 @@ class ImportPreviewView(ProjectAPIView):
     actions = {"POST": "import.run"}
     parser_classes = [JSONParser]
 
-    @shape.describes(OpenApiTypes.OBJECT, request=OpenApiTypes.OBJECT, conflict=True)
-    def post(self, request: Request, slug: str, job_id: uuid.UUID) -> Response:
+    @answers(shapes.ImportPreview, takes=shapes.ImportMapping, conflict=True)
+    def post(self, request: Request, data: dict[str, Any], slug: str, job_id: uuid.UUID) -> Preview:
         """What an uploaded file would be under another mapping.
 
         Its first rows, and the field that each column would become. Nothing is stored.
         """
-        data = body(request, {"mapping"})
-        return Response(preview_as_dict(_job(self, job_id), data.get("mapping")))
+        return preview(_job(self, job_id), data.get("mapping"))
 
 
 class ImportErrorsView(ProjectAPIView):
     actions = {"GET": "import.read"}
 
-    @shape.describes(OpenApiTypes.STR, status=(200, "text/csv"))
+    @answers(OpenApiTypes.STR, status=(200, "text/csv"))
     def get(self, request: Request, slug: str, job_id: uuid.UUID) -> HttpResponse:
         """The first 100 errors of an import as CSV.
 
@@ -162,23 +163,11 @@ def errors_as_csv(job: ImportJob) -> HttpResponse:
     )
 
 
-def preview_as_dict(job: ImportJob, mapping: dict[str, str] | None = None) -> dict[str, Any]:
-    shown = asdict(preview(job, mapping))
-    shown["rows"] = [{column: _cut(value) for column, value in row.items()} for row in shown["rows"]]
-    return shown
-
-
-def _cut(value: Any) -> Any:
-    if isinstance(value, list | dict):
-        value = str(value)
-    return value[:_SHOWN_CHARACTERS] + "…" if isinstance(value, str) and len(value) > _SHOWN_CHARACTERS else value
-
-
 def _outcome(job: ImportJob) -> Response:
-    reply = job_as_dict(job)
     if job.status == ImportStatus.FAILED:
-        reply["error"] = {"code": "import_failed", "message": f"Nothing was written: {job.error_count} error(s)."}
-    return Response(reply, status=_STATUS_CODES.get(ImportStatus(job.status), _WAITING))
+        error = {"code": "import_failed", "message": f"Nothing was written: {job.error_count} error(s)."}
+        return Response(shapes.ImportFailed.show(With(job, error=error)), status=422)
+    return Response(shapes.Import.show(job), status=201 if job.status == ImportStatus.DONE else 202)
 
 
 def _job(view: ProjectAPIView, job_id: uuid.UUID) -> ImportJob:
@@ -191,38 +180,40 @@ def _job(view: ProjectAPIView, job_id: uuid.UUID) -> ImportJob:
 class ReleasesView(ProjectAPIView):
     actions = {"GET": "export.read", "POST": "export.run"}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, slug: str) -> Response:
+    @answers(shapes.Releases)
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """The project's releases with their manifests, newest first."""
         found = Release.objects.filter(project=self.project).select_related("project", "created_by")
-        return Response({"results": [releases.release_as_dict(release) for release in found]})
+        return {"results": found}
 
-    @extend_schema(request=OpenApiTypes.OBJECT, responses={201: OpenApiTypes.OBJECT})
-    def post(self, request: Request, slug: str) -> Response:
-        """Makes a release: {"format": "jsonl", "filters": {"criteria": ["support"], "include_disputed": false}}."""
-        data = body(request, {"format", "filters"}, {"format"})
-        release = releases.make_release(
+    @answers(shapes.Release, takes=shapes.ReleaseCreation, status=201, conflict=True)
+    def post(self, request: Request, data: dict[str, Any], slug: str) -> Release:
+        """Makes a release.
+
+        Such as {"format": "jsonl", "filters": {"criteria": ["support"], "include_disputed": false}}. Refused (409) when
+        nothing within the filters is settled.
+        """
+        return releases.make_release(
             project=self.project,
             user=cast("User", request.user),
             file_format=str(data["format"]),
             filters=data.get("filters"),
         )
-        return Response(releases.release_as_dict(release), status=201)
 
 
 class ReleaseView(ProjectAPIView):
     actions = {"GET": "export.read"}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, slug: str, number: int) -> Response:
+    @answers(shapes.Release)
+    def get(self, request: Request, slug: str, number: int) -> Release:
         """One release with its manifest."""
-        return Response(releases.release_as_dict(_release(self.project, number)))
+        return _release(self.project, number)
 
 
 class ReleaseFileView(ProjectAPIView):
     actions = {"GET": "export.read"}
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @answers(OpenApiTypes.BINARY, status=(200, "application/octet-stream"), conflict=True)
     def get(self, request: Request, slug: str, number: int) -> FileResponse:
         """The file, as an attachment."""
         return as_download(_release(self.project, number), self.user)

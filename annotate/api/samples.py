@@ -10,6 +10,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.api import files_serializers as files
 from annotate.api import samples_serializers as shapes
 from annotate.api.base import ProjectAPIView, expected_revision, json_body, raw_body
 from annotate.api.schema import IF_MATCH, Error, answers
@@ -36,13 +37,13 @@ class SamplesView(ProjectAPIView):
         return samples_matching(self.project, asked.get("search", ""), pipeline=asked.get("pipeline", ""))
 
     @answers(
-        shapes.Pushed,
-        request=shapes.Push,
+        files.Pushed,
+        request=files.Push,
         status=201,
         also={
-            200: OpenApiResponse(shapes.Pushed, "All of them were there already."),
+            200: OpenApiResponse(files.Pushed, "All of them were there already."),
             413: OpenApiResponse(Error, "More than 16 MiB at once."),
-            422: OpenApiResponse(shapes.PushRefused, "Nothing was written; `errors` says why."),
+            422: OpenApiResponse(files.PushRefused, "Nothing was written; `errors` says why."),
         },
         examples=[
             OpenApiExample(
@@ -71,12 +72,12 @@ class SamplesView(ProjectAPIView):
         id that this version has is a `conflict`.
         """
         document = raw_body(request)
-        data = shapes.Push.take(json_body(request))
+        data = files.Push.take(json_body(request))
         job = push_samples(project=self.project, user=self.user, version=data["version"], document=document)
         if job.status == ImportStatus.FAILED:
             message = f"Nothing was written: {job.error_count} error(s)."
             raise Invalid("import_failed", message, errors=job.errors, error_count=job.error_count)
-        reply = shapes.Pushed.show({"version": data["version"], **job.result, "import_id": job.pk})
+        reply = files.Pushed.show({"version": data["version"], **job.result, "import_id": job.pk})
         return Response(reply, status=201 if reply["created"] else 200)
 
 

@@ -1,4 +1,4 @@
-"""What the API takes and replies about samples: their texts, their claims, their flags, and what a pipeline pushes."""
+"""What the API takes and replies about samples: their texts, claims and flags, and the pipelines that made them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from annotate import models
-from annotate.api.schema import Error
-from annotate.api.serializers import FreeObject, Listed, Moment, Of, Page, Shape, Stored, Text, Value
+from annotate.api.serializers import FreeObject, Moment, Of, Page, Shape, Stored, Text, Value
 from annotate.core.units import live_claims
 from annotate.samples.claims_read import IMPORTED, ClaimsState
 
@@ -96,37 +95,6 @@ class ClaimChange(Shape, required="op"):
     start = s.IntegerField(help_text="In code points of the answer.")
     end = s.IntegerField()
     revision = s.IntegerField()
-
-
-class Push(Shape):
-    version = s.CharField(help_text="Of the pipeline: 1 to 100 characters, without @.")
-    samples = Listed(
-        code="not_a_list", says="%(field)s: a list of objects.", child=FreeObject(), help_text="Rows of a samples file."
-    )
-
-
-class Pushed(Shape):
-    version = s.CharField()
-    rows = s.IntegerField()
-    created = s.IntegerField()
-    unchanged = s.IntegerField(help_text="How many were there already, with the same content.")
-    import_id = s.UUIDField(help_text="Under which it is among the imports.")
-
-
-class PushProblem(Stored):
-    row = s.IntegerField(allow_null=True, help_text="From 1, in the order in which they were sent.")
-    line = s.IntegerField(allow_null=True, help_text="Of the request's body.")
-    field = s.CharField(allow_null=True)
-    code = s.CharField()
-    message = s.CharField()
-    excerpt = s.CharField()
-
-
-class PushRefused(Error):
-    error_count = s.IntegerField(required=False, help_text="With those beyond the first hundred.")
-    errors = PushProblem(  # type: ignore[assignment]
-        many=True, required=False, help_text="The first hundred, in the order of the rows."
-    )
 
 
 class PipelineVersion(Shape):

@@ -7,15 +7,14 @@ method `get_<field>(thing)` returns. Values go out as they are; the kinds of fie
 `Written`. A key that is not required may be missing. In a request, `Checked` fields check what they are given; the
 others leave that to the services, which have their own words for it.
 
-`of` names a dataclass or a model, and `shows` the fields of the reply in their order: those that the class doesn't
-declare are of that, and so are the ones it declares with `Of`, which adds what the schema says of them.
+`of` names a model, a dataclass or a TypedDict, and `shows` the fields of the reply in their order: those that the class
+doesn't declare are of that, and so are the ones it declares with `Of`, which adds what the schema says of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from types import UnionType
@@ -242,7 +241,7 @@ def _derived(of: Any, name: str, declared: s.Field | None) -> s.Field:
         return declared
     options = {} if declared is None else declared.options
     source = options.get("source", name)
-    if is_dataclass(of):
+    if not issubclass(of, models.Model):
         hint = get_type_hints(of).get(source) or get_type_hints(getattr(of, source).fget)["return"]
         return _of_type(hint, **options)
     column = of._meta.get_field(source)

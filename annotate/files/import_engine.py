@@ -22,6 +22,7 @@ from annotate.models import ImportJob, Project
 
 CHUNK_ROWS = 2000
 PREVIEW_ROWS = 10
+SHOWN_CHARACTERS = 300
 
 Progress = Callable[[float], None]
 
@@ -204,6 +205,17 @@ class Preview:
     targets: list[str]
     errors: list[Problem]
     file_format: str
+
+    @property
+    def short_rows(self) -> list[dict[str, Any]]:
+        """The rows with their long texts cut, for whoever looks at them."""
+        return [{column: _cut(value) for column, value in row.items()} for row in self.rows]
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        value = str(value)
+    return value[:SHOWN_CHARACTERS] + "…" if isinstance(value, str) and len(value) > SHOWN_CHARACTERS else value
 
 
 def preview(*, kind: str, path: Path, file_name: str, mapping: Mapping[str, str]) -> Preview:

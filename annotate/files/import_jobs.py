@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
@@ -332,21 +331,5 @@ def _is_held(job_id: uuid.UUID) -> bool:
     return bool(found)
 
 
-def job_as_dict(job: ImportJob) -> dict[str, Any]:
-    return {
-        "id": str(job.pk),
-        "kind": job.kind,
-        "status": job.status,
-        "file_name": job.file_name,
-        "file_format": job.file_format,
-        "size": job.size,
-        "mapping": job.mapping,
-        "progress": progress_of(job),
-        "result": job.result,
-        "errors": job.errors,
-        "error_count": job.error_count,
-        "can_start": bool(job.stored_as) and job.status not in (ImportStatus.RUNNING, ImportStatus.DONE),
-        "created_by": job.created_by.username if job.created_by else None,
-        "created_at": job.created_at.isoformat(),
-        "finished_at": job.finished_at.isoformat() if job.finished_at else None,
-    }
+def can_start(job: ImportJob) -> bool:
+    return bool(job.stored_as) and job.status not in (ImportStatus.RUNNING, ImportStatus.DONE)

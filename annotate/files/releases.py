@@ -239,18 +239,6 @@ def download_name(release: Release) -> str:
     return f"{release.project.slug}-{release.number}-{release.file_format}.{SUFFIXES[release.file_format]}"
 
 
-def release_as_dict(release: Release) -> dict[str, Any]:
-    return {
-        "number": release.number,
-        "format": release.file_format,
-        "filters": release.filters,
-        "manifest": release.manifest,
-        "file_name": download_name(release),
-        "created_at": release.created_at.isoformat(),
-        "created_by": release.created_by.username if release.created_by else None,
-    }
-
-
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

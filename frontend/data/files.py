@@ -14,7 +14,7 @@ from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from annotate.api.files import as_download, errors_as_csv, preview_as_dict
+from annotate.api.files import as_download, errors_as_csv
 from annotate.core.errors import Refusal
 from annotate.files.import_jobs import as_it_stands, create_job, preview, progress_of, start
 from annotate.files.releases import make_release
@@ -99,13 +99,12 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
             status = refuse(form, refusal)
         else:
             return page.redirect("import-job", found.pk)
-    cut = preview_as_dict(found)["rows"]
     context = {
         "job": found,
         "form": form,
         "shown": shown,
         "mendable": bool(shown.columns) and all(error["code"] in _MAPPING_PROBLEMS for error in shown.errors),
-        "rows": [[row.get(column, "") for column in shown.columns] for row in cut],
+        "rows": [[row.get(column, "") for column in shown.columns] for row in shown.short_rows],
     }
     return page.render("data/import_preview.html", context, status=status)
 
