@@ -245,7 +245,7 @@ def _derived(of: Any, name: str, declared: s.Field | None) -> s.Field:
         hint = get_type_hints(of).get(source) or get_type_hints(getattr(of, source).fget)["return"]
         return _of_type(hint, **options)
     column = of._meta.get_field(source)
-    field: s.Field = _OF_COLUMNS[column](**({"allow_null": True} if column.null else {}), **options)
+    field: s.Field = _OF_COLUMNS[column](**{**({"allow_null": True} if column.null else {}), **options})
     return field
 
 
@@ -395,8 +395,8 @@ class Shape(s.Serializer, metaclass=_WithOptions):
     def take_query(cls, given: Mapping[str, str]) -> dict[str, Any]:
         """What a request's query has; what else is in it is for others. Raises Invalid as `take`."""
         fields = cls._declared_fields
-        for name in sorted(fields):
-            if fields[name].required and not given.get(name):
+        for name, field in fields.items():
+            if field.required and not given.get(name):
                 raise Invalid("missing_parameter", f"The parameter “{name}” is missing.")
         return {name: _taken(field, given[name]) for name, field in fields.items() if name in given}
 
@@ -413,6 +413,19 @@ class Page(Shape):
     count = s.IntegerField()
     next = s.CharField(allow_null=True)
     previous = s.CharField(allow_null=True)
+
+
+class Rows:
+    """What a page is cut out of, where its rows are read together. read: those of some of `found`."""
+
+    def __init__(self, found: models.QuerySet[Any], read: Callable[[list[Any]], Sequence[Any]]) -> None:
+        self.found, self.read = found, read
+
+    def count(self) -> int:
+        return self.found.count()
+
+    def __getitem__(self, part: slice) -> Sequence[Any]:
+        return self.read(list(self.found[part]))
 
 
 class Nothing(Shape):

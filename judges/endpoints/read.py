@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import Count, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
@@ -23,21 +21,3 @@ def one_endpoint(project: Project, name: str) -> Endpoint:
     if found is None:
         raise Http404(_("This project has no such endpoint."))
     return found
-
-
-def endpoint_as_dict(endpoint: Endpoint) -> dict[str, Any]:
-    return {
-        "name": endpoint.name,
-        "base_url": endpoint.base_url,
-        "key_source": endpoint.key_source,
-        "key_variable": endpoint.key_variable,
-        "key_last4": endpoint.key_last4,
-        "concurrency": endpoint.concurrency,
-        "requests_per_minute": endpoint.requests_per_minute,
-        "timeout_seconds": endpoint.timeout_seconds,
-        "price_in": None if endpoint.price_in is None else float(endpoint.price_in),
-        "price_out": None if endpoint.price_out is None else float(endpoint.price_out),
-        "currency": endpoint.currency,
-        "revision": endpoint.revision,
-        "created_at": endpoint.created_at.isoformat(),
-    }

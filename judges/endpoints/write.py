@@ -24,7 +24,6 @@ from judges.endpoints.calls import Answered, CallFailed, ChatRequest, StopRun
 from judges.endpoints.client import open_client
 from judges.endpoints.door import Door
 from judges.endpoints.keys import Unreadable, check_key, check_variable, encrypted, encrypted_anew, last4
-from judges.endpoints.read import endpoint_as_dict
 from judges.models import Endpoint
 from judges.models.endpoint import KeySource
 
@@ -84,7 +83,7 @@ def change_endpoint(
             raise Stale(
                 "stale",
                 _("The endpoint was changed meanwhile. Look at it, then change it."),
-                current=endpoint_as_dict(endpoint),
+                current=endpoint,
                 yours={name: str(value) for name, value in fields.items() if name != "key"},
             )
         before = _state(endpoint)

@@ -139,27 +139,6 @@ def is_under_way(trial: Trial) -> bool:
     return any(run is not None and run.state == RunState.RUNNING for run in (trial.run, trial.base_run))
 
 
-def trial_as_dict(trial: Trial) -> dict[str, Any]:
-    runs = (trial.run_id, trial.base_run_id)
-    return {
-        "id": trial.pk,
-        "judge": trial.version.judge.name,
-        "version": trial.version.label,
-        "state": trial.version.state,
-        "base": trial.base.label,
-        "criterion": trial.criterion.key,
-        "criterion_version": trial.criterion.version,
-        "dimension": trial.dimension,
-        "seed": trial.seed,
-        "wanted": trial.wanted,
-        "samples": len(trial.samples),
-        "runs": [run for run in runs if run is not None],
-        "is_under_way": is_under_way(trial),
-        "created_at": trial.created_at.isoformat(),
-        "created_by": None if trial.created_by is None else trial.created_by.username,
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What a version's replies about the trial's samples took, whichever run paid for them.

@@ -17,7 +17,7 @@ from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import Label, User
 from annotate.verdicts.disputes_read import People, people_of_samples
 from annotate.verdicts.ratings_read import UnitKey
-from judges.lab.read import Found, is_under_way, title_of, trial_as_dict, trial_figures, tried_on
+from judges.lab.read import Found, is_under_way, title_of, trial_figures
 from judges.models import Score, Trial
 from judges.reports.disagreements_read import outcome, said_by_judge
 
@@ -173,17 +173,11 @@ def _text(sample: Any, unit: str) -> str:
 MOST_BY_API = 100
 
 
-def trial_in_full(trial: Trial, reader: User | None, *, named: bool) -> dict[str, Any]:
-    """What one gets by API: `result` None while the trial is under way."""
-    found = None if is_under_way(trial) else trial_figures(trial)
-    return {
-        **trial_as_dict(trial),
-        "tried": tried_on(trial),
-        "result": None if found is None else _result(trial, found, reader, named),
-    }
-
-
-def _result(trial: Trial, found: Found, reader: User | None, named: bool) -> dict[str, Any]:
+def trial_result(trial: Trial, reader: User | None, *, named: bool) -> dict[str, Any] | None:
+    """What the API says a trial shows; None while it is under way."""
+    if is_under_way(trial):
+        return None
+    found = trial_figures(trial)
     figures, titles = found.figures, (title_of(trial.base), title_of(trial.version))
     rows = differing(found, reader)
     units = with_words(trial, found, rows.rows[:MOST_BY_API], named=named)
@@ -198,19 +192,10 @@ def _result(trial: Trial, found: Found, reader: User | None, named: bool) -> dic
                 "failed": dict(found.failed[at]),
                 "threshold": figures["thresholds"][at],
                 **asdict(found.spent[at]),
-                "cost": None if found.spent[at].cost is None else str(found.spent[at].cost),
             }
             for at, title in enumerate(titles)
         ],
         "counts": rows.counts,
         "held_back": rows.held_back,
-        "flipped": [_as_dict(unit) for unit in units],
+        "flipped": units,
     }
-
-
-def _as_dict(unit: Unit) -> dict[str, Any]:
-    """By ids that are the same in every installation."""
-    given = asdict(unit)
-    given["sample"] = given.pop("external_id")
-    del given["title"]
-    return given

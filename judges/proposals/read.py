@@ -106,15 +106,3 @@ def _proposal(ask: Ask, stay: set[int], edited: set[int]) -> Proposal:
     elif sample.claims_source == ClaimsSource.EDITED or sample.pk in edited:
         state = EDITED
     return Proposal(sample, state, outcome["claims"], now, outcome["revision"], ask.detail)
-
-
-def proposal_as_dict(proposal: Proposal) -> dict[str, Any]:
-    return {
-        "sample": proposal.sample.external_id,
-        "sample_id": proposal.sample.pk,
-        "state": proposal.state,
-        "detail": proposal.detail,
-        "revision": proposal.revision,
-        "claims": list(proposal.claims),
-        "now": list(proposal.now),
-    }

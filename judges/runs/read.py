@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 from django.db.models import Count, QuerySet, TextField, Value
 from django.db.models.fields.json import KeyTextTransform
@@ -188,31 +187,3 @@ def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES, reader: Us
         )
         for ask in asks
     ]
-
-
-def run_as_dict(run: Run) -> dict[str, Any]:
-    """With its progress, as the API shows it."""
-    return {**run_summary(run), "progress": {**asdict(progress_of(run)), "cost": str(run.cost)}}
-
-
-def run_summary(run: Run) -> dict[str, Any]:
-    """What the run itself knows, for lists."""
-    return {
-        "id": run.pk,
-        "judge": run.version.judge.name,
-        "version": run.version.number,
-        "purpose": run.purpose,
-        "state": run.state,
-        "scope": run.scope,
-        "first_repeat": run.first_repeat,
-        "repeats": run.repeats,
-        "fresh": run.is_fresh,
-        "budget": None if run.budget is None else str(run.budget),
-        "cost": str(run.cost),
-        "stop_code": run.stop_code,
-        "stop_message": run.stop_message,
-        "created_by": None if run.created_by is None else run.created_by.username,
-        "created_at": run.created_at.isoformat(),
-        "started_at": None if run.started_at is None else run.started_at.isoformat(),
-        "finished_at": None if run.finished_at is None else run.finished_at.isoformat(),
-    }

@@ -103,12 +103,12 @@ def _lines(old: Any, new: Any) -> tuple[Line, ...]:
 
 
 def judges_of(project: Project) -> QuerySet[Judge]:
-    """By name, with everything that `judge_as_dict` shows."""
+    """By name, each with its versions."""
     return Judge.objects.filter(project=project).prefetch_related("versions").order_by("name")
 
 
 def versions_of(judge: Judge) -> QuerySet[JudgeVersion]:
-    """In the order in which they were made, with everything that `version_as_dict` shows."""
+    """In the order in which they were made."""
     return JudgeVersion.objects.filter(judge=judge).select_related(
         "judge__project", "endpoint", "based_on", "created_by"
     )
@@ -141,20 +141,6 @@ def judge_named(project: Project, name: str) -> Judge:
     return judge
 
 
-def judge_as_dict(judge: Judge) -> dict[str, Any]:
-    return {
-        "id": judge.pk,
-        "name": judge.name,
-        "kind": judge.kind,
-        "description": judge.description,
-        "higher_is_better": judge.higher_is_better,
-        "versions": [version.label for version in judge.versions.all()],
-        "current": max(
-            (version.number for version in judge.versions.all() if version.state == VersionState.KEPT), default=None
-        ),
-    }
-
-
 def samples_with_verdicts(version: JudgeVersion) -> set[str]:
     """The samples, by their own ids, of which the configuration tells what people decided: its examples."""
     examples = version.config.get("examples") or {}
@@ -173,19 +159,7 @@ def may_know_examples(version: JudgeVersion, *, reader: User, role: str | None) 
     return not samples_still_to_label(reader, list(keys))
 
 
-def version_as_dict(version: JudgeVersion, *, with_examples: bool) -> dict[str, Any]:
-    """with_examples: else what people decided of them is left out of the configuration (`drawn` is null)."""
+def config_of(version: JudgeVersion, *, with_examples: bool) -> Config:
+    """with_examples: else what people decided of them is left out (`drawn` is null)."""
     config = version.config
-    if not with_examples:
-        config = {**config, "examples": {**config["examples"], "drawn": None}}
-    return {
-        "number": version.number,
-        "label": version.label,
-        "state": version.state,
-        "hash": version.content_hash,
-        "endpoint": None if version.endpoint is None else version.endpoint.name,
-        "based_on": None if version.based_on is None else version.based_on.number,
-        "created_by": None if version.created_by is None else version.created_by.username,
-        "created_at": version.created_at.isoformat(),
-        "config": config,
-    }
+    return config if with_examples else {**config, "examples": {**config["examples"], "drawn": None}}

@@ -15,9 +15,10 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.models import AuditEntry, Project
+from judges.api import judges_serializers as shapes
 from judges.endpoints.calls import ChatRequest, StopRun
 from judges.endpoints.client import cost_of, open_client
-from judges.endpoints.read import endpoint_as_dict, endpoints_of, one_endpoint
+from judges.endpoints.read import endpoints_of, one_endpoint
 from judges.endpoints.write import change_endpoint, create_endpoint, delete_endpoint, rotate_stored_keys, try_endpoint
 from judges.models import Endpoint, Judge, JudgeVersion
 from tests.annotate.api.conftest import client_of
@@ -55,7 +56,7 @@ def test_an_endpoint_is_kept_in_one_spelling(project: Project) -> None:
         project, base_url=" HTTP://127.0.0.1:80/v1/ ", price_in="2.50", price_out=0.1, currency="eur", concurrency=4
     )
     endpoint.refresh_from_db()
-    assert endpoint_as_dict(endpoint) == {
+    assert shapes.Endpoint.show(endpoint) == {
         "name": "local",
         "base_url": "http://127.0.0.1/v1",
         "key_source": "none",
@@ -175,7 +176,7 @@ def test_a_key_stays_with_its_host(
     assert try_endpoint(endpoint=moved, model="m").works
     assert "authorization" not in other_server.requests[0].headers
     change(endpoint, base_url=openai_server.url, key="another-key-of-sixteen")
-    assert endpoint_as_dict(one_endpoint(project, "local"))["key_last4"] == "teen"
+    assert shapes.Endpoint.show(one_endpoint(project, "local"))["key_last4"] == "teen"
 
 
 def test_a_change_that_nobody_saw_is_not_overwritten(project: Project) -> None:
@@ -184,7 +185,7 @@ def test_a_change_that_nobody_saw_is_not_overwritten(project: Project) -> None:
     assert change(endpoint, concurrency=3).revision == 2, "nothing changed"
     with pytest.raises(Stale) as caught:
         change_endpoint(endpoint=endpoint, expected_revision=1, concurrency=5, key=KEY)
-    assert caught.value.details["current"]["concurrency"] == 3
+    assert caught.value.details["current"].concurrency == 3
     assert caught.value.details["yours"] == {"concurrency": "5"}
 
 
@@ -206,7 +207,7 @@ def test_one_query_for_the_list(project: Project, django_assert_num_queries: Dja
     for name in ("b", "a", "c"):
         make(project, name=name, key=KEY)
     with django_assert_num_queries(1):
-        assert [endpoint_as_dict(endpoint)["name"] for endpoint in endpoints_of(project)] == ["a", "b", "c"]
+        assert [shapes.Endpoint.show(endpoint)["name"] for endpoint in endpoints_of(project)] == ["a", "b", "c"]
 
 
 def test_keys_are_rotated(project: Project, settings: Any) -> None:

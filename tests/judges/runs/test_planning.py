@@ -13,12 +13,13 @@ from django.http import Http404
 from django.test.utils import CaptureQueriesContext
 
 from annotate.core.errors import Invalid
+from judges.api import runs_serializers as shapes
 from judges.management.commands import run_judge as run_judge_command
 from judges.models import Ask, AskState, Run
 from judges.runs import laying
 from judges.runs import write as runs
 from judges.runs.laying import check_scope, samples_in
-from judges.runs.read import one_run, progress_of, run_as_dict, runs_of
+from judges.runs.read import one_run, progress_of, runs_of
 from judges.runs.write import estimate_run, start_run
 from tests.annotate.factories import World, make_sample, make_samples, make_world
 from tests.judges.runs.building import endpoint_at, plain_judge, worked
@@ -100,7 +101,7 @@ def test_progress_takes_few_queries(world: World, openai_server: OpenAIServer) -
     run = one_run(world.project, started.pk)
     Ask.objects.filter(pk__in=Ask.objects.values("pk")[:5]).update(state=AskState.DONE, status="ok")
     with CaptureQueriesContext(connection) as queries:
-        shown = run_as_dict(run)
+        shown = shapes.Run.show(run)
     assert len(queries) == 2
     assert shown["progress"]["waiting"] == 35
     assert shown["progress"]["by_status"] == {"ok": 5}
