@@ -199,7 +199,7 @@ def answers(
         described: Any = extend_schema(
             request=request or (takes if takes is not Nothing else None),
             responses=known,
-            parameters=[*(PAGE if _is_page(reply) else ()), *(query.parameters() if query else ()), *headers],
+            parameters=[*(PAGE if _is_page(reply) else ()), *(query.query_parameters() if query else ()), *headers],
             examples=examples,
             filters=False,
         )(answer)
@@ -231,30 +231,6 @@ def _is_list(reply: Shape) -> bool:
 def _current(reply: Shape, current: Any) -> Any:
     """Of a stale request: what the service found there instead, as the reply would have shown it."""
     return current if current is None or isinstance(current, dict) else reply.show(current)
-
-
-def describes(
-    reply: Shape = None,
-    *,
-    request: Shape = None,
-    status: Any = 200,
-    params: list[OpenApiParameter] | None = None,
-    conflict: bool = False,
-    also: dict[int, Shape] | None = None,
-    examples: list[OpenApiExample] | None = None,
-) -> Callable[[Any], Any]:
-    """Describes a view's method. reply None: 204 without content. status: with the type, (200, "text/csv"), when it is
-    not JSON. conflict: 409 is among the replies. also: replies beside the usual ones."""
-
-    def decorate(method: Any) -> Any:
-        verb = method.__name__.upper()
-        replies = {status: reply} if reply is not None else {204: NO_CONTENT}
-        known = _with_errors(replies, verb, conflict=conflict, versioned=IF_MATCH in (params or [])) | (also or {})
-        return extend_schema(
-            request=request, responses=known, parameters=params or [], examples=examples, filters=False
-        )(method)
-
-    return decorate
 
 
 def _with_errors(

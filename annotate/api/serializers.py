@@ -266,18 +266,20 @@ def _getter(path: str) -> Getter:
     first, *rest = path.split(".")
 
     def get(thing: Any) -> Any:
-        value = getattr(thing, first)
-        for step in rest:
-            value = None if value is None else getattr(value, step)
+        value = _step(thing, first)
+        for name in rest:
+            value = None if value is None else _step(value, name)
         return value
 
     return get
 
 
+def _step(thing: Any, name: str) -> Any:
+    return thing[name] if isinstance(thing, dict) else getattr(thing, name)
+
+
 def _writer(field: Any) -> Getter | None:
     one = field.child if isinstance(field, s.ListSerializer) else field
-    if isinstance(one, Stored):
-        return None
     if isinstance(one, Shape):
         show = type(one).show
         return show if one is field else lambda things: [show(thing) for thing in things]
@@ -315,7 +317,8 @@ class _WithOptions(s.SerializerMetaclass):
 
 
 class Shape(s.Serializer, metaclass=_WithOptions):
-    _steps: ClassVar[list[tuple[str, str, bool, Getter, Getter | None]]]
+    # Of each field: its name, the key or attribute that it is where that is all, and how it is got and written.
+    _steps: ClassVar[list[tuple[str, str | None, bool, Getter, Getter | None]]]
 
     def __init_subclass__(
         cls, *, of: Any = None, shows: str = "", named: Mapping[str, s.Field] | None = None, required: str | None = None
@@ -336,15 +339,16 @@ class Shape(s.Serializer, metaclass=_WithOptions):
         for name, field in declared.items():
             field.field_name = name
             own = None if hasattr(s.Serializer, f"get_{name}") else getattr(one, f"get_{name}", None)
-            key = field.source or name
-            cls._steps.append((name, key, bool(field.required), own or _getter(key), _writer(field)))
+            path = field.source or name
+            key = None if own or "." in path or path == "*" else path
+            cls._steps.append((name, key, bool(field.required), own or _getter(path), _writer(field)))
 
     @classmethod
     def names(cls) -> frozenset[str]:
         return frozenset(cls._declared_fields)
 
     @classmethod
-    def parameters(cls) -> list[OpenApiParameter]:
+    def query_parameters(cls) -> list[OpenApiParameter]:
         """Of a query, for the schema."""
         return [
             OpenApiParameter(
@@ -362,15 +366,18 @@ class Shape(s.Serializer, metaclass=_WithOptions):
         """The thing as a reply has it."""
         if isinstance(thing, dict):
             return {
-                name: thing[key] if write is None or thing[key] is None else write(thing[key])
-                for name, key, is_required, _get, write in cls._steps
+                name: value if write is None or value is None else write(value)
+                for name, key, is_required, get, write in cls._steps
                 if is_required or key in thing
+                for value in [get(thing) if key is None else thing[key]]
             }
         given: Mapping[str, Any] = {}
         if isinstance(thing, With):
-            thing, given = thing.thing, thing.fields
+            given, thing = thing.fields, thing.thing
         shown = {}
-        for name, _key, _is_required, get, write in cls._steps:
+        for name, key, is_required, get, write in cls._steps:
+            if name not in given and not is_required and key is not None and not hasattr(thing, key):
+                continue
             value = given[name] if name in given else get(thing)
             shown[name] = value if write is None or value is None else write(value)
         return shown
@@ -401,9 +408,11 @@ class Shape(s.Serializer, metaclass=_WithOptions):
         return {name: _taken(field, given[name]) for name, field in fields.items() if name in given}
 
 
-# JSON that PostgreSQL keeps: shown as it lies there. (Docstrings of these classes would be descriptions in the schema.)
+# JSON that is kept, or made elsewhere: shown as it is. (Docstrings here would be descriptions in the schema.)
 class Stored(Shape):
-    pass
+    @classmethod
+    def show(cls, thing: Any) -> dict[str, Any]:
+        return thing if isinstance(thing, dict) else super().show(thing)
 
 
 # What a list route with ?limit=&offset= replies; each declares `results`. most: how many at once.

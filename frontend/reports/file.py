@@ -12,8 +12,8 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.renderers import JSONRenderer, StaticHTMLRenderer
 from rest_framework.request import Request
 
-from annotate.api import schema as shape
 from annotate.api.base import ProjectAPIView
+from annotate.api.schema import answers
 from frontend.reports.annotators import annotators_context
 from frontend.reports.judge import judge_context
 from frontend.reports.page import report_context
@@ -41,7 +41,7 @@ class ReportFileView(ProjectAPIView):
     actions = {"GET": "reports.read"}
     renderer_classes = [JSONRenderer, StaticHTMLRenderer]
 
-    @shape.describes(OpenApiTypes.STR, status=(200, "text/html"))
+    @answers(OpenApiTypes.STR, status=(200, "text/html"))
     def get(self, request: Request, slug: str, number: int) -> HttpResponse:
         """One report as a single HTML file.
 

@@ -38,21 +38,26 @@ from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, link
 from frontend.reports.shown import shown
 from frontend.reports.triage import triage_context
 from frontend.reports.wording import plot_in_words, trust_in_words
+from judges.api.reports_serializers import Report
 from judges.certificates.triage_read import Left, latest_look, left_to_people
 from judges.models import AlignmentReport, Look
-from judges.reports.read import Overview, is_shown, one_report, overview, report_as_dict, report_state
+from judges.reports.read import Overview, is_shown, one_report, overview, report_state
 from judges.reports.reproduction import bundle
 
 
 def _json(report: AlignmentReport) -> str:
-    return json.dumps(report_as_dict(report), ensure_ascii=False, indent=2)
+    return json.dumps(Report.show(report), ensure_ascii=False, indent=2)
+
+
+def _zip(report: AlignmentReport) -> bytes:
+    return bundle(report, Report.show(report))
 
 
 # Ending of the file's name -> its type, and what makes it.
 DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport], str | bytes]]] = {
     "html": ("text/html; charset=utf-8", report_html),
     "json": ("application/json", _json),
-    "zip": ("application/zip", bundle),
+    "zip": ("application/zip", _zip),
 }
 
 

@@ -80,40 +80,6 @@ def apply_scores(certificate: Certificate, scores: Sequence[NewScore]) -> Applie
     return AppliedBatch(certificate, scores, found)
 
 
-def applied_as_dict(batch: AppliedBatch, rows: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
-    """rows: what is shown of single scores; None: everything."""
-    certificate, found = batch.certificate, batch.found
-    look = certificate.look
-    rate = found.rate
-    return {
-        "certificate": certificate.number,
-        "criterion": look.criterion.key,
-        "criterion_version": look.criterion.version,
-        "judge": look.judge.name,
-        "judge_version": look.version.label,
-        "dimension": look.dimension,
-        "threshold": look.result["threshold"],
-        "level": look.level,
-        "scores": len(batch.scores),
-        "samples": rate.judged.clusters,
-        "pass_rate": rate.judged.as_dict(),
-        "corrected_pass_rate": rate.rate.as_dict(),
-        "tpr": rate.tpr.as_dict(),
-        "tnr": rate.tnr.as_dict(),
-        "signal": rate.signal.as_dict(),
-        "caveat": found.caveat,
-        "probability": {"method": _method(look), "reason": look.result["calibrated"]["reason"]},
-        "grade": {"reason": look.result["cutpoints"]["reason"]},
-        "region": {
-            "distance": look.result["region"]["distance"],
-            "risk": look.result["region"]["risk"],
-            "inside": None if found.in_region is None else int(found.in_region.sum()),
-            "reason": look.result["region"]["reason"],
-        },
-        "results": applied_rows(batch) if rows is None else rows,
-    }
-
-
 def applied_rows(batch: AppliedBatch) -> list[dict[str, Any]]:
     """One for each score, in the order given."""
     found, none = batch.found, [None] * len(batch.scores)
@@ -135,11 +101,6 @@ def applied_rows(batch: AppliedBatch) -> list[dict[str, Any]]:
             batch.scores, found.verdict.tolist(), probability, grade, inside, strict=True
         )
     ]
-
-
-def _method(look: Look) -> str | None:
-    calibrator = look.result["calibrated"]["calibrator"]
-    return None if calibrator is None else calibrator["method"]
 
 
 def _read(look: Look, rows: Any) -> list[NewScore]:
@@ -265,25 +226,6 @@ def apply_to_pipeline(
     batch = apply_scores(certificate, scores)
     blind = _blind(user, keys, batch)
     return StoredBatch(pipeline, batch, coverage, blind)
-
-
-def stored_as_dict(found: StoredBatch, *, with_rows: bool) -> dict[str, Any]:
-    """As `applied_as_dict`, with the coverage. with_rows: what came of each score too, except of samples that whoever
-    asks still has to label; `held_back` counts those that are left out."""
-    rows = [row for row in applied_rows(found.batch) if row["sample"] not in found.blind] if with_rows else []
-    coverage = found.coverage
-    return {
-        **applied_as_dict(found.batch, rows),
-        "pipeline": found.pipeline,
-        "coverage": {
-            "samples": coverage.samples,
-            "samples_scored": coverage.samples_scored,
-            "units": coverage.units,
-            "scored": coverage.scored,
-            "failed": dict(coverage.failed),
-        },
-        "held_back": len(found.batch.scores) - len(rows),
-    }
 
 
 def _stored(look: Look, keys: Mapping[str, int]) -> tuple[list[NewScore], Coverage]:

@@ -108,18 +108,6 @@ def drift_sentence(drift: Drift) -> str:
     return _("Since %(day)s it is shown that the judge errs more often than certified: %(counted)s.") % since
 
 
-def drift_as_dict(drift: Drift) -> dict[str, Any]:
-    return {
-        "certified_error": drift.certified,
-        "units": drift.units,
-        "samples": drift.samples,
-        "error": drift.error,
-        "alarm": None if drift.alarm is None else drift.alarm.isoformat(),
-        "chosen_by_score": drift.chosen,
-        "sentence": drift_sentence(drift),
-    }
-
-
 def _touched(certificate: Certificate) -> list[tuple[int, str]]:
     """Samples about which people said something since the certificate: primary key and own id."""
     since, criterion = certificate.created_at, certificate.look.criterion

@@ -4,14 +4,12 @@ one sentence."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from annotate.core.errors import Invalid
 from annotate.core.text_tables import UNDEFINED, figure, markdown_table
 from annotate.models import Project
-from judges.certificates.drift_read import Drift, drift_as_dict, drift_sentence
+from judges.certificates.drift_read import Drift, drift_sentence
 from judges.certificates.validity import Validity, certificate_validity
-from judges.certificates.write import certificate_as_dict
 from judges.models import Certificate
 
 # Below, an interval is itself too uncertain to hold a bar against.
@@ -56,20 +54,6 @@ def held_to(found: Validity, min_kappa: float) -> Gate:
         raise Invalid("bad_min_kappa", "min_kappa: a number from -1 to 1.")
     why = found.why or _against(found.valid, min_kappa)
     return Gate(found.criterion.key, found.judge.name, min_kappa, *why, found.certificate, found.drift)
-
-
-def gate_as_dict(found: Gate) -> dict[str, Any]:
-    certificate = found.certificate
-    return {
-        "passed": found.passed,
-        "code": found.code,
-        "reason": found.sentence,
-        "criterion": found.criterion,
-        "judge": found.judge,
-        "min_kappa": found.min_kappa,
-        "certificate": None if certificate is None else certificate_as_dict(certificate),
-        "drift": None if found.drift is None else drift_as_dict(found.drift),
-    }
 
 
 def gate_markdown(found: Gate) -> str:

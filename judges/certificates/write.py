@@ -6,7 +6,6 @@ Certificates: a look at test that one stands by.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
@@ -92,23 +91,6 @@ def look_at_test(
     return look
 
 
-def look_as_dict(look: Look) -> dict[str, Any]:
-    return {
-        "id": look.pk,
-        "number": look.number,
-        "criterion": look.criterion.key,
-        "criterion_version": look.criterion.version,
-        "judge": look.judge.name,
-        "judge_version": look.version.label,
-        "dimension": look.dimension,
-        "level": look.level,
-        "fingerprint": look.fingerprint,
-        "result": look.result,
-        "created_at": look.created_at.isoformat(),
-        "created_by": look.created_by.username if look.created_by else None,
-    }
-
-
 def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
     """The certificate of a look; the one there is when it was issued before.
 
@@ -139,31 +121,3 @@ def issue_certificate(*, look: Look, user: User | None = None) -> Certificate:
             version=look.criterion.version,
         )
     return certificate
-
-
-def certificate_as_dict(certificate: Certificate) -> dict[str, Any]:
-    """All that one needs to rely on it elsewhere: what was certified, how to apply it, and what it is worth."""
-    look = certificate.look
-    result = look.result
-    return {
-        "number": certificate.number,
-        "criterion": look.criterion.key,
-        "criterion_version": look.criterion.version,
-        "judge": look.judge.name,
-        "judge_version": look.version.label,
-        "judge_hash": certificate.judge_hash,
-        "dimension": look.dimension,
-        "label_fingerprint": look.fingerprint,
-        "look": look.number,
-        "level": look.level,
-        "threshold": result["threshold"],
-        "higher_is_better": look.judge.higher_is_better,
-        "calibrator": result["calibrated"]["calibrator"],
-        "cutpoints": result["cutpoints"]["calibrator"],
-        "region": {name: result["region"][name] for name in ("distance", "risk", "confidence", "reason")},
-        **{name: result[name] for name in ("kappa", "tpr", "tnr", "confusion")},
-        "error": result["error"],
-        "trust": result["trust"],
-        "created_at": certificate.created_at.isoformat(),
-        "created_by": certificate.created_by.username if certificate.created_by else None,
-    }

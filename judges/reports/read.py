@@ -123,21 +123,6 @@ def is_shown(report: AlignmentReport) -> bool:
     return bool(report.parameters["figures"] == FIGURES_VERSION)
 
 
-def report_as_dict(report: AlignmentReport) -> dict[str, Any]:
-    """What one downloads: everything but the plots, which can be drawn from it."""
-    return {**report_summary(report), "parameters": report.parameters, "result": report.result}
-
-
-def report_summary(report: AlignmentReport) -> dict[str, Any]:
-    return {
-        "number": report.number,
-        "criterion": report.criterion.key,
-        "criterion_version": report.criterion.version,
-        "fingerprint": report.fingerprint,
-        "created_at": report.created_at.isoformat(),
-    }
-
-
 def data_version(criterion: Criterion) -> str:
     """Changes whenever a rating, a verdict or a score that could count changes, how a judge is read, or how we reckon;
     a few counts, cheap on every page view.

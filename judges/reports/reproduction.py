@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from django.utils.translation import gettext as _
 import alignment
 from annotate.core.errors import Conflict
 from judges.models import AlignmentReport
-from judges.reports.read import is_shown, report_as_dict
+from judges.reports.read import is_shown
 
 _SCRIPT = Path(__file__).with_name("recompute.py")
 # Words and keys of this installation, which are no figures.
@@ -41,13 +42,14 @@ def figures_only(result: dict[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in result.items() if name != "project"}, "judges": judges}
 
 
-def bundle(report: AlignmentReport) -> bytes:
-    """A ZIP with the report, its evidence, the ratings as a table, and the script that works every figure out again."""
+def bundle(report: AlignmentReport, shown: Mapping[str, Any]) -> bytes:
+    """A ZIP with the report, its evidence, the ratings as a table, and the script that works every figure out again.
+    shown: the report as the API shows it."""
     evidence = _unpacked(report)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in (
-            ("report.json", _json({**report_as_dict(report), "figures": figures_only(report.result)})),
+            ("report.json", _json({**shown, "figures": figures_only(report.result)})),
             ("evidence.json", gzip.decompress(report.evidence)),
             ("ratings.csv", _ratings(evidence)),
             ("recompute.py", _SCRIPT.read_bytes()),

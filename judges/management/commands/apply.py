@@ -20,14 +20,13 @@ from annotate.files.problems import FileError, Limits, Problems
 from annotate.files.sources import open_source
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import project_named
+from judges.api.certificates_serializers import Applied, of_stored
 from judges.certificates.apply import (
     AppliedBatch,
     StoredBatch,
-    applied_as_dict,
     applied_rows,
     apply_certificate,
     apply_to_pipeline,
-    stored_as_dict,
 )
 
 FORMATS = (".jsonl", ".csv")
@@ -69,10 +68,10 @@ class Command(OneLineCommand):
             }
             if options["pipeline"] is None:
                 batch = apply_certificate(**asked, rows=_rows(options["file"]))
-                found, covered = applied_as_dict(batch), ""
+                found, covered = Applied.show(batch), ""
             else:
                 stored = apply_to_pipeline(**asked, pipeline=options["pipeline"])
-                batch, found, covered = stored.batch, stored_as_dict(stored, with_rows=True), _covered(stored)
+                batch, found, covered = stored.batch, Applied.show(of_stored(stored, with_rows=True)), _covered(stored)
         except Refusal as error:
             raise CommandError(error.message) from error
         if options["format"] == "json":

@@ -11,7 +11,8 @@ from django.core.management.base import CommandError
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.projects.lookup import project_named
-from judges.certificates.gate import gate, gate_as_dict, gate_markdown
+from judges.api.certificates_serializers import Gate
+from judges.certificates.gate import gate, gate_markdown
 
 # Exit codes: a pipeline must tell "no" from "the question makes no sense".
 FAILED, NOT_ASKED = 1, 2
@@ -43,7 +44,7 @@ class Command(OneLineCommand):
         except Refusal as error:
             raise CommandError(error.message, returncode=NOT_ASKED) from error
         if options["format"] == "json":
-            self.stdout.write(json.dumps(gate_as_dict(found), ensure_ascii=False, indent=1, allow_nan=False))
+            self.stdout.write(json.dumps(Gate.show(found), ensure_ascii=False, indent=1, allow_nan=False))
         elif options["format"] == "markdown":
             self.stdout.write(gate_markdown(found))
         elif found.passed:

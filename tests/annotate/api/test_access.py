@@ -145,6 +145,7 @@ def test_roles_of_the_other_project_are_worth_nothing_here(both: Both) -> None:
     assert client_of(both.world.dora).get("/api/projects/desk/members/").status_code == 404
 
 
+QUERY = {"JudgeDiffView": "?older=1&newer=2"}
 VALID: dict[str, dict[str, Any]] = {
     "ClaimsView": {"op": "drop", "claim": 0},
     "EndpointView": {"concurrency": 2},
@@ -192,9 +193,9 @@ def test_an_object_of_another_project_is_not_there(both: Both, route: Route) -> 
     foreign = {**both.foreign, "slug": "desk", "token_id": token[:15]}
     headers = {"If-Match": "1", "Idempotency-Key": "5f0c1fb0-0d63-4f0a-9a55-2f1f0ad1e5f1"}
     for method in route.methods:
-        body = VALID.get(route.view.__name__)
-        hidden = ask(client, method, route.url(foreign), body, **headers)
-        nothing = ask(client, method, route.url({**foreign, **absent}), body, **headers)
+        body, query = VALID.get(route.view.__name__), QUERY.get(route.view.__name__, "")
+        hidden = ask(client, method, route.url(foreign) + query, body, **headers)
+        nothing = ask(client, method, route.url({**foreign, **absent}) + query, body, **headers)
         assert (hidden.status_code, nothing.status_code) == (404, 404), (method, hidden.content, nothing.content)
         # Words may repeat the number that was asked for, and nothing else.
         assert hidden.content.replace(b"77", b"999999999") == nothing.content

@@ -20,7 +20,8 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Project, User
 from annotate.projects.criteria import add_criteria
 from annotate.projects.write import set_member
-from judges.certificates.apply import MAX_SCORES, AppliedBatch, applied_as_dict, applied_rows, apply_certificate
+from judges.api.certificates_serializers import Applied
+from judges.certificates.apply import MAX_SCORES, AppliedBatch, applied_rows, apply_certificate
 from judges.certificates.gate import gate
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Certificate, Look
@@ -68,7 +69,7 @@ def test_look_certify_gate_apply(project: Project, certificate: Certificate) -> 
     low = certificate.look.result["kappa"]["low"]
     assert gate(project=project, criterion_key="grade", judge_name="judge", min_kappa=low).passed
     rows = new_scores()
-    found = applied_as_dict(apply(project, rows))
+    found = Applied.show(apply(project, rows))
     result = certificate.look.result
     assert (found["certificate"], found["scores"], found["samples"]) == (1, 300, 150)
 
@@ -128,28 +129,28 @@ def test_the_region_as_certified(project: Project, certificate: Certificate) -> 
     look = certificate.look
     region = {**look.result["region"], "distance": 0.75, "reason": None}
     Look.objects.filter(pk=look.pk).update(result={**look.result, "region": region})
-    found = applied_as_dict(apply(project, rows))
+    found = Applied.show(apply(project, rows))
     expected = [abs(row["score"] - look.result["threshold"]) >= 0.75 for row in rows]
     assert [one["in_region"] for one in found["results"]] == expected
     assert found["region"] == {"distance": 0.75, "risk": 0.05, "inside": sum(expected), "reason": None}
     none = {**region, "distance": None, "reason": remark("no_distance")}
     Look.objects.filter(pk=look.pk).update(result={**look.result, "region": none})
-    found = applied_as_dict(apply(project, rows))
+    found = Applied.show(apply(project, rows))
     assert {one["in_region"] for one in found["results"]} == {None}
     assert (found["region"]["inside"], found["region"]["reason"]) == (None, remark("no_distance"))
 
 
 def test_scores_without_a_sample_stand_alone(project: Project, certificate: Certificate) -> None:
     rows = [{"sample": f"new{place // 10}", "score": float(place // 10)} for place in range(-100, 200)]
-    together = applied_as_dict(apply(project, rows))
-    alone = applied_as_dict(apply(project, [{"score": row["score"]} for row in rows]))
+    together = Applied.show(apply(project, rows))
+    alone = Applied.show(apply(project, [{"score": row["score"]} for row in rows]))
     assert (together["samples"], alone["samples"]) == (30, 300)
     assert alone["pass_rate"]["value"] == together["pass_rate"]["value"]
     width = [found["pass_rate"]["high"] - found["pass_rate"]["low"] for found in (together, alone)]
     assert width[0] > 2 * width[1]
     # Some of them: each without one is its own.
     mixed = [{"score": 0.5}, {"sample": "a", "score": 1}, {"sample": None, "score": 2}, {"sample": "a", "score": 3}]
-    assert applied_as_dict(apply(project, mixed))["samples"] == 3
+    assert Applied.show(apply(project, mixed))["samples"] == 3
 
 
 def test_scores_of_test_samples_share_their_cluster(project: Project, certificate: Certificate) -> None:
@@ -161,14 +162,14 @@ def test_scores_of_test_samples_share_their_cluster(project: Project, certificat
 
 def test_the_same_again_is_the_same(project: Project, certificate: Certificate) -> None:
     rows = new_scores(20)
-    assert applied_as_dict(apply(project, rows)) == applied_as_dict(apply(project, rows))
+    assert Applied.show(apply(project, rows)) == Applied.show(apply(project, rows))
 
 
 def test_without_signal_nothing_is_corrected() -> None:
     project = noisy_project("weak", noise=50)
     look = look_at_test(criterion=project.criteria.get(), judge_name="judge")
     issue_certificate(look=look)
-    found = applied_as_dict(apply(project, new_scores(60)))
+    found = Applied.show(apply(project, new_scores(60)))
     assert found["corrected_pass_rate"]["value"] is None
     assert found["corrected_pass_rate"]["reason"] in (remark("no_signal"), remark("no_better_than_chance"))
     assert found["pass_rate"]["value"] is not None
@@ -188,7 +189,7 @@ def test_a_judge_that_answers_with_labels() -> None:
     said = [(name, unit, str(1 + round(4 * score))) for name, unit, score in scores_like(samples)]
     add_judge(project, "judge", samples, said, dimension="grade")
     issue_certificate(look=look_at_test(criterion=project.criteria.get(key="grade"), judge_name="judge"))
-    found = applied_as_dict(apply(project, [{"label": "5"}, {"label": 2, "sample": "x"}]))
+    found = Applied.show(apply(project, [{"label": "5"}, {"label": 2, "sample": "x"}]))
     assert [(one["label"], one["passes"], one["probability"]) for one in found["results"]] == [
         (5, True, None),
         (2, False, None),
@@ -276,7 +277,7 @@ def test_by_api(project: Project, certificate: Certificate) -> None:
     reviewer = client_of(User.objects.get(username="reviewer"))
     reply = reviewer.post(url, asked, format="json")
     assert reply.status_code == 200
-    assert reply.json() == json.loads(json.dumps(applied_as_dict(apply(project, asked["scores"]))))
+    assert reply.json() == json.loads(json.dumps(Applied.show(apply(project, asked["scores"]))))
     assert client_of(User.objects.get(username="annotator")).post(url, asked, format="json").status_code == 403
     wrong = reviewer.post(url, {**asked, "scores": [{"score": "x"}]}, format="json")
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "bad_scores")
@@ -328,7 +329,7 @@ def run(*arguments: Any) -> str:
 
 def test_command(project: Project, certificate: Certificate, tmp_path: Path) -> None:
     rows = new_scores(40)
-    expected = applied_as_dict(apply(project, rows))
+    expected = Applied.show(apply(project, rows))
     lines = tmp_path / "scores.jsonl"
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
     table = tmp_path / "scores.csv"

@@ -18,7 +18,8 @@ from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Project, User
 from annotate.projects.write import set_member
-from judges.certificates.apply import applied_as_dict, apply_certificate, apply_to_pipeline, stored_as_dict
+from judges.api.certificates_serializers import Applied, of_stored
+from judges.certificates.apply import apply_certificate, apply_to_pipeline
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Score
 from tests.annotate.api.conftest import client_of
@@ -60,7 +61,7 @@ def project(_project: Project, db: None) -> Project:
 def apply(project: Project, pipeline: str = "v7", user: str | None = None) -> dict[str, Any]:
     asker = None if user is None else User.objects.get(username=user)
     found = apply_to_pipeline(project=project, criterion_key="grade", judge_name="judge", pipeline=pipeline, user=asker)
-    return stored_as_dict(found, with_rows=True)
+    return Applied.show(of_stored(found, with_rows=True))
 
 
 def ask(who: str, **change: Any) -> Any:
@@ -85,7 +86,7 @@ def test_it_is_what_comes_of_the_scores_themselves(project: Project) -> None:
     stored = Score.objects.filter(sample__pipeline_version="v7", status="ok").order_by("sample__external_id")
     rows = [{"sample": score.sample.external_id, "score": score.number} for score in stored.select_related("sample")]
     given = apply_certificate(project=project, criterion_key="grade", judge_name="judge", rows=rows)
-    expected, found = applied_as_dict(given), apply(project)
+    expected, found = Applied.show(given), apply(project)
     for name in ("pass_rate", "corrected_pass_rate", "scores", "samples", "threshold", "certificate", "region"):
         assert found[name] == expected[name], name
     assert [{name: value for name, value in row.items() if name != "unit"} for row in found["results"]] == (

@@ -16,9 +16,10 @@ from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict
 from annotate.models import Criterion, Label, Project, Sample, Task, User
 from annotate.projects.write import set_member
+from judges.api import certificates_serializers as shapes
 from judges.certificates.apply import apply_certificate
-from judges.certificates.drift_read import drift_as_dict, drift_of, drift_sentence
-from judges.certificates.gate import gate, gate_as_dict, gate_markdown
+from judges.certificates.drift_read import drift_of, drift_sentence
+from judges.certificates.gate import gate, gate_markdown
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.core import scores_read as scores
 from judges.models import Certificate, Look
@@ -118,7 +119,7 @@ def test_an_alarm_is_dated_and_fails_the_gate(grade: Criterion, certificate: Cer
     assert found.code == "drift"
     day = f"{drift.alarm:%-d %b %Y}"
     assert found.sentence.startswith(f"Certificate 1 no longer holds. Since {day} it is shown that the judge errs more")
-    assert gate_as_dict(found)["drift"]["alarm"] == drift.alarm.isoformat()
+    assert shapes.Gate.show(found)["drift"]["alarm"] == drift.alarm.isoformat()
     assert gate_markdown(found).count("errs more often") == 1
     with pytest.raises(Conflict) as refusal:
         apply_certificate(project=grade.project, criterion_key="grade", judge_name="good", rows=[{"score": 0.5}])
@@ -199,7 +200,7 @@ def test_what_was_chosen_one_by_one_is_left_out(grade: Criterion, certificate: C
     Label.objects.filter(criterion=grade, task__isnull=False).update(updated_at=timezone.now())
     drift = drift_of(certificate)
     assert (drift.units, drift.chosen) == (1, 1)
-    assert drift_as_dict(drift)["chosen_by_score"] == 1
+    assert shapes.Drift.show(drift)["chosen_by_score"] == 1
 
 
 def test_a_judge_that_answers_with_labels(project: Project, grade: Criterion, samples: dict[str, Sample]) -> None:

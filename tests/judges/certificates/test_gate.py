@@ -15,8 +15,9 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Label, Project, Sample, User
 from annotate.projects.criteria import add_criteria
 from annotate.projects.write import set_member
+from judges.api import certificates_serializers as shapes
 from judges.certificates.gate import gate, gate_markdown
-from judges.certificates.write import certificate_as_dict, issue_certificate, look_at_test
+from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Certificate, JudgeVersion, Look
 from judges.reports.evidence import align
 from tests.annotate.api.conftest import client_of
@@ -160,7 +161,7 @@ def test_certified_for_several_things(project: Project, samples: dict[str, Sampl
 
 def test_a_certificate_says_everything(grade: Criterion) -> None:
     certificate = issue_certificate(look=look_at_test(criterion=grade, judge_name="good"))
-    said, result = certificate_as_dict(certificate), certificate.look.result
+    said, result = shapes.Certificate.show(certificate), certificate.look.result
     assert set(said) == {
         "number", "criterion", "criterion_version", "judge", "judge_version", "judge_hash", "dimension",
         "label_fingerprint", "look", "level", "threshold", "higher_is_better", "calibrator", "cutpoints", "region",

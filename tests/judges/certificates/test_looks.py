@@ -16,7 +16,8 @@ from alignment.report import Judged, looked, reference_of
 from annotate.core.errors import Conflict
 from annotate.models import Criterion, Project
 from frontend.reports.looks import calibrator_in_words, looks_context, percent_of, region_in_words
-from judges.certificates.write import look_as_dict, look_at_test
+from judges.api import certificates_serializers as shapes
+from judges.certificates.write import look_at_test
 from judges.models import Look
 from judges.reports.evidence import full_evidence
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
@@ -179,7 +180,7 @@ def test_a_look_keeps_its_samples() -> None:
     counted = np.sum(list(look.samples["test"].values()), axis=0)
     (tn, fp), (fn, tp) = look.result["confusion"]
     assert counted.tolist() == [tn, fp, fn, tp]
-    assert "samples" not in look_as_dict(look)
+    assert "samples" not in shapes.Look.show(look)
 
 
 def test_a_judge_that_answers_with_labels() -> None:

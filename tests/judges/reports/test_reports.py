@@ -9,8 +9,9 @@ import pytest
 from django.utils import timezone
 
 from annotate.models import Criterion, Label, Project, Task, User, Verdict
+from judges.api.reports_serializers import Report
 from judges.models import AlignmentReport, Judge
-from judges.reports.read import data_version, one_report, report_as_dict, report_state
+from judges.reports.read import data_version, one_report, report_state
 from judges.reports.write import basis_of, build_report, freeze_report
 from tests.annotate.factories import finish, make_sample, make_world
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
@@ -60,7 +61,7 @@ def test_numbers_run_through_the_project(project: Project, first: AlignmentRepor
 
 
 def test_a_report_is_whole(grade: Criterion, first: AlignmentReport) -> None:
-    report = report_as_dict(first)
+    report = Report.show(first)
     assert set(report) == {
         "number", "criterion", "criterion_version", "fingerprint", "created_at", "parameters", "result",
     }  # fmt: skip

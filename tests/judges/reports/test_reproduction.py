@@ -22,6 +22,7 @@ from django.core.management import CommandError, call_command
 from alignment import krippendorff_alpha
 from alignment.report import Before, Evidence, differences, evidence_as_dict, evidence_from_dict
 from annotate.models import Label
+from judges.api.reports_serializers import Report
 from judges.models import AlignmentReport
 from judges.reports.evidence import full_evidence
 from judges.reports.reproduction import bundle, reproduce
@@ -99,7 +100,7 @@ def test_a_figure_that_was_changed_is_found(report: AlignmentReport) -> None:
 
 
 def test_the_download_recomputes_itself_without_django_or_database(report: AlignmentReport, tmp_path: Path) -> None:
-    with zipfile.ZipFile(io.BytesIO(bundle(report))) as archive:
+    with zipfile.ZipFile(io.BytesIO(bundle(report, Report.show(report)))) as archive:
         archive.extractall(tmp_path)
     ratings = list(csv.DictReader((tmp_path / "ratings.csv").read_text(encoding="utf-8").splitlines()))
     assert len(ratings) == 64
@@ -125,7 +126,7 @@ def _recompute(folder: Path) -> tuple[int, str, str]:
 def test_the_notebook_runs_in_a_download(
     report: AlignmentReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with zipfile.ZipFile(io.BytesIO(bundle(report))) as archive:
+    with zipfile.ZipFile(io.BytesIO(bundle(report, Report.show(report)))) as archive:
         archive.extractall(tmp_path)
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")

@@ -1,0 +1,231 @@
+"""What the API takes and replies about the locked test half: looks, certificates, the gate, and applying one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from annotate.api.batches_serializers import Estimate
+from annotate.api.serializers import Checked, FreeObject, Moment, Of, Remark, Shape, Stored, Text, Value, Whole, With
+from annotate.core.scales import as_number
+from judges import models
+from judges.certificates import apply, gate
+from judges.certificates.drift_read import Drift as Watched
+from judges.certificates.drift_read import drift_sentence
+
+_DIMENSION = "What it measures, if it was certified for several things."
+
+
+class LookRequest(Shape, required="criterion judge"):
+    criterion = Text()
+    judge = Text()
+    dimension = Text(allow_null=True)
+
+
+class Look(
+    Shape,
+    of=models.Look,
+    shows="id number criterion criterion_version judge judge_version dimension level fingerprint result created_at "
+    "created_by",
+):
+    number = Of("The how-many-eth of this judge on this criterion.")
+    criterion = s.CharField(source="criterion.key")
+    criterion_version = s.IntegerField(source="criterion.version")
+    judge = s.CharField(source="judge.name")
+    judge_version = s.CharField(source="version.label")
+    level = Of("Of its intervals: what earlier looks have left.")
+    fingerprint = Of("Of what it rests on.")
+    result = FreeObject(help_text="What it showed (docs/statistics.md).")
+    created_at = Moment()
+    created_by = s.CharField(source="created_by.username", allow_null=True)
+
+
+class Looks(Shape):
+    results = Look(many=True)
+
+
+class CertificateRequest(Shape):
+    look = Whole()
+
+
+class CertifiedRegion(Shape):
+    distance = s.FloatField(allow_null=True, help_text="From the threshold; null: it may decide none alone.")
+    risk = s.FloatField(help_text="The certified share of wrong decisions in it, at most.")
+    confidence = s.FloatField()
+    reason = Remark(allow_null=True)
+
+
+class Certificate(
+    Shape,
+    of=models.Certificate,
+    shows="number criterion criterion_version judge judge_version judge_hash dimension label_fingerprint look level "
+    "threshold higher_is_better calibrator cutpoints region kappa tpr tnr confusion error trust created_at created_by",
+):
+    criterion = s.CharField(source="look.criterion.key")
+    criterion_version = s.IntegerField(source="look.criterion.version")
+    judge = s.CharField(source="look.judge.name")
+    judge_version = s.CharField(source="look.version.label")
+    dimension = s.CharField(source="look.dimension")
+    label_fingerprint = s.CharField(source="look.fingerprint")
+    look = s.IntegerField(source="look.number")
+    level = s.FloatField(source="look.level")
+    threshold = s.FloatField(source="look.result.threshold", allow_null=True)
+    higher_is_better = s.BooleanField(source="look.judge.higher_is_better")
+    calibrator = FreeObject(source="look.result.calibrated.calibrator", allow_null=True)
+    cutpoints = FreeObject(source="look.result.cutpoints.calibrator", allow_null=True)
+    region = CertifiedRegion(source="look.result.region")
+    kappa = Estimate(source="look.result.kappa")
+    tpr = Estimate(source="look.result.tpr")
+    tnr = Estimate(source="look.result.tnr")
+    confusion = s.ListField(
+        source="look.result.confusion", child=s.ListField(child=s.IntegerField()), help_text="[[tn, fp], [fn, tp]]"
+    )
+    error = Estimate(source="look.result.error", help_text="The share of wrong decisions.")
+    trust = FreeObject(source="look.result.trust", help_text="The verdict, and why.")
+    created_at = Moment()
+    created_by = s.CharField(source="created_by.username", allow_null=True)
+
+
+class Certificates(Shape):
+    results = Certificate(many=True)
+
+
+class Drift(Shape, of=Watched, shows="certified_error units samples error alarm chosen_by_score sentence"):
+    certified_error = Of("The upper bound of that on test; null: it can't be watched.", source="certified")
+    units = Of("That people audited since.")
+    error = Estimate(allow_null=True, help_text="The share of wrong decisions so far.")
+    alarm = Moment(allow_null=True, help_text="When it was shown that the judge errs more often than certified.")
+    chosen_by_score = Of("Samples left out because they were chosen by their scores.", source="chosen")
+    sentence = s.CharField()
+
+    def get_sentence(self, drift: Watched) -> str:
+        return drift_sentence(drift)
+
+
+class Bar(Checked, s.FloatField):
+    code = "bad_min_kappa"
+    says = "%(field)s: a number from -1 to 1."
+
+    def to_internal_value(self, value: Any) -> float:
+        number = as_number(value)
+        if number is None:
+            raise self.refused()
+        return number
+
+
+class GateAsked(Shape, required="criterion judge min_kappa"):
+    criterion = Text(help_text="Key of a criterion.")
+    judge = Text(help_text="The name of one judge.")
+    min_kappa = Bar(help_text="The bar, from -1 to 1.")
+    dimension = Text(empty=True, help_text=_DIMENSION)
+
+
+class Gate(Shape, of=gate.Gate, shows="passed code reason criterion judge min_kappa certificate drift"):
+    code = Of("passed, or why not in a word.")
+    reason = Of("The same for people.", source="sentence")
+    certificate = Certificate(allow_null=True)
+    drift = Drift(allow_null=True)
+
+
+class NewScore(Shape, required=""):
+    sample = s.CharField(allow_null=True, help_text="Its sample's own id; one without stands alone.")
+    score = s.FloatField()
+    label = Value(help_text="In place of a score, for a judge that answers with labels.")  # type: ignore[assignment]
+
+
+class Application(Shape, required="criterion judge"):
+    criterion = Text(help_text="Its key.")
+    judge = Text(help_text="Its name.")
+    dimension = Text(allow_null=True, help_text=_DIMENSION)
+    scores = NewScore(many=True)
+    pipeline = Text(help_text="In place of scores: the stored ones of this version's samples.")
+
+
+class ProbabilitiesUsed(Shape):
+    method = s.CharField(source="calibrator.method", allow_null=True, help_text="platt or isotonic")
+    reason = Remark(allow_null=True, help_text="Why there are no probabilities.")
+
+
+class GradesUsed(Shape):
+    reason = Remark(allow_null=True, help_text="Why there are no grades.")
+
+
+class RegionUsed(Shape):
+    distance = s.FloatField(allow_null=True, help_text="From the threshold.")
+    risk = s.FloatField(help_text="The certified share of wrong decisions in it, at most.")
+    inside = s.IntegerField(allow_null=True, help_text="How many of the scores lie in it.")
+    reason = Remark(allow_null=True, help_text="Why there is no region.")
+
+
+class AppliedScore(Stored):
+    sample = s.CharField(allow_null=True)
+    unit = s.CharField(required=False, help_text="Of a stored score.")
+    score = s.FloatField(required=False)
+    label = Value(required=False)  # type: ignore[assignment]
+    passes = s.BooleanField()
+    probability = s.FloatField(allow_null=True, help_text="That people would pass it.")
+    grade = Value(allow_null=True, help_text="The criterion's level that the score stands for.")
+    in_region = s.BooleanField(allow_null=True, help_text="Whether the judge may decide it alone.")
+
+
+class Coverage(Shape, of=apply.Coverage, shows="samples samples_scored units scored failed"):
+    samples = Of("Of the version.")
+    samples_scored = Of("Those with a score.")
+    units = Of("Of the criterion's kind, in all of its samples.")
+    scored = Of("Units with a score.")
+    failed = Of("Units whose score failed, by its status.")
+
+
+class Applied(Shape):
+    certificate = s.IntegerField(source="certificate.number", help_text="Its number.")
+    criterion = s.CharField(source="certificate.look.criterion.key")
+    criterion_version = s.IntegerField(source="certificate.look.criterion.version")
+    judge = s.CharField(source="certificate.look.judge.name")
+    judge_version = s.CharField(source="certificate.look.version.label")
+    dimension = s.CharField(source="certificate.look.dimension")
+    threshold = s.FloatField(source="certificate.look.result.threshold", allow_null=True)
+    level = s.FloatField(
+        source="certificate.look.level", help_text="Of all intervals: what the look that was certified had left."
+    )
+    scores = s.IntegerField()
+    samples = s.IntegerField(
+        source="found.rate.judged.clusters", help_text="How many there are, each score without one counted for itself."
+    )
+    pass_rate = Estimate(source="found.rate.judged", help_text="The share that the judge passes.")
+    corrected_pass_rate = Estimate(
+        source="found.rate.rate", help_text="The share that people would pass: Rogan-Gladen."
+    )
+    tpr = Estimate(source="found.rate.tpr")
+    tnr = Estimate(source="found.rate.tnr")
+    signal = Estimate(
+        source="found.rate.signal", help_text="TPR + TNR - 1; when its interval holds 0, nothing can be corrected."
+    )
+    caveat = Remark(
+        source="found.caveat", allow_null=True, help_text="What to know about intervals from so few samples."
+    )
+    probability = ProbabilitiesUsed(source="certificate.look.result.calibrated")
+    grade = GradesUsed(source="certificate.look.result.cutpoints")
+    region = RegionUsed()
+    results = AppliedScore(many=True, help_text="One for each score, in the order given.")
+    pipeline = s.CharField(required=False, help_text="Of stored scores.")
+    coverage = Coverage(required=False, help_text="Of stored scores.")
+    held_back = s.IntegerField(required=False, help_text="Of stored scores: how many `results` leaves out.")
+
+    def get_scores(self, batch: apply.AppliedBatch) -> int:
+        return len(batch.scores)
+
+    def get_region(self, batch: apply.AppliedBatch) -> dict[str, Any]:
+        inside = batch.found.in_region
+        return {**batch.certificate.look.result["region"], "inside": None if inside is None else int(inside.sum())}
+
+    def get_results(self, batch: apply.AppliedBatch) -> list[dict[str, Any]]:
+        return apply.applied_rows(batch)
+
+
+def of_stored(found: apply.StoredBatch, *, with_rows: bool) -> With:
+    """What is `Applied`. with_rows: what came of each score too, except of samples that whoever asks still has to
+    label; `held_back` counts those that are left out."""
+    rows = [row for row in apply.applied_rows(found.batch) if row["sample"] not in found.blind] if with_rows else []
+    left_out = len(found.batch.scores) - len(rows)
+    return With(found.batch, results=rows, pipeline=found.pipeline, coverage=found.coverage, held_back=left_out)
