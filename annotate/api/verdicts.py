@@ -13,10 +13,10 @@ from annotate.core.errors import Invalid
 from annotate.core.permissions import may
 from annotate.models import Criterion, Verdict
 from annotate.verdicts.adjudication import accept_agreed, accept_probable, approve, decide, mark_read, send_back
-from annotate.verdicts.disputes_read import dispute_of, require_unblind
+from annotate.verdicts.disputes_read import one_dispute
 from annotate.verdicts.lessons_read import Lessons
 from annotate.verdicts.proposals_read import FEWEST_VOTES, Preview, agreed, probable
-from annotate.verdicts.read import ORDERS, Queue, one_verdict
+from annotate.verdicts.read import ORDERS, Queue
 
 _POSTERIOR = 0.95
 
@@ -38,7 +38,7 @@ class DisputesView(ProjectAPIView):
             raise Invalid("names_hidden", _("Who said what is hidden in this project."))
         return Queue(
             self.project,
-            self.user,
+            reader=self.user,
             criterion=asked.get("criterion", ""),
             batch=asked.get("batch"),
             state=asked.get("state") or "",
@@ -60,10 +60,8 @@ class DisputeView(ProjectAPIView):
         one that was counted any more; `changes` says what reopened a decision. 409 when you have the sample to label
         yourself and did not submit it yet.
         """
-        verdict = one_verdict(self.project, verdict_id)
-        require_unblind(self.user, verdict.sample)
-        found = dispute_of(self.project, verdict)
-        return With(verdict, labels=found.labels, changes=found.changes, history=found.history)
+        found = one_dispute(self.project, verdict_id, reader=self.user, named=self.project.show_names)
+        return With(found.verdict, labels=found.labels, changes=found.changes, history=found.history)
 
     @answers(shapes.Verdict, takes=shapes.Decision, headers=[IF_MATCH])
     def put(self, request: Request, data: dict[str, Any], slug: str, verdict_id: int) -> Verdict:
@@ -134,7 +132,7 @@ class AcceptView(ProjectAPIView):
     def _preview(self, method: str, data: dict[str, Any]) -> dict[str, Any]:
         criterion = self._criterion(method, data)
         key = criterion.key if criterion else ""
-        queue = Queue(self.project, self.user, criterion=key, batch=data.get("batch"))
+        queue = Queue(self.project, reader=self.user, criterion=key, batch=data.get("batch"))
         if criterion is not None and method == "dawid_skene":
             return _shown(probable(queue, criterion, posterior=data.get("posterior", _POSTERIOR)))
         return _shown(agreed(queue, agreement=data.get("agreement"), votes=data.get("votes", FEWEST_VOTES)))

@@ -20,6 +20,7 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate.core.blindness import require_unblind
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.core.scales import Value, normalise
 from annotate.core.texts import MAX_COMMENT, is_storable
@@ -27,7 +28,7 @@ from annotate.core.trail import note
 from annotate.models import Criterion, LessonRead, Project, Task, User, Verdict
 from annotate.models.label import RULED_METHODS, VerdictMethod, VerdictState
 from annotate.tasks.write import return_task
-from annotate.verdicts.disputes_read import people_of, require_unblind, side_by_side
+from annotate.verdicts.disputes_read import one_dispute
 from annotate.verdicts.lessons_read import own_revisions
 from annotate.verdicts.proposals_read import (
     MOST_AT_ONCE,
@@ -38,7 +39,7 @@ from annotate.verdicts.proposals_read import (
     check_votes,
     probable,
 )
-from annotate.verdicts.read import Queue, one_verdict
+from annotate.verdicts.read import Queue
 
 
 def decide(
@@ -141,10 +142,8 @@ def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str,
     Raises Http404, Conflict (the reviewer still has the sample to label, or the task can't be returned, or asks an
     earlier version of the criterion), Invalid.
     """
-    verdict = one_verdict(project, verdict_id)
-    require_unblind(reviewer, verdict.sample)
-    said = side_by_side(verdict, people_of(verdict.sample, named=False))
-    one = next((one for one in said if one.letter == letter), None)
+    dispute = one_dispute(project, verdict_id, reader=reviewer, named=False)
+    one = next((one for one in dispute.labels if one.letter == letter), None)
     if one is None:
         raise Invalid("unknown_annotator", _("Choose whose label goes back."))
     if one.task_id is None:
@@ -156,7 +155,7 @@ def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str,
                 "This label was carried over; the task in which it was given asks an earlier version of “%(name)s”. "
                 "Decide the unit yourself, or have an admin put the sample in a batch that asks version %(version)d."
             )
-            % {"name": verdict.criterion.name, "version": verdict.criterion.version},
+            % {"name": dispute.verdict.criterion.name, "version": dispute.verdict.criterion.version},
         )
     return return_task(actor=reviewer, project=project, task_id=one.task_id, message=message)
 
@@ -189,7 +188,7 @@ def accept_agreed(
     reason = given_reason(reason)
     agreement, votes = check_agreement(agreement), check_votes(votes)
     looked_at = check_seen(seen)
-    queue = Queue(project, reviewer)
+    queue = Queue(project, reader=reviewer)
     with transaction.atomic():
         _lock(project, looked_at)
         preview = agreed(queue, agreement=agreement, votes=votes, only=[one[0] for one in looked_at])
@@ -214,7 +213,7 @@ def accept_probable(
     posterior = check_posterior(posterior)
     reason = "" if reason == "" else given_reason(reason)
     looked_at = check_seen(seen)
-    queue = Queue(project, reviewer)
+    queue = Queue(project, reader=reviewer)
     # Worked out before anything is locked, since it reads all labels. Whatever votes change in between change the
     # revision of their unit.
     found = probable(queue, criterion, posterior=posterior, only=[one[0] for one in looked_at])

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Min
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import still_to_label, why_held_back
-from annotate.core.errors import Conflict
+from annotate.core.blindness import Reader
 from annotate.core.units import unit_sort_key
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
-from annotate.models import BatchCriterion, Label, Project, Sample, User, Verdict, VerdictEvent
+from annotate.models import BatchCriterion, Label, Project, Sample, Verdict, VerdictEvent
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, TaskStatus
 from annotate.models.label import VerdictState
+from annotate.verdicts.read import one_verdict
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Said:
     may_return: bool = False
 
 
-def side_by_side(verdict: Verdict, people: People) -> list[Said]:
+def _side_by_side(verdict: Verdict, people: People) -> list[Said]:
     """The labels that the verdict rests on, as they are now, and those who could not tell; by letter."""
     ids = [vote["label"] for vote in verdict.votes]
     with_task = Label.objects.select_related("rater", "task__batch")
@@ -160,7 +161,7 @@ class Change:
     after: Any
 
 
-def changes_since_decision(verdict: Verdict, people: People) -> list[Change]:
+def _changes_since_decision(verdict: Verdict, people: People) -> list[Change]:
     """What reopened a verdict. Empty when it isn't reopened, or was decided before this was recorded."""
     if verdict.state != VerdictState.REOPENED or verdict.decided_votes is None:
         return []
@@ -179,7 +180,7 @@ def changes_since_decision(verdict: Verdict, people: People) -> list[Change]:
     ]
 
 
-def history(verdict: Verdict) -> list[VerdictEvent]:
+def _history(verdict: Verdict) -> list[VerdictEvent]:
     """Every state the verdict had, the latest first."""
     return list(VerdictEvent.objects.filter(verdict=verdict).select_related("actor").order_by("-revision", "-id"))
 
@@ -196,7 +197,7 @@ class OtherUnit:
     version: int | None
 
 
-def rest_of_sample(verdict: Verdict, people: People) -> list[OtherUnit]:
+def _rest_of_sample(verdict: Verdict, people: People) -> list[OtherUnit]:
     """All that people said about the sample but what is on the page: first this unit on other criteria."""
     rows: dict[tuple[str, int], OtherUnit] = {}
     labels = latest_per_rater(
@@ -233,24 +234,33 @@ def rest_of_sample(verdict: Verdict, people: People) -> list[OtherUnit]:
     return [rows[key] for key in order]
 
 
-def require_unblind(user: User, sample: Sample) -> None:
-    """Who has the sample to label themselves doesn't see what others said about it, whatever their role.
-
-    Raises Conflict.
-    """
-    if still_to_label(user, sample):
-        raise Conflict("still_to_label", why_held_back())
-
-
 @dataclass(frozen=True)
 class Dispute:
-    """A unit as a reviewer decides it. changes: what reopened it. history: every state, the latest first."""
+    """A unit as a reviewer decides it, each part read when it is asked for. changes: what reopened it. history: every
+    state, the latest first. rest: what else was said about the sample."""
 
-    labels: list[Said]
-    changes: list[Change]
-    history: list[VerdictEvent]
+    verdict: Verdict
+    people: People
+
+    @cached_property
+    def labels(self) -> list[Said]:
+        return _side_by_side(self.verdict, self.people)
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        return _changes_since_decision(self.verdict, self.people)
+
+    @cached_property
+    def history(self) -> list[VerdictEvent]:
+        return _history(self.verdict)
+
+    @cached_property
+    def rest(self) -> list[OtherUnit]:
+        return _rest_of_sample(self.verdict, self.people)
 
 
-def dispute_of(project: Project, verdict: Verdict) -> Dispute:
-    people = people_of(verdict.sample, named=project.show_names)
-    return Dispute(side_by_side(verdict, people), changes_since_decision(verdict, people), history(verdict))
+def one_dispute(project: Project, verdict_id: int, *, reader: Reader, named: bool) -> Dispute:
+    """named: people by their names, where the reader may see them. Raises Http404, and Conflict while the reader still
+    has the sample to label."""
+    verdict = one_verdict(project, verdict_id, reader=reader)
+    return Dispute(verdict, people_of(verdict.sample, named=named))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, overload
 
@@ -19,10 +19,10 @@ from django.db.models import Count, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import STILL_TO_LABEL
+from annotate.core.blindness import STILL_TO_LABEL, Reader, parameters, require_unblind
 from annotate.labels.read import IS_LATEST, OF_BATCH
-from annotate.models import Criterion, Label, Project, User, Verdict
-from annotate.models.batch import OPEN_TASK_STATUSES, OPEN_TASK_STATUSES_SQL, RUNNING_BATCH_STATUSES
+from annotate.models import Criterion, Label, Project, Verdict
+from annotate.models.batch import OPEN_TASK_STATUSES_SQL
 from annotate.models.label import DECIDED_METHODS, RULED_METHODS, VerdictMethod, VerdictState
 
 # "matters": the samples with the most to decide first, and among those the ones whose votes split most evenly.
@@ -139,14 +139,15 @@ class Disputed(NamedTuple):
 
 @dataclass(frozen=True)
 class Queue:
-    """What waits for this reviewer, in order; a slice of it is a list of verdicts.
+    """What waits for the reader, in order, without samples that they have to label themselves; a slice of it is a list
+    of verdicts.
 
     criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing. annotator: a rater's name, only
     what they voted on. Of `agreed`, share: only so many of them, drawn with the seed.
     """
 
     project: Project
-    user: User
+    reader: Reader = field(kw_only=True)
     criterion: str = ""
     batch: int | None = None
     state: str = ""
@@ -235,9 +236,7 @@ class Queue:
     def _rows(self, sql: str, **given: Any) -> list[tuple[Any, ...]]:
         values = {
             "project": self.project.pk,
-            "user": self.user.pk,
-            "open": [status.value for status in OPEN_TASK_STATUSES],
-            "running": [status.value for status in RUNNING_BATCH_STATUSES],
+            **parameters(self.reader),
             "criterion": self.criterion,
             "batch": self.batch,
             "annotator": self.annotator,
@@ -265,7 +264,8 @@ class Queue:
             return cursor.fetchall()
 
 
-def one_verdict(project: Project, verdict_id: int) -> Verdict:
+def one_verdict(project: Project, verdict_id: int, *, reader: Reader) -> Verdict:
+    """Raises Http404, and Conflict while the reader still has the sample to label."""
     verdict = (
         Verdict.objects.select_related("criterion", "sample", "decided_by", "approved_by", "batch")
         .filter(pk=verdict_id, criterion__project=project)
@@ -273,6 +273,7 @@ def one_verdict(project: Project, verdict_id: int) -> Verdict:
     )
     if verdict is None:
         raise Http404(_("There is no such unit to decide."))
+    require_unblind(reader, verdict.sample)
     return verdict
 
 

@@ -68,7 +68,7 @@ def _criterion(page: ProjectPage, given: dict[str, Any]) -> Criterion:
 
 
 def _preview(page: ProjectPage, method: str, given: dict[str, Any]) -> Preview:
-    queue = Queue(page.project, page.user, criterion=given["criterion"])
+    queue = Queue(page.project, reader=page.user, criterion=given["criterion"])
     if method == "dawid_skene":
         return probable(queue, _criterion(page, given), posterior=given["posterior"] / 100)
     return agreed(queue, agreement=given["agreement"] / 100, votes=given["votes"])

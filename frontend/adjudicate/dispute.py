@@ -20,17 +20,7 @@ from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models import Criterion, Verdict
 from annotate.models.label import RULED_METHODS, VerdictState
 from annotate.verdicts.adjudication import approve, decide, send_back
-from annotate.verdicts.disputes_read import (
-    People,
-    Said,
-    changes_since_decision,
-    history,
-    people_of,
-    require_unblind,
-    rest_of_sample,
-    side_by_side,
-)
-from annotate.verdicts.read import one_verdict
+from annotate.verdicts.disputes_read import Dispute, Said, one_dispute
 from frontend.adjudicate.disputes import narrowing
 from frontend.adjudicate.forms import DecisionForm, ReturnForm
 from frontend.base.hotkeys import keys_context
@@ -94,10 +84,10 @@ class Around:
 
 @project_view("adjudicate", get="adjudication.read", post="adjudication.decide")
 def dispute(page: ProjectPage, verdict_id: int) -> HttpResponse:
-    verdict = one_verdict(page.project, verdict_id)
-    if blind := _blind(page, verdict):
-        return blind
-    around = _around(page, verdict)
+    found = _found(page, verdict_id)
+    if isinstance(found, HttpResponse):
+        return found
+    verdict, around = found.verdict, _around(page, found.verdict)
     form = DecisionForm(
         verdict.criterion,
         page.data,
@@ -122,16 +112,16 @@ def dispute(page: ProjectPage, verdict_id: int) -> HttpResponse:
             status = refuse(form, refusal, "value" if refusal.code == "not_an_option" else None)
         else:
             return _onwards(page, verdict, around)
-    return _show(page, verdict, around, form, status=status, stale=stale)
+    return _show(page, found, around, form, status=status, stale=stale)
 
 
 @project_view("adjudicate", post="adjudication.decide")
 def approve_unit(page: ProjectPage, verdict_id: int) -> HttpResponse:
     """Approves what the votes settled by themselves, and on to the next."""
-    verdict = one_verdict(page.project, verdict_id)
-    if blind := _blind(page, verdict):
-        return blind
-    around = _around(page, verdict)
+    found = _found(page, verdict_id)
+    if isinstance(found, HttpResponse):
+        return found
+    verdict, around = found.verdict, _around(page, found.verdict)
     form = DecisionForm(
         verdict.criterion, initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason}
     )
@@ -144,7 +134,7 @@ def approve_unit(page: ProjectPage, verdict_id: int) -> HttpResponse:
             expected_revision=int(given) if given.isascii() and given.isdecimal() and len(given) <= 9 else 0,
         )
     except Stale as refusal:
-        return _show(page, verdict, around, form, status=refusal.status, outdated=True)
+        return _show(page, found, around, form, status=refusal.status, outdated=True)
     except Refusal as refusal:
         messages.error(page.request, refusal.message)
         return HttpResponseRedirect(page.url("dispute", verdict.pk) + around.query)
@@ -154,12 +144,11 @@ def approve_unit(page: ProjectPage, verdict_id: int) -> HttpResponse:
 @project_view("adjudicate", post="adjudication.decide")
 def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
     """Sends somebody's task back with a message; the unit waits for them."""
-    verdict = one_verdict(page.project, verdict_id)
-    if blind := _blind(page, verdict):
-        return blind
-    around = _around(page, verdict)
-    people = people_of(verdict.sample, named=sees_names(page))
-    returnable = _returnable(side_by_side(verdict, people))
+    found = _found(page, verdict_id)
+    if isinstance(found, HttpResponse):
+        return found
+    verdict, around = found.verdict, _around(page, found.verdict)
+    returnable = _returnable(found.labels)
     form = ReturnForm(returnable, page.data)
     status = status_of(form)
     if form.is_valid():
@@ -182,16 +171,16 @@ def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
         verdict.criterion,
         initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason},
     )
-    return _show(page, verdict, around, decision, returning=form, status=status)
+    return _show(page, found, around, decision, returning=form, status=status)
 
 
-def _blind(page: ProjectPage, verdict: Verdict) -> HttpResponse | None:
+def _found(page: ProjectPage, verdict_id: int) -> Dispute | HttpResponse:
+    """Or the page that says to label it first."""
     try:
-        require_unblind(page.user, verdict.sample)
+        return one_dispute(page.project, verdict_id, reader=page.user, named=sees_names(page))
     except Conflict as refusal:
         context = {"title": _("Label it first"), "message": refusal.message, "url": page.url("label")}
         return page.render("adjudicate/dispute_blind.html", context, status=refusal.status)
-    return None
 
 
 def _around(page: ProjectPage, verdict: Verdict) -> Around:
@@ -211,7 +200,7 @@ def _returnable(said: Sequence[Said]) -> list[tuple[str, str]]:
 
 def _show(
     page: ProjectPage,
-    verdict: Verdict,
+    found: Dispute,
     around: Around,
     form: DecisionForm,
     *,
@@ -220,10 +209,8 @@ def _show(
     outdated: bool = False,
     status: int,
 ) -> HttpResponse:
+    verdict, said = found.verdict, found.labels
     sample, criterion = verdict.sample, verdict.criterion
-    named = sees_names(page)
-    people = people_of(sample, named=named)
-    said = side_by_side(verdict, people)
     units = samples_read.units(sample, with_said=False)
     marked = [(view, stretches(view.text, index, said)) for index, view in enumerate(units["context"])]
     title = unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit))
@@ -243,12 +230,12 @@ def _show(
         "has_marks": any(has_marks(pieces) for _view, pieces in marked),
         "labels": [(one, word(criterion.options, one.value)) for one in said],
         "waiting_for": [one.who for one in said if one.returned],
-        "changes": _changes(verdict, people, criterion),
+        "changes": _changes(found),
         "history": [
             (event, word(criterion.options, event.value), event.actor is not None and event.method in RULED_METHODS)
-            for event in history(verdict)
+            for event in found.history
         ],
-        "rest": _rest(verdict, people),
+        "rest": _rest(found),
         "judges": judges_on(verdict) if page.project.show_judges else [],
         "options": [{**o, "chosen": str(o["value"]) == str(chosen)} for o in criterion.options],
         "verdict_word": "" if verdict.value is None else word(criterion.options, verdict.value),
@@ -257,7 +244,7 @@ def _show(
         "batch_over": not returnable and any(one.task_id and not one.returned for one in said),
         "around": around,
         "stale": _stale(stale, criterion),
-        "named": named,
+        "named": sees_names(page),
         "may_name": page.may("adjudication.names") and not page.project.show_names,
         "here": page.url("dispute", verdict.pk) + around.query,
         "outdated": outdated,
@@ -270,7 +257,8 @@ def _show(
     return page.render("adjudicate/dispute.html", context, status=status)
 
 
-def _changes(verdict: Verdict, people: People, criterion: Criterion) -> list[dict[str, Any]]:
+def _changes(found: Dispute) -> list[dict[str, Any]]:
+    criterion = found.verdict.criterion
     return [
         {
             "who": change.who,
@@ -278,12 +266,13 @@ def _changes(verdict: Verdict, people: People, criterion: Criterion) -> list[dic
             "after": "" if change.after is None else word(criterion.options, change.after),
             "same": change.before == change.after,
         }
-        for change in changes_since_decision(verdict, people)
+        for change in found.changes
     ]
 
 
-def _rest(verdict: Verdict, people: People) -> list[dict[str, Any]]:
+def _rest(found: Dispute) -> list[dict[str, Any]]:
     """The other questions about the sample: first this unit on other criteria."""
+    verdict = found.verdict
     return [
         {
             "title": unit_title(other.unit, unit_number(verdict.sample, other.unit)),
@@ -296,7 +285,7 @@ def _rest(verdict: Verdict, people: People) -> list[dict[str, Any]]:
             if other.verdict is None or other.verdict.value is None
             else word(other.options, other.verdict.value),
         }
-        for other in rest_of_sample(verdict, people)
+        for other in found.rest
     ]
 
 

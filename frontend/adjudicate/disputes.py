@@ -61,7 +61,7 @@ class Narrowing:
     def queue(self, page: ProjectPage) -> Queue:
         return Queue(
             page.project,
-            page.user,
+            reader=page.user,
             criterion=self.criterion,
             batch=self.batch,
             state=self.state,
@@ -139,7 +139,7 @@ def disputes(page: ProjectPage) -> HttpResponse:
         "listed": _listed(list(rows)),
         "query": query,
         "page_query": query[1:] + "&" if query else "",
-        "sent_back": 0 if narrowed.state else Queue(page.project, page.user, state="returned").count(),
+        "sent_back": 0 if narrowed.state else Queue(page.project, reader=page.user, state="returned").count(),
         "may_decide": page.may("adjudication.decide"),
         "to_check": narrowed.state == AGREED,
         "approved": _approved(page) if narrowed.state == AGREED else 0,

@@ -24,7 +24,7 @@ from annotate.projects.write import remove_member
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import decide, mark_read, send_back
-from annotate.verdicts.disputes_read import changes_since_decision, people_of, side_by_side
+from annotate.verdicts.disputes_read import Dispute, people_of
 from annotate.verdicts.lessons_read import Lessons
 from annotate.verdicts.ratings_read import labels_before, rating_columns
 from annotate.verdicts.read import Queue
@@ -350,7 +350,7 @@ def test_a_carried_verdict_holds_all_that_one_made_in_the_normal_way_does(labell
     assert (now.state, then.state) == ("reopened", "reopened")
     # Only Ann's vote changed since the decision, in the new version as in the old one.
     shown = [
-        [(one.letter, one.before, one.after) for one in changes_since_decision(v, people_of(v.sample, named=False))]
+        [(one.letter, one.before, one.after) for one in Dispute(v, people_of(v.sample, named=False)).changes]
         for v in (now, then)
     ]
     assert shown[0] == shown[1] == [("A", "no", "yes")]
@@ -375,7 +375,7 @@ def test_a_carried_label_is_not_sent_back_to_the_task_that_asks_the_old_version(
     evolve(labelled, changed(name="Backed"))
     new = Verdict.objects.get(criterion__version=2, sample=old.sample, unit=old.unit)
     people = people_of(new.sample, named=False)
-    assert [one.may_return for one in side_by_side(new, people)] == [False, False]
+    assert [one.may_return for one in Dispute(new, people).labels] == [False, False]
     with pytest.raises(Conflict, match=r"carried over.*a batch that asks version 2"):
         send_back(reviewer=labelled.rita, project=labelled.project, verdict_id=new.pk, letter="A", message="Look.")
     assert not Task.objects.exclude(status="submitted").exists()
@@ -388,7 +388,7 @@ def test_a_label_in_the_task_that_asks_the_new_version_is_sent_back(labelled: Wo
     submit_task(actor=labelled.ben, task_id=task.pk)
     new = Verdict.objects.get(criterion__version=2, sample=task.sample, unit="claim:1")
     assert new.state == "disputed"
-    letter = next(one.letter for one in side_by_side(new, people_of(new.sample, named=False)) if one.may_return)
+    letter = next(one.letter for one in Dispute(new, people_of(new.sample, named=False)).labels if one.may_return)
     sent = send_back(
         reviewer=labelled.rita, project=labelled.project, verdict_id=new.pk, letter=letter, message="Look."
     )
@@ -402,7 +402,7 @@ def test_what_nobody_can_be_asked_about_waits_for_the_reviewers(labelled: World)
     assert (done.asked, done.left, done.batch, done.waiting) == (0, 1, None, 1)
     left = Verdict.objects.get(criterion__version=2, state="disputed")
     assert [vote["value"] for vote in left.votes] == ["no"], "Ben's was the other one"
-    assert left in list(Queue(labelled.project, labelled.rita, state="short"))
+    assert left in list(Queue(labelled.project, reader=labelled.rita, state="short"))
 
 
 def test_what_lost_all_its_labels_waits_for_the_reviewers_too(labelled: World) -> None:
@@ -412,7 +412,7 @@ def test_what_lost_all_its_labels_waits_for_the_reviewers_too(labelled: World) -
     assert (done.carried, done.asked, done.left, done.waiting) == (0, 0, 8, 4)
     new = Verdict.objects.filter(criterion__version=2)
     assert {(v.state, v.value, len(v.votes), v.agreement) for v in new} == {("disputed", None, 0, None)}
-    assert len(Queue(labelled.project, labelled.rita)) == 4
+    assert len(Queue(labelled.project, reader=labelled.rita)) == 4
     assert evolve_again(labelled).waiting == 0
     assert AuditEntry.objects.filter(action="criterion.relabelled").count() == 1
 
@@ -426,7 +426,7 @@ def test_what_somebody_still_labels_is_not_given_to_the_reviewers(labelled: Worl
 
 def test_a_dispute_is_asked_of_the_reviewers_once(labelled: World) -> None:
     def waiting() -> list[Verdict]:
-        return list(Queue(labelled.project, labelled.rita)[:10])
+        return list(Queue(labelled.project, reader=labelled.rita)[:10])
 
     assert len(waiting()) == 1
     evolve(labelled, changed(name="Backed"))

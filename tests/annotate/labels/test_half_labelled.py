@@ -35,7 +35,7 @@ def world(db: None) -> World:
 
 
 def waiting(world: World, state: str = "") -> list[str]:
-    return [verdict.unit for verdict in Queue(world.project, world.rita, state=state)]
+    return [verdict.unit for verdict in Queue(world.project, reader=world.rita, state=state)]
 
 
 @pytest.mark.parametrize("end", [start_adjudication, close_batch])

@@ -92,7 +92,7 @@ def test_who_cannot_tell_has_no_vote_and_those_who_can_may_be_enough(world: Worl
     assert states(world) == {}, "somebody is still at work"
     claims(world.chen, three, None, None)
     assert states(world) == {"claim:0": ("settled", "yes"), "claim:1": ("disputed", None)}
-    short = [verdict.unit for verdict in Queue(world.project, world.rita, state="short")[:9]]
+    short = [verdict.unit for verdict in Queue(world.project, reader=world.rita, state="short")[:9]]
     assert short == ["claim:1"], "fewer votes than the rule takes"
 
 

@@ -13,7 +13,7 @@ from annotate.projects.criteria import add_criteria, check_spec
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.read import own_task
 from annotate.verdicts.adjudication import decide
-from annotate.verdicts.disputes_read import dispute_of
+from annotate.verdicts.disputes_read import one_dispute
 from tests.annotate.factories import TRISTATE, World, label_all, make_sample, say, stored
 
 UNSURE = {"unit": "claim:0", "criterion": "support", "value": None, "cant_tell": "The contexts don't say enough."}
@@ -103,11 +103,11 @@ def test_it_is_no_vote_and_the_unit_goes_to_the_reviewer(world: World, task: Tas
     assert {unit: (verdict.state, len(verdict.votes)) for unit, verdict in verdicts.items()} == {
         "claim:0": ("disputed", 1), "claim:1": ("disputed", 0), "answer": ("settled", 2),
     }  # fmt: skip
-    shown = dispute_of(world.project, verdicts["claim:0"]).labels
+    shown = one_dispute(world.project, verdicts["claim:0"].pk, reader=world.rita, named=False).labels
     assert [(one.who, one.cant_tell) for one in shown] == [
         ("Annotator A", UNSURE["cant_tell"]), ("Annotator B", ""),
     ]  # fmt: skip
-    nobody = dispute_of(world.project, verdicts["claim:1"]).labels
+    nobody = one_dispute(world.project, verdicts["claim:1"].pk, reader=world.rita, named=False).labels
     assert [(one.value, bool(one.cant_tell)) for one in nobody] == [(None, True), (None, True)]
     decided = decide(
         reviewer=world.rita, project=world.project, verdict_id=verdicts["claim:1"].pk, value="no", reason="I looked.",

@@ -414,7 +414,7 @@ def test_a_bulk_acceptance_against_submissions_at_once(world: World) -> None:
         if number % 2 == 0:
             task = world.batch(annotators=[world.chen], overlap=1, selection=listed(sample)).tasks.get()
             label_all(task, support="yes", grade=4)
-    preview = agreed(Queue(world.project, world.rita), agreement=0.9, votes=2)
+    preview = agreed(Queue(world.project, reader=world.rita), agreement=0.9, votes=2)
     seen = [[one.id, one.revision, one.value] for one in preview.proposals]
     assert len(seen) == 24
     tasks = list(Task.objects.filter(annotator=world.chen))

@@ -9,7 +9,7 @@ from annotate.core.errors import Invalid, Stale
 from annotate.models import Verdict
 from annotate.tasks.labelling import MAX_COMMENT, submit_task
 from annotate.verdicts.adjudication import decide
-from annotate.verdicts.disputes_read import dispute_of
+from annotate.verdicts.disputes_read import one_dispute
 from annotate.verdicts.read import Queue, one_verdict
 from tests.annotate.factories import World, finish, label_all, make_sample, make_world, say, stored
 
@@ -47,14 +47,14 @@ def decided(world: World, verdict: Verdict, **changes: Any) -> Verdict:
 
 
 def test_deciding(world: World, verdict: Verdict) -> None:
-    assert list(Queue(world.project, world.rita)) == [verdict]
+    assert list(Queue(world.project, reader=world.rita)) == [verdict]
     decided(world, verdict, value="5.0", reason="  Ben is right.\n")
     verdict.refresh_from_db()
     assert (verdict.state, verdict.method, verdict.value) == ("settled", "adjudicated", 5)
     assert (verdict.reason, verdict.decided_by, verdict.revision) == ("Ben is right.", world.rita, 2)
     assert verdict.confidence == 0.5
     assert [vote["value"] for vote in verdict.votes] == [1, 5], "the votes stay as they were"
-    assert not Queue(world.project, world.rita).count()
+    assert not Queue(world.project, reader=world.rita).count()
 
 
 def test_a_value_that_nobody_gave(world: World, verdict: Verdict) -> None:
@@ -107,13 +107,13 @@ def test_another_projects_unit_is_not_there(world: World, verdict: Verdict) -> N
         decided(world, verdict, verdict_id=10**12)
     assert str(hidden.value) == str(absent.value)
     with pytest.raises(Http404):
-        one_verdict(world.other, verdict.pk)
-    assert not Queue(world.other, world.dora).count()
+        one_verdict(world.other, verdict.pk, reader=world.dora)
+    assert not Queue(world.other, reader=world.dora).count()
     assert stored() == before
 
 
 def test_the_labels_side_by_side_name_nobody(world: World, verdict: Verdict) -> None:
-    shown = dispute_of(world.project, one_verdict(world.project, verdict.pk)).labels
+    shown = one_dispute(world.project, verdict.pk, reader=world.rita, named=False).labels
     assert [(label.who, label.value, label.comment) for label in shown] == [
         ("Annotator A", 1, "1 it is"),
         ("Annotator B", 5, "5 it is"),
@@ -124,4 +124,4 @@ def test_the_labels_side_by_side_name_nobody(world: World, verdict: Verdict) -> 
 
 def test_a_label_in_work_elsewhere_is_not_shown(world: World, verdict: Verdict) -> None:
     label_all(world.batch(annotators=[world.chen], overlap=1).tasks.get(), grade=4)
-    assert len(dispute_of(world.project, verdict).labels) == 2
+    assert len(one_dispute(world.project, verdict.pk, reader=world.rita, named=False).labels) == 2

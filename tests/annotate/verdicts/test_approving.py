@@ -35,7 +35,7 @@ def label_two_samples(world: World) -> None:
 
 
 def agreed(world: World, **narrowed: Any) -> list[Verdict]:
-    return list(Queue(world.project, world.rita, state="agreed", **narrowed))
+    return list(Queue(world.project, reader=world.rita, state="agreed", **narrowed))
 
 
 def approved(world: World, verdict: Verdict, **changes: Any) -> Verdict:
@@ -47,12 +47,12 @@ def test_what_needs_nobody_is_a_list_of_its_own(world: World) -> None:
     assert [(one.sample.external_id, one.unit) for one in agreed(world)] == [
         ("s1", "claim:0"), ("s1", "claim:1"), ("s1", "answer"), ("s2", "claim:0"), ("s2", "claim:1"),
     ]  # fmt: skip
-    assert [one.unit for one in Queue(world.project, world.rita)] == ["answer"]
+    assert [one.unit for one in Queue(world.project, reader=world.rita)] == ["answer"]
     assert len(agreed(world, criterion="grade")) == 1
     assert len(agreed(world, batch=1)) == 5
     assert (agreed(world, batch=9), agreed(world, annotator="chen")) == ([], [])
     assert len(agreed(world, annotator="ann")) == 5
-    assert [(group.key, group.n) for group in Queue(world.project, world.rita, state="agreed").groups()] == [
+    assert [(group.key, group.n) for group in Queue(world.project, reader=world.rita, state="agreed").groups()] == [
         ("support", 4),
         ("grade", 1),
     ]

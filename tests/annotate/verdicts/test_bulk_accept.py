@@ -18,7 +18,7 @@ from tests.annotate.labels.test_consensus import imported
 
 
 def queue(world: World, **more: Any) -> Queue:
-    return Queue(world.project, world.rita, **more)
+    return Queue(world.project, reader=world.rita, **more)
 
 
 def seen(preview: Preview) -> list[list[Any]]:

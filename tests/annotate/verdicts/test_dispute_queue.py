@@ -26,7 +26,7 @@ def world(db: None) -> World:
 
 
 def queue(world: World, **more: Any) -> Queue:
-    return Queue(world.project, world.rita, **more)
+    return Queue(world.project, reader=world.rita, **more)
 
 
 def names(rows: Queue | list[Verdict]) -> list[str]:
@@ -106,7 +106,7 @@ def test_parts(world: World) -> None:
     assert queue(world, batch=one.number).count() == 2
     assert queue(world, batch=one.number + 1).count() == 0
     assert [(group.key, group.n) for group in queue(world).groups()] == [("grade", 2)]
-    assert Queue(world.other, world.dora).count() == 0
+    assert Queue(world.other, reader=world.dora).count() == 0
 
 
 def test_short_of_labels(world: World) -> None:
@@ -201,7 +201,7 @@ def test_who_has_the_sample_to_label_does_not_see_what_others_said(disputed: Wor
     assert queue(disputed).count() == 5
     Batch.objects.filter(pk=batch.pk).update(status="open")
     assert queue(disputed).count() == 0
-    assert Queue(disputed.project, disputed.alice).count() == 5
+    assert Queue(disputed.project, reader=disputed.alice).count() == 5
     with pytest.raises(Conflict) as refused:
         settled(disputed, Verdict.objects.filter(state="disputed")[0])
     assert refused.value.code == "still_to_label"

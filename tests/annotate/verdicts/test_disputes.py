@@ -15,14 +15,7 @@ from annotate.models import AuditEntry, Batch, Criterion, Label, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.tasks.labelling import submit_task
 from annotate.verdicts.adjudication import decide, send_back, show_names
-from annotate.verdicts.disputes_read import (
-    changes_since_decision,
-    dispute_of,
-    letter,
-    people_of,
-    rest_of_sample,
-    side_by_side,
-)
+from annotate.verdicts.disputes_read import Dispute, letter, one_dispute, people_of
 from annotate.verdicts.read import Queue
 from tests.annotate.factories import World, finish, make_sample, say
 from tests.annotate.labels.test_consensus import imported
@@ -35,6 +28,10 @@ def verdict(world: World) -> Verdict:
     for person, grade in ((world.ben, 5), (world.ann, 1)):
         finish(batch.tasks.get(annotator=person), grade=grade)
     return Verdict.objects.select_related("sample", "criterion").get(unit="answer")
+
+
+def shown_to_rita(world: World, verdict: Verdict) -> Dispute:
+    return one_dispute(world.project, verdict.pk, reader=world.rita, named=world.project.show_names)
 
 
 def decided(world: World, verdict: Verdict, value: Any = 5) -> Verdict:
@@ -64,7 +61,7 @@ def test_letters_stay_when_somebody_joins(world: World, verdict: Verdict) -> Non
 
 def test_names_only_where_the_project_shows_them(world: World, verdict: Verdict) -> None:
     def who() -> set[str]:
-        return {label.who for label in dispute_of(world.project, verdict).labels}
+        return {label.who for label in shown_to_rita(world, verdict).labels}
 
     assert who() == {"Annotator A", "Annotator B"}
     world.project.show_names = True
@@ -81,7 +78,7 @@ def test_who_could_not_tell_stands_beside_the_votes(world: World, verdict: Verdi
     label = Label.objects.get(rater__name="ann", unit="answer")
     Label.objects.filter(pk=label.pk).update(value=None, cant_tell="It is not in English.")
     verdict.votes = [vote for vote in verdict.votes if vote["rater"] == "ben"]
-    said = side_by_side(verdict, people_of(verdict.sample, named=False))
+    said = Dispute(verdict, people_of(verdict.sample, named=False)).labels
     assert [(one.letter, one.value, one.cant_tell) for one in said] == [
         ("A", 5, ""),
         ("B", None, "It is not in English."),
@@ -92,7 +89,7 @@ def test_what_could_not_be_told_in_an_open_task_is_nobodys_business_yet(world: W
     Label.objects.filter(rater__name="ann", unit="answer").update(value=None, cant_tell="Draft")
     Task.objects.filter(annotator=world.ann).update(status=TaskStatus.IN_PROGRESS)
     verdict.votes = verdict.votes[:1]
-    assert len(side_by_side(verdict, people_of(verdict.sample, named=False))) == 1
+    assert len(Dispute(verdict, people_of(verdict.sample, named=False)).labels) == 1
 
 
 def test_a_decision_pins_the_votes_it_rests_on_and_tells_what_reopened_it(world: World, verdict: Verdict) -> None:
@@ -100,7 +97,7 @@ def test_a_decision_pins_the_votes_it_rests_on_and_tells_what_reopened_it(world:
     assert done.decided_votes == verdict.votes
     assert done.decided_at is not None
     people = people_of(verdict.sample, named=False)
-    assert changes_since_decision(done, people) == []
+    assert Dispute(done, people).changes == []
     task = Task.objects.get(annotator=world.ann)
     Task.objects.filter(pk=task.pk).update(status=TaskStatus.RETURNED, return_message="Again, please.")
     say(world.ann, task, "answer", "grade", 4, seen=1)
@@ -109,9 +106,9 @@ def test_a_decision_pins_the_votes_it_rests_on_and_tells_what_reopened_it(world:
     settle_imported(project=world.project, criterion=world.criteria("grade")[0], needed=1)
     verdict.refresh_from_db()
     assert (verdict.state, verdict.value, verdict.reason) == ("reopened", 5, "The second one.")
-    found = changes_since_decision(verdict, people_of(verdict.sample, named=False))
+    found = Dispute(verdict, people_of(verdict.sample, named=False)).changes
     assert [(one.letter, one.before, one.after) for one in found] == [("B", 1, 4), ("C", None, 2)]
-    assert [change.who for change in dispute_of(world.project, verdict).changes] == ["Annotator B", "Annotator C"]
+    assert [change.who for change in shown_to_rita(world, verdict).changes] == ["Annotator B", "Annotator C"]
     assert (verdict.decided_by, verdict.decided_at is None) == (world.rita, False)
 
 
@@ -120,7 +117,7 @@ def test_the_history_of_a_unit_tells_who_decided_and_what_reopened_it(world: Wor
     imported(world, verdict.sample, "answer", world.criteria("grade")[0], 2)
     settle_imported(project=world.project, criterion=world.criteria("grade")[0], needed=1)
     verdict.refresh_from_db()
-    shown = dispute_of(world.project, verdict).history
+    shown = shown_to_rita(world, verdict).history
     assert [(one.state, one.value, one.actor) for one in shown] == [
         ("reopened", 5, None), ("settled", 5, world.rita), ("disputed", None, None),
     ]  # fmt: skip
@@ -141,7 +138,7 @@ def test_the_rest_of_the_sample_begins_with_this_unit(world: World) -> None:
     for criterion in (support, truth):
         settle_imported(project=world.project, criterion=criterion, needed=2)
     verdict = Verdict.objects.select_related("sample").get(unit="claim:1", criterion=support)
-    rows = rest_of_sample(verdict, people_of(sample, named=False))
+    rows = Dispute(verdict, people_of(sample, named=False)).rest
     assert [(row.unit, row.criterion) for row in rows] == [
         ("claim:1", "True"), ("claim:0", support.name), ("answer", grade.name),
     ]  # fmt: skip
@@ -157,7 +154,7 @@ def test_sending_back(world: World, verdict: Verdict) -> None:
     assert (task.annotator, task.status, task.return_message, task.returned_by) == (
         world.ann, "returned", "Context 1 says it.", world.rita,
     )  # fmt: skip
-    said = side_by_side(verdict, people_of(verdict.sample, named=False))
+    said = Dispute(verdict, people_of(verdict.sample, named=False)).labels
     assert [(one.letter, one.returned) for one in said] == [("A", False), ("B", True)]
     with pytest.raises(Conflict):
         send_back(reviewer=world.rita, project=world.project, verdict_id=verdict.pk, letter="B", message="Again.")
@@ -190,15 +187,15 @@ def test_who_has_the_sample_to_label_or_could_take_it_is_blind(world: World, str
     for task in world.batch(annotators=[world.ann, world.ben]).tasks.select_related("annotator"):
         finish(task, grade=1 if task.annotator == world.ann else 5)
     assert not still_to_label(world.rita, sample)
-    assert Queue(world.project, world.rita).count() == 1
+    assert Queue(world.project, reader=world.rita).count() == 1
     batch = world.batch(annotators=[world.rita, world.chen], overlap=1, strategy=strategy)
     if strategy == "balanced":
         batch.tasks.update(annotator=world.rita)
     for status in ("open", "paused"):
         Batch.objects.filter(pk=batch.pk).update(status=status)
         assert still_to_label(world.rita, sample)
-        assert Queue(world.project, world.rita).count() == 0
-    assert Queue(world.project, world.alice).count() == 1, "who is not asked sees it"
+        assert Queue(world.project, reader=world.rita).count() == 0
+    assert Queue(world.project, reader=world.alice).count() == 1, "who is not asked sees it"
     if strategy == "pull":
         batch.tasks.update(annotator=world.chen)
         assert not still_to_label(world.rita, sample), "somebody else has it"
