@@ -224,7 +224,7 @@ class TaskReopenView(StrictAPIView):
 
 def _finished(user: User, task: Finished, held: Collection[int]) -> dict[str, Any]:
     following = take_following(user=user, batch_id=task.batch_id, exclude=held)
-    feedback = feedback_after(user=user, task_id=task.id) if task.answers_shown else []
+    feedback = feedback_after(reader=user, task_id=task.id) if task.answers_shown else []
     return {"task_id": task.id, "status": task.status, "next": following, "feedback": feedback}
 
 

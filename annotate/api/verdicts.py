@@ -192,7 +192,7 @@ class LessonsView(ProjectAPIView):
         Only your own labels, of batches whose labelling has ended, and only where the project teaches. Empty for those
         who label nothing.
         """
-        return Lessons(self.user, self.project, asked.get("criterion", ""))
+        return Lessons(self.project, reader=self.user, criterion=asked.get("criterion", ""))
 
     @answers(shapes.LessonsMarked, takes=shapes.LessonsRead)
     def post(self, request: Request, data: dict[str, Any], slug: str) -> dict[str, Any]:

@@ -91,13 +91,13 @@ _WRONG = """
 """
 
 
-def feedback_after(*, user: User, task_id: int) -> list[dict[str, Any]]:
-    """What the annotator answered otherwise than is known: of their own submitted gold task, where the batch shows it.
+def feedback_after(*, reader: User, task_id: int) -> list[dict[str, Any]]:
+    """What the reader answered otherwise than is known: in their own submitted gold task, where the batch shows it.
 
     `yours` None: they could not tell.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_WRONG, [task_id, user.pk])
+        cursor.execute(_WRONG, [task_id, reader.pk])
         rows = cursor.fetchall()
     return [
         {

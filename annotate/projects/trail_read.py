@@ -23,7 +23,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import samples_still_to_label, why_held_back
+from annotate.core.blindness import Reader, samples_still_to_label, still_to_label, why_held_back
 from annotate.core.errors import Invalid
 from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Project, Sample, User, VerdictEvent
 
@@ -183,7 +183,7 @@ def _happenings(keys: list[_Key], project: Project, reader: User) -> list[Happen
     for _at, rank, pk in keys:
         wanted[rank].append(pk)
     found: dict[tuple[int, int], Happening] = {}
-    for log, read in (("entry", _entries), (CLAIMS, _claims), (VERDICTS, _verdicts), (LABELS, label_happenings)):
+    for log, read in (("entry", _entries), (CLAIMS, _claims), (VERDICTS, _verdicts), (LABELS, _labels)):
         ids = wanted[_RANKS[log]]
         if ids:
             found |= {(_RANKS[log], row.id): row for row in read(ids)}
@@ -245,7 +245,7 @@ def _claims(ids: list[int]) -> list[Happening]:
     ]
 
 
-def label_happenings(ids: Iterable[int]) -> list[Happening]:
+def _labels(ids: Iterable[int]) -> list[Happening]:
     """Events of labels, each with the value that it replaced."""
     rows = (
         LabelEvent.objects.filter(pk__in=ids)
@@ -291,12 +291,12 @@ def _values_before(rows: QuerySet[LabelEvent]) -> dict[tuple[int, int], Any]:
     return {(label, revision): value for label, revision, value in earlier.values_list("label", "revision", "value")}
 
 
-def _verdicts(ids: list[int]) -> list[Happening]:
-    return verdict_happenings(VerdictEvent.objects.filter(pk__in=ids))
-
-
-def verdict_happenings(events: QuerySet[VerdictEvent]) -> list[Happening]:
-    rows = events.select_related("actor", "verdict__sample", "verdict__criterion").order_by("created_at", "id")
+def _verdicts(ids: Iterable[int]) -> list[Happening]:
+    rows = (
+        VerdictEvent.objects.filter(pk__in=ids)
+        .select_related("actor", "verdict__sample", "verdict__criterion")
+        .order_by("created_at", "id")
+    )
     return [
         Happening(
             row.created_at,
@@ -322,12 +322,14 @@ def verdict_happenings(events: QuerySet[VerdictEvent]) -> list[Happening]:
     ]
 
 
-def unit_history(*, sample: Sample) -> dict[str, list[Happening]]:
-    """Unit -> everything that was ever said and decided about it, oldest first."""
-    events = LabelEvent.objects.filter(label__sample=sample).values_list("pk", flat=True)
+def unit_history(*, sample: Sample, reader: Reader) -> dict[str, list[Happening]]:
+    """Unit -> everything that was ever said and decided about it, oldest first; nothing while the reader still has the
+    sample to label."""
+    if still_to_label(reader, sample):
+        return {}
     rows = [
-        *label_happenings(events),
-        *verdict_happenings(VerdictEvent.objects.filter(verdict__sample=sample)),
+        *_labels(LabelEvent.objects.filter(label__sample=sample).values_list("pk", flat=True)),
+        *_verdicts(VerdictEvent.objects.filter(verdict__sample=sample).values_list("pk", flat=True)),
     ]
     history: dict[str, list[Happening]] = {}
     # Of one moment: first what was said, then what follows from it.

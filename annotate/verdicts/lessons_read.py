@@ -7,7 +7,7 @@ sample that this person may still meet.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, overload
 
@@ -63,10 +63,10 @@ class CriterionLessons:
 
 @dataclass(frozen=True)
 class Lessons:
-    """The lessons of one person in a project, the latest first; a slice of it is a list of them."""
+    """The reader's own lessons in a project, the latest first; a slice of it is a list of them."""
 
-    user: User
     project: Project
+    reader: User = field(kw_only=True)
     criterion: str = ""
 
     def count(self) -> int:
@@ -106,7 +106,7 @@ class Lessons:
         return [CriterionLessons(*row) for row in rows]
 
     def _rows(self, sql: str, **more: Any) -> list[tuple[Any, ...]]:
-        return _fetch(sql, self.user, [self.project], criterion=self.criterion, **more)
+        return _fetch(sql, self.reader, [self.project], criterion=self.criterion, **more)
 
 
 def new_lessons(user: User, projects: Sequence[Project]) -> dict[int, int]:

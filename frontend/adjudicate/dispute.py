@@ -211,7 +211,7 @@ def _show(
 ) -> HttpResponse:
     verdict, said = found.verdict, found.labels
     sample, criterion = verdict.sample, verdict.criterion
-    units = samples_read.units(sample, with_said=False)
+    units = samples_read.units(sample)
     marked = [(view, stretches(view.text, index, said)) for index, view in enumerate(units["context"])]
     title = unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit))
     returnable = _returnable(said)

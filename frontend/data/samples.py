@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import still_to_label
 from annotate.core.units import unit_sort_key
 from annotate.models import Sample
 from annotate.projects.read import one_sample
@@ -22,6 +21,7 @@ from frontend.base.trail import sentence, unit_words, who
 from frontend.data import sample_units as samples_read
 from frontend.data.sample_units import answer_pieces
 from frontend.reports.disagreements import walk
+from judges.core.sample_read import said_about
 
 PAGE_SIZE = 50
 
@@ -39,12 +39,12 @@ def samples(page: ProjectPage) -> HttpResponse:
 @project_view("samples", get="samples.read")
 def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
     found = one_sample(page.project, sample_id)
-    blind = still_to_label(page.user, found)
-    units = samples_read.units(found, with_said=not blind)
+    said = said_about(found, reader=page.user)
+    units = samples_read.units(found, said or ())
     titles = samples_read.kind_titles()
     context = {
         "sample": found,
-        "blind": blind,
+        "blind": said is None,
         "pieces": answer_pieces(found.answer, found.claims, units["claim"], len(found.contexts)),
         "contexts": units["context"],
         "groups": [
@@ -54,7 +54,7 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
         ],
         "metadata": sorted(found.metadata.items()),
         "walk": walk(page, found),
-        "history": [] if blind else _history(page, found),
+        "history": _history(page, found),
         "may_edit_claims": page.may("claims.change"),
     }
     return page.render("data/sample.html", context)
@@ -68,7 +68,7 @@ def _history(page: ProjectPage, sample: Sample) -> list[dict[str, Any]]:
     def name(row: Happening) -> str:
         return who(row) if named or row.log != LABELS else _("An annotator")
 
-    history = unit_history(sample=sample)
+    history = unit_history(sample=sample, reader=page.user)
     return [
         {
             "unit": unit_words(unit),

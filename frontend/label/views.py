@@ -148,7 +148,7 @@ LESSONS_AT_ONCE = 20
 def lessons(page: ProjectPage) -> HttpResponse:
     """The list; a POST marks those of one page of it as read."""
     key = page.request.GET.get("criterion", "").replace("\x00", "")
-    own = Lessons(page.user, page.project)
+    own = Lessons(page.project, reader=page.user)
     groups = own.groups()
     key = key if key in {group.key for group in groups} else ""
     query = "?" + urlencode({"criterion": key}) if key else ""
@@ -157,7 +157,8 @@ def lessons(page: ProjectPage) -> HttpResponse:
         mark_read(user=page.user, project=page.project, verdict_ids=ids)
         messages.success(page.request, _("Marked as read."))
         return HttpResponseRedirect(page.url("lessons") + query)
-    rows = Paginator(Lessons(page.user, page.project, key), LESSONS_AT_ONCE).get_page(page.request.GET.get("page"))
+    narrowed = Lessons(page.project, reader=page.user, criterion=key)
+    rows = Paginator(narrowed, LESSONS_AT_ONCE).get_page(page.request.GET.get("page"))
     listed = [_shown(lesson) for lesson in rows]
     context = {
         "groups": groups,

@@ -341,11 +341,11 @@ def test_gold_never_counts_nor_settles(world: World) -> None:
 def test_feedback_after_submitting_where_the_batch_gives_it(world: World, shows: bool) -> None:
     task = gold_task(world, gold_feedback=shows)
     label_all(task, grade=5)
-    assert feedback_after(user=world.ann, task_id=task.pk) == []
+    assert feedback_after(reader=world.ann, task_id=task.pk) == []
     assert submit_task(actor=world.ann, task_id=task.pk).answers_shown is shows
     wrong = [{"unit": "answer", "criterion": "grade", "yours": 5, "answer": 4, "reason": "As the manual says."}]
-    assert feedback_after(user=world.ann, task_id=task.pk) == (wrong if shows else [])
-    assert feedback_after(user=world.ben, task_id=task.pk) == []
+    assert feedback_after(reader=world.ann, task_id=task.pk) == (wrong if shows else [])
+    assert feedback_after(reader=world.ben, task_id=task.pk) == []
     if shows:
         with pytest.raises(Conflict) as refused:
             reopen_task(actor=world.ann, task_id=task.pk)

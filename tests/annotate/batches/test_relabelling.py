@@ -366,7 +366,7 @@ def test_what_was_learnt_from_a_decision_is_no_new_lesson(labelled: World) -> No
     close_batch(batch=Batch.objects.get())
     assert mark_read(user=labelled.ben, project=labelled.project, verdict_ids=[disputed.pk]) == 1
     evolve(labelled, changed(name="Backed"))
-    (lesson,) = Lessons(labelled.ben, labelled.project)
+    (lesson,) = Lessons(labelled.project, reader=labelled.ben)
     assert (lesson.verdict.criterion.version, lesson.is_new) == (2, False)
 
 

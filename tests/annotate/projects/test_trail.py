@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.batches.gold import set_gold
 from annotate.batches.steps import close_batch, delete_batch
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
 from annotate.labels.consensus import settle_imported
 from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Release, Sample, User, Verdict, VerdictEvent
@@ -327,7 +328,7 @@ def test_the_history_of_a_unit_is_told_from_the_beginning(disputed: World) -> No
         reviewer=disputed.rita, project=disputed.project, verdict_id=verdict.pk, value="no", reason="Read it.",
         expected_revision=1,
     )  # fmt: skip
-    history = unit_history(sample=disputed.project.samples.get())
+    history = unit_history(sample=disputed.project.samples.get(), reader=SYSTEM)
     assert set(history) == {"claim:0", "claim:1"}
     told = [(row.action, row.actor and row.actor.username) for row in history["claim:0"]]
     assert told == [

@@ -39,7 +39,7 @@ def decided(world: World, sample: str, value: Any, reason: str = "It opens at ni
 
 
 def found(world: World, user: Any) -> list[tuple[str, Any, Any, bool]]:
-    lessons = Lessons(user, world.project)[:]
+    lessons = Lessons(world.project, reader=user)[:]
     return [
         (lesson.verdict.sample.external_id, lesson.label.value, lesson.verdict.value, lesson.is_new)
         for lesson in lessons
@@ -51,10 +51,10 @@ def test_ones_own_label_with_the_verdict(world: World, batch: Batch) -> None:
     assert found(world, world.ben) == [], "agreed with"
     assert found(world, world.chen) == found(world, world.rita) == []
     assert new_lessons(world.ann, [world.project, world.other]) == {world.project.pk: 1}
-    assert [(group.key, group.n, group.new) for group in Lessons(world.ann, world.project).groups()] == [
+    assert [(group.key, group.n, group.new) for group in Lessons(world.project, reader=world.ann).groups()] == [
         ("grade", 1, 1)
     ]
-    assert Lessons(world.ann, world.project, "support").count() == 0
+    assert Lessons(world.project, reader=world.ann, criterion="support").count() == 0
 
 
 def test_a_closed_batch_teaches_too_and_the_latest_comes_first(world: World, batch: Batch) -> None:
