@@ -13,6 +13,7 @@ from typing import Any, cast
 from django.utils.translation import gettext as _
 
 import alignment
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.wording import in_words
 from annotate.models import Criterion
@@ -41,11 +42,12 @@ class Posteriors:
     labels: int
 
 
-def posteriors_of(criterion: Criterion) -> Posteriors:
+def _posteriors_of(criterion: Criterion) -> Posteriors:
     """Raises Conflict `not_identified` with a sentence when the labels can't carry the model."""
     if not criterion.options:
         raise _refused(_("The criterion is a number without options, and the model needs options."))
-    votes = votes_of(criterion)
+    # A model of all that was said; of units, its proposals show those of a queue only, which has its reader.
+    votes = votes_of(criterion, reader=SYSTEM)
     ratings = alignment.Ratings.from_columns(
         [(sample, unit) for sample, unit, _rater, _value in votes],
         [rater for _sample, _unit, rater, _value in votes],
@@ -138,7 +140,7 @@ def agreed(queue: Queue, *, agreement: Any, votes: Any, only: Collection[int] | 
 def probable(queue: Queue, criterion: Criterion, *, posterior: Any, only: Collection[int] | None = None) -> Preview:
     """The criterion's disputed units with a value that is at least so probable. Raises Invalid, Conflict."""
     posterior = check_posterior(posterior)
-    model = posteriors_of(criterion)
+    model = _posteriors_of(criterion)
     rows = [row for row in queue.disputed(only) if row.criterion_id == criterion.pk]
     found = []
     for row in rows:

@@ -13,6 +13,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Collate, TruncDate
 
+from annotate.core.blindness import STILL_TO_LABEL, NobodyInParticular, Reader, parameters, without_held_back
 from annotate.core.scales import Value
 from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater, seconds_per_choice
 from annotate.models import Criterion, Label, Verdict
@@ -42,11 +43,11 @@ class RatingColumns:
     seconds: list[float | None]
 
 
-def rating_columns(criterion: Criterion) -> RatingColumns:
+def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
     """The labels that count, the latest per rater and unit, in one query that holds no model instances."""
     latest = cast("QuerySet[Label]", latest_per_rater(counting_labels().filter(criterion=criterion)))
     rows = (
-        Label.objects.filter(pk__in=latest.values("pk"))
+        without_held_back(Label.objects.filter(pk__in=latest.values("pk")), reader=reader)
         .order_by(*_BY_UNIT, Collate("rater__name", "C"))
         .values_list("pk", "sample__external_id", "unit", "rater__name", _VALUE_TEXT, "task_id", _DAY)
     )
@@ -67,21 +68,22 @@ _VOTES = f"""
       FROM annotate_label l
       JOIN annotate_rater r ON r.id = l.rater_id
       LEFT JOIN annotate_task t ON t.id = l.task_id
-     WHERE l.criterion_id = %s AND {COUNTING}
+     WHERE l.criterion_id = %(criterion)s AND {COUNTING} {{rule}}
      ORDER BY {LATEST_FIRST}
 """
 
 
-def votes_of(criterion: Criterion) -> list[tuple[int, str, str, Value]]:
+def votes_of(criterion: Criterion, *, reader: Reader) -> list[tuple[int, str, str, Value]]:
     """The same labels as `rating_columns`, as sample's key, unit, rater and value, in that order: for whoever waits for
     the answer to a request, since it costs a tenth."""
     parse = _parser()
+    rule = "" if isinstance(reader, NobodyInParticular) else f"AND NOT {STILL_TO_LABEL.format(sample='l.sample_id')}"
     with connection.cursor() as cursor:
-        cursor.execute(_VOTES, [criterion.pk])
+        cursor.execute(_VOTES.format(rule=rule), {"criterion": criterion.pk, **parameters(reader)})
         return [(sample, unit, rater, parse(text)) for sample, unit, rater, text in cursor.fetchall()]
 
 
-def labels_before(criterion: Criterion) -> list[tuple[UnitKey, str, Value]]:
+def labels_before(criterion: Criterion, *, reader: Reader) -> list[tuple[UnitKey, str, Value]]:
     """What a rater said of a unit besides the label that counts: unit, rater, value. Labels that gave way to a later
     one, and second readings, which were asked for to see how steady the rater is."""
     latest = cast("QuerySet[Label]", latest_per_rater(counting_labels().filter(criterion=criterion)))
@@ -96,8 +98,9 @@ def labels_before(criterion: Criterion) -> list[tuple[UnitKey, str, Value]]:
         task__status=TaskStatus.SUBMITTED,
         value__isnull=False,
     )
+    found = Label.objects.filter(Q(pk__in=before.values("pk")) | Q(pk__in=again.values("pk")), criterion=criterion)
     rows = (
-        Label.objects.filter(Q(pk__in=before.values("pk")) | Q(pk__in=again.values("pk")), criterion=criterion)
+        without_held_back(found, reader=reader)
         .order_by(*_BY_UNIT, Collate("rater__name", "C"), "updated_at", "pk")
         .values_list("sample__external_id", "unit", "rater__name", _VALUE_TEXT)
     )
@@ -110,10 +113,10 @@ def _parser() -> Callable[[str], Value]:
     return cache(json.loads)
 
 
-def verdict_values(criterion: Criterion) -> dict[UnitKey, Value]:
+def verdict_values(criterion: Criterion, *, reader: Reader) -> dict[UnitKey, Value]:
     """The verdicts that hold, in the order of sample and unit; a reopened one stands until a reviewer looks again."""
     rows = (
-        Verdict.objects.filter(criterion=criterion)
+        without_held_back(Verdict.objects.filter(criterion=criterion), reader=reader)
         .exclude(state=VerdictState.DISPUTED)
         .order_by(*_BY_UNIT)
         .values_list("sample__external_id", "unit", "value")

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 import alignment
+from annotate.core.blindness import SYSTEM
 from annotate.core.units import KIND_ORDER, units_of
 from annotate.models import Criterion, Project, Sample
 from annotate.samples.read import samples_named
@@ -91,7 +92,7 @@ def _named(members: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dict[str, Any]:
     # Samples get a side here as they do at a report; of what is said of the test half, nothing is used.
-    reference = alignment.report.reference_of(evidence_of(criterion))
+    reference = alignment.report.reference_of(evidence_of(criterion, reader=SYSTEM))
     sides = divide(criterion, reference.strata())
     verdicts = {unit: passes for unit, passes in reference.positive.items() if sides[unit[0]]}
     keys = dict(samples_named(criterion.project, {name for name, _unit in verdicts}).values_list("external_id", "pk"))

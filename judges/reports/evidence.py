@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 import alignment
+from annotate.core.blindness import SYSTEM
 from annotate.models import Criterion
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.scores_read import judge_scores, measured_by, whole_scores
@@ -56,7 +57,7 @@ def settled_on_dev(criterion: Criterion) -> list[str]:
 
 def _divided(criterion: Criterion, *, by: Callable[..., dict[str, bool]] = divide) -> alignment.report.Evidence:
     """People's side of the evidence, each sample with its side."""
-    people = evidence_of(criterion)
+    people = evidence_of(criterion, reader=SYSTEM)
     strata = alignment.report.reference_of(people).strata()
     sides = by(criterion, strata)
     return replace(people, is_dev={name: sides[name] for name in strata})

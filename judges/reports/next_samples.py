@@ -23,6 +23,7 @@ import alignment
 from annotate.batches.draws_read import unlabelled_samples
 from annotate.batches.sample_choice import MAX_SEED
 from annotate.batches.write import create_batch
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, Criterion, Project, User
 from annotate.samples.read import unit_counts
@@ -127,7 +128,7 @@ def next_samples(
         raise Invalid("bad_count", _cant_draw(count, len(names)))
     seed = random.SystemRandom().randint(0, MAX_SEED) if seed is None else seed
     judges, _failed = judge_scores(criterion)
-    people = evidence_of(criterion)
+    people = evidence_of(criterion, reader=SYSTEM)
     # A sample that was labelled since the last report has no side yet. It gets one there, not here: then it counts.
     sides = sides_of(criterion)
     is_dev = {sample: sides.get(sample, False) for sample in alignment.report.reference_of(people).strata()}

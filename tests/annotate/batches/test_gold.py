@@ -12,6 +12,7 @@ from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold, 
 from annotate.batches.read import batch_criteria
 from annotate.batches.relabelling import Relabelled, change_criterion
 from annotate.batches.steps import close_batch, open_batch
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
 from annotate.labels.gold_read import feedback_after, gold_accuracy, known_answers, self_consistency, to_set_again
 from annotate.models import AuditEntry, Batch, GoldAnswer, Membership, Sample, Task, Verdict
@@ -333,8 +334,8 @@ def test_gold_never_counts_nor_settles(world: World) -> None:
     finish(task, grade=5)
     assert not Verdict.objects.exists()
     grade = world.criteria("grade")[0]
-    assert rating_columns(grade).values == []
-    assert labels_before(grade) == []
+    assert rating_columns(grade, reader=SYSTEM).values == []
+    assert labels_before(grade, reader=SYSTEM) == []
 
 
 @pytest.mark.parametrize("shows", [True, False])
@@ -418,8 +419,8 @@ def test_self_consistency_and_reports_see_second_readings(world: World) -> None:
     assert rows["grade"].agreement.value == pytest.approx(5 / 6)
     assert rows["grade"].kappa.value is not None
     grade = world.criteria("grade")[0]
-    assert len(rating_columns(grade).values) == 12
-    assert len(labels_before(grade)) == 6
+    assert len(rating_columns(grade, reader=SYSTEM).values) == 12
+    assert len(labels_before(grade, reader=SYSTEM)) == 6
     assert agreement(grade)
     assert Verdict.objects.filter(criterion=grade).count() == 12
 

@@ -15,6 +15,7 @@ from annotate.batches.criterion_change_read import Choices, change_between, impa
 from annotate.batches.read import batch_criteria
 from annotate.batches.relabelling import change_criterion, relabel
 from annotate.batches.steps import close_batch
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.labels.consensus import settle_imported
 from annotate.labels.read import counting_labels
@@ -243,9 +244,9 @@ def test_a_carried_label_is_no_second_one(labelled: World) -> None:
     say(labelled.ben, done.batch.tasks.get(), "claim:1", "support", "no")
     submit_task(actor=labelled.ben, task_id=done.batch.tasks.get().pk)
     new = support(labelled, 2)
-    columns = rating_columns(new)
+    columns = rating_columns(new, reader=SYSTEM)
     assert len(columns.units) == len(set(zip(columns.units, columns.raters, strict=True))) == 8
-    assert labels_before(new) == []
+    assert labels_before(new, reader=SYSTEM) == []
     assert None not in columns.days
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from annotate.core.blindness import SYSTEM
 from annotate.labels.read import seconds_per_choice
 from annotate.models import Label, LabelEvent, Rater, Task, User
 from annotate.samples.read import metadata_of
@@ -45,7 +46,7 @@ def test_a_label_has_the_day_on_which_it_was_given(world: World) -> None:
     first, *others = Label.objects.filter(task__isnull=False).order_by("unit", "rater__name")
     Label.objects.filter(pk=first.pk).update(updated_at=late)
     Label.objects.filter(pk__in=[label.pk for label in others]).update(updated_at=early)
-    found = evidence_of(support)
+    found = evidence_of(support, reader=SYSTEM)
     # Days are those of UTC, in every installation; what was made elsewhere has none.
     days = {(unit[1], rater): day for unit, rater, day in zip(found.units, found.raters, found.days, strict=True)}
     assert days[first.unit, first.rater.name] == "2026-11-21"
@@ -67,7 +68,7 @@ def test_seconds_since_the_choice_before_in_the_same_task(world: World) -> None:
     at(after(3), label_of(world.ben, "claim:1"))
     at(after(9), label_of(world.ben, "answer", "grade"))
     support, grade = world.criteria("support", "grade")
-    found = evidence_of(support)
+    found = evidence_of(support, reader=SYSTEM)
     rows = zip(found.units, found.raters, found.seconds, strict=True)
     assert {(unit[1], rater): gap for unit, rater, gap in rows} == {
         ("claim:0", "ann"): None,  # the first choice of its task
@@ -75,7 +76,9 @@ def test_seconds_since_the_choice_before_in_the_same_task(world: World) -> None:
         ("claim:0", "ben"): None,
         ("claim:1", "ben"): 2.0,
     }
-    assert dict(zip(evidence_of(grade).raters, evidence_of(grade).seconds, strict=True)) == {"ann": 4.3, "ben": 6.0}
+    assert dict(
+        zip(evidence_of(grade, reader=SYSTEM).raters, evidence_of(grade, reader=SYSTEM).seconds, strict=True)
+    ) == {"ann": 4.3, "ben": 6.0}
 
 
 def test_a_pause_is_no_work(world: World) -> None:
@@ -87,7 +90,7 @@ def test_a_pause_is_no_work(world: World) -> None:
         at(after(moment), label_of(world.ann, f"claim:{unit}"))
     (support,) = world.criteria("support")
     # Ten minutes are a pause; a twentieth of a second is no hand's.
-    assert evidence_of(support).seconds == [None, 599.9, None, None, 0.3]
+    assert evidence_of(support, reader=SYSTEM).seconds == [None, 599.9, None, None, 0.3]
 
 
 def test_only_the_first_choice_is_timed_and_later_ones_end_the_wait(world: World) -> None:
@@ -113,13 +116,13 @@ def test_labels_that_gave_way_to_the_same_raters_later_ones(world: World) -> Non
     )
     (support,) = world.criteria("support")
     finish(first[0], support="yes")
-    assert evidence_of(support).before == []
+    assert evidence_of(support, reader=SYSTEM).before == []
     finish(second[0], support=lambda unit: "no" if unit == "claim:0" else "unsure")
     finish(third[0], support="no")
     # Another sample, once; and somebody else's label of the same unit replaces nothing.
     finish(first[1], support="yes")
     imported(world, "zoe", "unsure")
-    found = evidence_of(support)
+    found = evidence_of(support, reader=SYSTEM)
     assert [tuple(row) for row in found.before] == [
         (("s1", "claim:0"), "ann", "yes"),
         (("s1", "claim:0"), "ann", "no"),
@@ -142,9 +145,9 @@ def test_what_does_not_count_was_not_before_either(world: World) -> None:
     # Begun in the first batch and not submitted: nobody's word yet, though it is there and later.
     say(world.ann, first, "claim:0", "support", "no")
     (support,) = world.criteria("support")
-    assert evidence_of(support).before == []
+    assert evidence_of(support, reader=SYSTEM).before == []
     Task.objects.filter(pk=first.pk).update(status="submitted", submitted_at=NINE)
-    found = evidence_of(support)
+    found = evidence_of(support, reader=SYSTEM)
     assert [tuple(row) for row in found.before] == [(("s1", "claim:0"), "ann", "yes")]
     assert found.values == ["no", "yes"]
 
@@ -171,6 +174,6 @@ def test_evidence_knows_the_metadata_of_its_samples_only(world: World) -> None:
     for number, language in enumerate(("de", "fr"), start=1):
         make_sample(world.project, number, metadata={"language": language})
     (support,) = world.criteria("support")
-    assert evidence_of(support).metadata == {}
+    assert evidence_of(support, reader=SYSTEM).metadata == {}
     imported(world, "zoe", "no")
-    assert evidence_of(support).metadata == {"s1": {"language": "de"}}
+    assert evidence_of(support, reader=SYSTEM).metadata == {"s1": {"language": "de"}}
