@@ -236,7 +236,7 @@ def _show(
             for event in found.history
         ],
         "rest": _rest(found),
-        "judges": judges_on(verdict) if page.project.show_judges else [],
+        "judges": judges_on(verdict, reader=page.user) if page.project.show_judges else [],
         "options": [{**o, "chosen": str(o["value"]) == str(chosen)} for o in criterion.options],
         "verdict_word": "" if verdict.value is None else word(criterion.options, verdict.value),
         "form": form,

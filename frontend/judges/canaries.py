@@ -237,7 +237,7 @@ def check(page: ProjectPage, judge_id: int, run_id: int) -> HttpResponse:
 
 def _result(page: ProjectPage, run: Run) -> dict[str, Any]:
     result = canary_result(run)
-    examples = flip_examples(run, page.user) if page.may("judges.run") else None
+    examples = flip_examples(run, reader=page.user) if page.may("judges.run") else None
     titles = {variant.key: variant.title for variant in VARIANTS}
     return {
         "result": result,

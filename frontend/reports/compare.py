@@ -9,6 +9,7 @@ from urllib.parse import quote
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from annotate.core.blindness import EVERYONE
 from annotate.core.units import unit_title
 from frontend.reports.shown import MEASURES, Links, shown, signed
 from frontend.reports.wording import in_words, plot_in_words
@@ -117,7 +118,7 @@ def _negative(estimate: Mapping[str, Any]) -> dict[str, Any]:
 
 def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any], links: Links) -> dict[str, Any]:
     first, second = (compared["sides"][pair[one]] for one in ("first", "second"))
-    rows = with_both_words(report.project, first, second, pair["flipped"])
+    rows = with_both_words(report.project, first, second, pair["flipped"], reader=EVERYONE)
     groups = []
     for gain, name, title in _FLIPS:
         shown_rows = [_flipped(row, compared["basis"], links) for row in rows if row["gain"] == gain]

@@ -72,7 +72,7 @@ class CanaryFlipsView(ProjectAPIView):
     @answers(shapes.FlipExamples)
     def get(self, request: Request, slug: str, judge_id: int, run_id: int) -> dict[str, Any]:
         """What flipped in a check, with the judge's reasons before and after; the first fifty."""
-        return flip_examples(one_check(one_judge(self.project, judge_id), run_id), self.user)
+        return flip_examples(one_check(one_judge(self.project, judge_id), run_id), reader=self.user)
 
 
 def _in_full(run: Run) -> With:

@@ -157,5 +157,5 @@ class ApplyView(ProjectAPIView):
             raise Invalid("missing_field", "Send either scores or pipeline.")
         if "scores" in data:
             return apply_certificate(**asked, rows=data["scores"])
-        found = apply_to_pipeline(**asked, pipeline=data["pipeline"], user=self.user)
+        found = apply_to_pipeline(**asked, pipeline=data["pipeline"], reader=self.user)
         return shapes.of_stored(found, with_rows=may(self.role, "judges.run"))

@@ -22,7 +22,7 @@ from annotate.models import User
 from judges.api import runs_serializers as shapes
 from judges.api.judges import version_to_run
 from judges.models import JudgeVersion, Run, Score
-from judges.runs.read import Failure, failed_asks, failures, one_run, runs_of
+from judges.runs.read import Failure, count_failures, failures, one_run, runs_of
 from judges.runs.write import RunEstimate, cancel_run, estimate_run, pause_run, resume_run, start_run
 from judges.versions.read import one_judge, one_version
 
@@ -195,7 +195,7 @@ class _Failures:
         self._reader = reader
 
     def count(self) -> int:
-        return failed_asks(self._run).count()
+        return count_failures(self._run)
 
     def __getitem__(self, part: slice) -> list[Failure]:
         return failures(self._run, first=part.start, count=part.stop - part.start, reader=self._reader)

@@ -10,9 +10,8 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import samples_still_to_label
+from annotate.core.blindness import Reader, samples_still_to_label
 from annotate.core.units import unit_title
-from annotate.models import User
 from judges.canaries.rates import Pair, Reading, Reply, by_status, pairs_of, rates
 from judges.canaries.variants import CLEAN, NUMBERED, VARIANTS
 from judges.models import Ask, AskState, Judge, Run, RunPurpose, ScoreStatus
@@ -89,7 +88,7 @@ def _variant(number: int, replies: Iterable[Reply], pairs: Iterable[Pair]) -> di
     }
 
 
-def flip_examples(run: Run, reader: User | None) -> dict[str, Any]:
+def flip_examples(run: Run, *, reader: Reader) -> dict[str, Any]:
     """What flipped, with the judge's reasons before and after, towards better first: for those who may run judges.
     Nothing of samples that the reader still has to label; {"shown": rows, "count": all there are, "held_back"}."""
     reading = Reading(run.version)
@@ -97,7 +96,7 @@ def flip_examples(run: Run, reader: User | None) -> dict[str, Any]:
     keys = dict(
         Ask.objects.filter(run=run, repeat=CLEAN).order_by().values_list("sample__external_id", "sample_id").distinct()
     )
-    blind = set() if reader is None else samples_still_to_label(reader, {keys[pair.clean.sample] for pair in flipped})
+    blind = samples_still_to_label(reader, {keys[pair.clean.sample] for pair in flipped})
     seen = [pair for pair in flipped if keys[pair.clean.sample] not in blind]
     seen.sort(key=lambda pair: (pair.variant.is_harmless, not pair.flip.towards, pair.changed.variant))
     return {

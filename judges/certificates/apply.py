@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import alignment
-from annotate.core.blindness import samples_still_to_label
+from annotate.core.blindness import SYSTEM, Reader, samples_still_to_label
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.scales import Value, normalise
 from annotate.files.problems import MAX_ID_CHARACTERS
-from annotate.models import Project, Sample, User
+from annotate.models import Project, Sample
 from annotate.samples.read import pipeline_versions, unit_counts
 from judges.certificates.validity import valid_certificate
 from judges.core.scores_read import load_scores
@@ -189,7 +189,7 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StoredBatch:
-    """blind: the ids of samples that whoever asks still has to label."""
+    """blind: the ids of samples that the reader still has to label."""
 
     pipeline: str
     batch: AppliedBatch
@@ -204,14 +204,14 @@ def apply_to_pipeline(
     judge_name: str,
     pipeline: str,
     dimension: str | None = None,
-    user: User | None = None,
+    reader: Reader,
 ) -> StoredBatch:
     """What the judge's latest certificate makes of what the certified version said of the samples of a pipeline's
-    version. Nothing is stored. user: who asks; None: the command line, for which nothing is held back.
+    version. Nothing is stored.
 
     Failed and missing scores count for nothing: see the coverage. Raises as `apply_certificate`; Invalid for a version
-    that has no samples; Conflict when none of it is scored, and when the shares would tell the user what the judge said
-    of samples that they still have to label.
+    that has no samples; Conflict when none of it is scored, and when the shares would tell the reader what the judge
+    said of samples that they still have to label.
     """
     keys = dict(Sample.objects.filter(project=project, pipeline_version=pipeline).values_list("external_id", "pk"))
     if not pipeline or not keys:
@@ -224,12 +224,12 @@ def apply_to_pipeline(
     if not scores:
         raise Conflict("no_scores", f"“{judge_name}” has no scores for the samples of version “{pipeline}” yet.")
     batch = apply_scores(certificate, scores)
-    blind = _blind(user, keys, batch)
+    blind = _blind(reader, keys, batch)
     return StoredBatch(pipeline, batch, coverage, blind)
 
 
 def _stored(look: Look, keys: Mapping[str, int]) -> tuple[list[NewScore], Coverage]:
-    said = load_scores(look.criterion, look.version, look.dimension, list(keys.values()))
+    said = load_scores(look.criterion, look.version, look.dimension, list(keys.values()), reader=SYSTEM)
     failed = {unit: why for unit, why in said.failed.items() if unit[0] in keys}
     if look.result["answers"] is None:
         numbers, other = said.numbers, set(said.labels)
@@ -253,11 +253,9 @@ def _stored(look: Look, keys: Mapping[str, int]) -> tuple[list[NewScore], Covera
     return scores, coverage
 
 
-def _blind(user: User | None, keys: Mapping[str, int], batch: AppliedBatch) -> Collection[str]:
-    if user is None:
-        return frozenset()
+def _blind(reader: Reader, keys: Mapping[str, int], batch: AppliedBatch) -> Collection[str]:
     scored = {one.sample for one in batch.scores}
-    still = samples_still_to_label(user, [keys[name] for name in scored if name is not None])
+    still = samples_still_to_label(reader, [keys[name] for name in scored if name is not None])
     if still and (len(scored) < MIN_SAMPLES or _all_alike(batch.found.verdict.tolist())):
         raise Conflict(
             "still_to_label",

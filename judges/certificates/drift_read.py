@@ -16,6 +16,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 import alignment
+from annotate.core.blindness import SYSTEM
 from annotate.core.scales import Value
 from annotate.core.text_tables import figure
 from annotate.labels.read import counting_labels, latest_per_rater
@@ -80,7 +81,7 @@ def _drift_of(certificate: Certificate) -> Drift:
     reference, arrived = _people(certificate, labels, {pk: name for pk, name in new.items() if name not in chosen})
     if not arrived:
         return Drift(bound, None, None, len(chosen))
-    scores = load_scores(look.criterion, look.version, look.dimension, new.keys())
+    scores = load_scores(look.criterion, look.version, look.dimension, new.keys(), reader=SYSTEM)
     found = alignment.report.audited(reference, scores, look.result["threshold"], arrived, bound)
     return Drift(bound, found.error.as_dict(), found.alarm, len(chosen))
 

@@ -13,6 +13,7 @@ from django.db.models import Exists, Q, QuerySet
 from django.db.models.functions import Collate
 
 import alignment
+from annotate.core.blindness import Reader, still_to_label, without_held_back
 from annotate.core.errors import Invalid
 from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Verdict
@@ -64,7 +65,7 @@ _METRICS = {
 
 
 def judge_scores(
-    criterion: Criterion, judge_name: str | None = None
+    criterion: Criterion, judge_name: str | None = None, *, reader: Reader
 ) -> tuple[list[alignment.report.JudgeScores], list[alignment.report.JudgeScores]]:
     """What is held against the criterion: of each judge (or of the one named) its latest version with such scores; and
     the versions before it, the latest first.
@@ -92,12 +93,14 @@ def judge_scores(
         latest = max(version.number for version, _ in own)
         now = [one for one in own if one[0].number == latest]
         before = [one for one in reversed(own) if one[0].number != latest]
-        current += [load_scores(criterion, version, dimension) for version, dimension in now]
-        earlier += [load_scores(criterion, version, dimension) for version, dimension in before]
+        current += [load_scores(criterion, version, dimension, reader=reader) for version, dimension in now]
+        earlier += [load_scores(criterion, version, dimension, reader=reader) for version, dimension in before]
     return current, earlier
 
 
-def whole_scores(criterion: Criterion, judge_name: str | None = None) -> list[alignment.report.JudgeScores]:
+def whole_scores(
+    criterion: Criterion, judge_name: str | None = None, *, reader: Reader
+) -> list[alignment.report.JudgeScores]:
     """What judges gave the samples as a whole, where the criterion asks about their parts: of each judge, or the one
     named, its latest version with such scores, one series for each name it has for them."""
     offered = _on_whole(criterion).filter(repeat=0)
@@ -107,7 +110,7 @@ def whole_scores(criterion: Criterion, judge_name: str | None = None) -> list[al
     versions = JudgeVersion.objects.filter(pk__in={version for version, _ in pairs}).select_related("judge")
     latest = {version.judge_id: version for version in versions.order_by("judge__name", "number")}
     return [
-        load_scores(criterion, version, dimension, kind=_WHOLE)
+        load_scores(criterion, version, dimension, kind=_WHOLE, reader=reader)
         for version in latest.values()
         for dimension in sorted(dimension for pk, dimension in pairs if pk == version.pk)
     ]
@@ -120,11 +123,11 @@ def measured_by(criterion: Criterion, whole: Iterable[alignment.report.JudgeScor
 
 
 def scores_that_count(criterion: Criterion) -> QuerySet[Score]:
-    """Every score that a report on the criterion could rest on."""
-    return scores_against(criterion) | _on_whole(criterion)
+    """Every score that a report on the criterion could rest on: for counting them."""
+    return _scores_against(criterion) | _on_whole(criterion)
 
 
-def scores_against(criterion: Criterion) -> QuerySet[Score]:
+def _scores_against(criterion: Criterion) -> QuerySet[Score]:
     """Every score that could be held against the criterion, of all versions in use and all repeats."""
     others = Criterion.objects.filter(project_id=criterion.project_id).exclude(key=criterion.key).values("key")
     return Score.objects.filter(
@@ -136,16 +139,19 @@ def scores_against(criterion: Criterion) -> QuerySet[Score]:
 Said = tuple[str, str, str, UnitKey]
 
 
-def rationales(project: Project, wanted: Iterable[Said]) -> dict[Said, str]:
+def rationales(project: Project, wanted: Iterable[Said], *, reader: Reader) -> dict[Said, str]:
     """The judges' own words on these units."""
     wanted = set(wanted)
-    rows = Score.objects.filter(
+    scores = Score.objects.filter(
         OF_KEPT,
         version__judge__project=project,
         version__judge__name__in={judge for judge, _, _, _ in wanted},
         sample__external_id__in={sample for _, _, _, (sample, _) in wanted},
         repeat=0,
-    ).values_list("version__judge__name", "version__label", "dimension", "sample__external_id", "unit", "rationale")
+    )
+    rows = without_held_back(scores, reader=reader).values_list(
+        "version__judge__name", "version__label", "dimension", "sample__external_id", "unit", "rationale"
+    )
     found = {
         (judge, version, dimension, (sample, unit)): text for judge, version, dimension, sample, unit, text in rows
     }
@@ -182,7 +188,7 @@ def _refuse_stranger(project: Project, judge_name: str) -> None:
 
 
 def _offered(criterion: Criterion, judges: QuerySet[Judge]) -> set[tuple[int, str]]:
-    pairs = scores_against(criterion).filter(version__judge__in=judges, repeat=0)
+    pairs = _scores_against(criterion).filter(version__judge__in=judges, repeat=0)
     return set(pairs.order_by().values_list("version_id", "dimension").distinct())
 
 
@@ -197,6 +203,7 @@ def load_scores(
     samples: Collection[int] | None = None,
     *,
     kind: str | None = None,
+    reader: Reader,
 ) -> alignment.report.JudgeScores:
     """What the version said under this name about the criterion's kind of units, or another: of all samples, or, where
     that is fewer, of those named by their primary keys."""
@@ -205,7 +212,8 @@ def load_scores(
     failed: dict[UnitKey, str] = {}
     again: dict[UnitKey, list[Value]] = {}
     rows = (
-        Score.objects.filter(_on_kind(kind or criterion.unit), version=version, dimension=dimension)
+        without_held_back(Score.objects.filter(_on_kind(kind or criterion.unit)), reader=reader)
+        .filter(version=version, dimension=dimension)
         .filter(Q() if samples is None else among(samples))
         .order_by(Collate("sample__external_id", "C"), Collate("unit", "C"), "repeat")
         .values_list("sample__external_id", "unit", "repeat", "status", "number", "label")
@@ -249,10 +257,12 @@ class JudgeSaid:
     rationale: str
 
 
-def judges_on(verdict: Verdict) -> list[JudgeSaid]:
+def judges_on(verdict: Verdict, *, reader: Reader) -> list[JudgeSaid]:
     """The judges' scores for a unit that a person has decided, on its criterion. Empty for any other unit: what a judge
-    says must not decide for people."""
+    says must not decide for people; and while the reader still has the sample to label."""
     if verdict.state != VerdictState.SETTLED or verdict.method not in DECIDED_METHODS:
+        return []
+    if still_to_label(reader, verdict.sample):
         return []
     scores = (
         Score.objects.filter(

@@ -17,6 +17,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 import alignment
+from annotate.core.blindness import SYSTEM
 from annotate.core.scales import Value
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import Criterion, Label, Sample, Verdict
@@ -201,7 +202,7 @@ def title_of(version: JudgeVersion) -> str:
 
 def _scores(trial: Trial, version: JudgeVersion, keys: Collection[int]) -> alignment.report.JudgeScores:
     """Both versions belong to one judge, so the way its scores go is the same."""
-    said = load_scores(trial.criterion, version, trial.dimension, keys)
+    said = load_scores(trial.criterion, version, trial.dimension, keys, reader=SYSTEM)
     return replace(said, again={})
 
 

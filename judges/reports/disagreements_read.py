@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from alignment.base.remark import Remark, remark
+from annotate.core.blindness import Reader
 from annotate.core.units import unit_number, unit_text
 from annotate.models import Project, Sample
 from judges.core.scores_read import Said, rationales
@@ -19,12 +20,13 @@ _EXCERPT = 280
 _RATIONALE = 500
 
 
-def with_words(project: Project, judges: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_words(project: Project, judges: Sequence[dict[str, Any]], *, reader: Reader) -> list[dict[str, Any]]:
     """The judges of a report, each row of their `disagreements` with the unit's text and the judge's reason, and with
     the sample's key in this installation."""
     names = {row["sample"] for judge in judges for row in judge["disagreements"]}
     samples = {one.external_id: one for one in Sample.objects.filter(project=project, external_id__in=names)}
-    words = rationales(project, [_said(judge, row) for judge in judges for row in judge["disagreements"]])
+    wanted = [_said(judge, row) for judge in judges for row in judge["disagreements"]]
+    words = rationales(project, wanted, reader=reader)
     return [
         {
             **judge,
@@ -37,7 +39,12 @@ def with_words(project: Project, judges: Sequence[dict[str, Any]]) -> list[dict[
 
 
 def with_both_words(
-    project: Project, first: Mapping[str, Any], second: Mapping[str, Any], rows: Sequence[dict[str, Any]]
+    project: Project,
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    rows: Sequence[dict[str, Any]],
+    *,
+    reader: Reader,
 ) -> list[dict[str, Any]]:
     """The rows of units that two judges decide differently, each with the unit's text and both judges' reasons.
 
@@ -47,7 +54,7 @@ def with_both_words(
     """
     names = {row["sample"] for row in rows}
     samples = {one.external_id: one for one in Sample.objects.filter(project=project, external_id__in=names)}
-    words = rationales(project, [_said(judge, row) for judge in (first, second) for row in rows])
+    words = rationales(project, [_said(judge, row) for judge in (first, second) for row in rows], reader=reader)
     found = []
     for row in rows:
         sample = samples.get(row["sample"])

@@ -39,8 +39,8 @@ def evidence_to_look_at(criterion: Criterion, judge_name: str | None = None) -> 
 def _with_judges(
     people: alignment.report.Evidence, criterion: Criterion, judge_name: str | None
 ) -> alignment.report.Evidence:
-    judges, earlier = judge_scores(criterion, judge_name)
-    whole = whole_scores(criterion, judge_name)
+    judges, earlier = judge_scores(criterion, judge_name, reader=SYSTEM)
+    whole = whole_scores(criterion, judge_name, reader=SYSTEM)
     measures = measured_by(criterion, whole)
     return replace(people, judges=judges, earlier=earlier, whole=whole, measures=measures)
 

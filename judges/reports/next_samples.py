@@ -127,7 +127,7 @@ def next_samples(
     if not FEWEST_SAMPLES <= count <= min(len(names), MOST_SAMPLES):
         raise Invalid("bad_count", _cant_draw(count, len(names)))
     seed = random.SystemRandom().randint(0, MAX_SEED) if seed is None else seed
-    judges, _failed = judge_scores(criterion)
+    judges, _failed = judge_scores(criterion, reader=SYSTEM)
     people = evidence_of(criterion, reader=SYSTEM)
     # A sample that was labelled since the last report has no side yet. It gets one there, not here: then it counts.
     sides = sides_of(criterion)
@@ -288,7 +288,7 @@ def _check(shares: Shares) -> None:
 
 
 def _said(criterion: Criterion, about: About) -> alignment.report.JudgeScores:
-    current, _earlier = judge_scores(criterion, about.judge)
+    current, _earlier = judge_scores(criterion, about.judge, reader=SYSTEM)
     for one in current:
         if one.dimension == about.dimension:
             return one

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Max
 
 import alignment
+from annotate.core.blindness import EVERYONE
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.core.split import DEV_SHARE
@@ -126,5 +127,5 @@ def _result(criterion: Criterion, evidence: alignment.report.Evidence) -> dict[s
     return {
         "project": {"slug": project.slug, "name": project.name},
         **figures,
-        "judges": with_words(project, figures["judges"]),
+        "judges": with_words(project, figures["judges"], reader=EVERYONE),
     }

@@ -14,8 +14,8 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.core.blindness import samples_still_to_label
-from annotate.models import Project, User
+from annotate.core.blindness import Reader, samples_still_to_label
+from annotate.models import Project
 from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
 from judges.runs.places import is_held, place_of
 
@@ -160,21 +160,25 @@ def progress_of(run: Run) -> RunProgress:
     return replace(progress, eta_seconds=progress.left / per_second)
 
 
-def failed_asks(run: Run) -> QuerySet[Ask]:
+def count_failures(run: Run) -> int:
+    return _failed_asks(run).count()
+
+
+def _failed_asks(run: Run) -> QuerySet[Ask]:
     return Ask.objects.filter(run=run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
 
 
-def failures(run: Run, *, first: int = 0, count: int = MOST_FAILURES, reader: User | None = None) -> list[Failure]:
-    """In the order in which they were asked. `raw` is for those who may run judges, and nobody else. reader: nothing is
-    said of samples that they still have to label; None holds nothing back."""
+def failures(run: Run, *, reader: Reader, first: int = 0, count: int = MOST_FAILURES) -> list[Failure]:
+    """In the order in which they were asked; nothing is said of samples that the reader still has to label. `raw` is
+    for those who may run judges, and nobody else."""
     last = first + min(count, MOST_FAILURES)
-    asks = list(failed_asks(run).select_related("sample").order_by("pk")[first:last])
+    asks = list(_failed_asks(run).select_related("sample").order_by("pk")[first:last])
     said = dict(
         Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies])
         .annotate(said=Left(_SAID, LONGEST_RAW))
         .values_list("pk", "said")
     )
-    blind = set() if reader is None else samples_still_to_label(reader, {ask.sample_id for ask in asks})
+    blind = samples_still_to_label(reader, {ask.sample_id for ask in asks})
     return [
         Failure(
             sample=ask.sample.external_id,

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Refusal
 from annotate.core.scales import as_number, is_missing
 from annotate.core.text_tables import interval
@@ -70,7 +71,7 @@ class Command(OneLineCommand):
                 batch = apply_certificate(**asked, rows=_rows(options["file"]))
                 found, covered = Applied.show(batch), ""
             else:
-                stored = apply_to_pipeline(**asked, pipeline=options["pipeline"])
+                stored = apply_to_pipeline(**asked, pipeline=options["pipeline"], reader=SYSTEM)
                 batch, found, covered = stored.batch, Applied.show(of_stored(stored, with_rows=True)), _covered(stored)
         except Refusal as error:
             raise CommandError(error.message) from error

@@ -100,7 +100,7 @@ def test_a_check_from_start_to_rates(world: World, openai_server: OpenAIServer) 
     assert result["attacks"]["towards"]["low"] < 9 / 50 < result["attacks"]["towards"]["high"]
     assert (result["harmless"]["flips"]["value"], result["harmless"]["flips"]["n"]) == (0.0, 24)
 
-    examples = flip_examples(run, world.alice)
+    examples = flip_examples(run, reader=world.alice)
     assert (examples["count"], examples["held_back"], len(examples["shown"])) == (9, 0, 9)
     first = examples["shown"][0]
     assert (first["variant"], first["clean"], first["changed"]) == ("order", "no", "yes")
@@ -117,8 +117,8 @@ def test_who_still_has_to_label_a_sample_reads_no_reason_about_it(world: World) 
     make_samples(world.project, 2)
     run = worked(check_canaries(version=judge(world), samples=2, seed=1))
     world.batch(annotators=[world.alice, world.ann])
-    assert flip_examples(run, world.alice) == {"count": 4, "held_back": 4, "shown": []}
-    assert len(flip_examples(run, world.rita)["shown"]) == 4
+    assert flip_examples(run, reader=world.alice) == {"count": 4, "held_back": 4, "shown": []}
+    assert len(flip_examples(run, reader=world.rita)["shown"]) == 4
 
 
 def test_only_judges_that_ask_a_model_by_a_prompt_of_ours(world: World) -> None:

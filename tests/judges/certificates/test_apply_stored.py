@@ -15,6 +15,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from annotate.batches.steps import open_batch
 from annotate.batches.write import create_batch
+from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Project, User
 from annotate.projects.write import set_member
@@ -59,8 +60,10 @@ def project(_project: Project, db: None) -> Project:
 
 
 def apply(project: Project, pipeline: str = "v7", user: str | None = None) -> dict[str, Any]:
-    asker = None if user is None else User.objects.get(username=user)
-    found = apply_to_pipeline(project=project, criterion_key="grade", judge_name="judge", pipeline=pipeline, user=asker)
+    reader = SYSTEM if user is None else User.objects.get(username=user)
+    found = apply_to_pipeline(
+        project=project, criterion_key="grade", judge_name="judge", pipeline=pipeline, reader=reader
+    )
     return Applied.show(of_stored(found, with_rows=True))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.core.blindness import SYSTEM
 from judges.core.scores_read import judge_scores
 from judges.models import JudgeVersion, Score, ScoreStatus
 from judges.reports.evidence import full_evidence
@@ -33,7 +34,7 @@ def test_repeats_are_what_it_said_again() -> None:
     project, samples = graded_project()
     grade = project.criteria.get(key="grade")
     version = add_judge(project, "judge", samples, scores_like(samples), dimension="grade")
-    alone, _ = judge_scores(grade)
+    alone, _ = judge_scores(grade, reader=SYSTEM)
     # Later ones before earlier ones: their order is that of their numbers.
     for number, name, value in (
         (2, "s00", 0.75),
@@ -45,7 +46,7 @@ def test_repeats_are_what_it_said_again() -> None:
         repeat(version, number, name, value)
     # Under another name it is another series.
     repeat(version, 1, "s04", 0.9, dimension="tone")
-    (said,), earlier = judge_scores(grade)
+    (said,), earlier = judge_scores(grade, reader=SYSTEM)
     assert said.again == {("s00", "answer"): [0.25, 0.75], ("s02", "answer"): [0.5]}
     assert said.numbers == alone[0].numbers
     assert said.failed == {}
@@ -58,7 +59,7 @@ def test_repeats_in_words_are_read_as_options() -> None:
     version = add_judge(project, "judge", samples, [(name, "answer", "4") for name in samples], dimension="grade")
     for number, value in enumerate(("5", "good", "4"), start=1):
         repeat(version, number, "s00", value)
-    (said,), _ = judge_scores(grade)
+    (said,), _ = judge_scores(grade, reader=SYSTEM)
     # “good” is no option: it says nothing here, as a failed answer doesn't.
     assert said.again == {("s00", "answer"): [5, 4]}
     assert said.labels["s00", "answer"] == 4
@@ -83,13 +84,13 @@ def test_versions_before_the_latest_come_latest_first() -> None:
         scores = [(name, "answer", number / 10) for name in samples]
         add_judge(project, "judge", samples, scores, dimension="grade", label=f"v{number}")
     add_judge(project, "another", samples, scores_like(samples), dimension="grade", label="only")
-    current, earlier = judge_scores(grade)
+    current, earlier = judge_scores(grade, reader=SYSTEM)
     assert [one.name for one in current] == [("another", "only", "grade"), ("judge", "v3", "grade")]
     assert [one.name for one in earlier] == [("judge", "v2", "grade"), ("judge", "v1", "grade")]
     assert set(earlier[0].numbers.values()) == {0.2}
     evidence = full_evidence(grade)
     assert [one.name for one in evidence.earlier] == [one.name for one in earlier]
-    assert judge_scores(grade, "another")[1] == []
+    assert judge_scores(grade, "another", reader=SYSTEM)[1] == []
 
 
 def test_a_version_that_scored_the_criterion_itself_is_not_followed_by_one_that_did_not() -> None:
@@ -98,7 +99,7 @@ def test_a_version_that_scored_the_criterion_itself_is_not_followed_by_one_that_
     support = project.criteria.get(key="support")
     for label, dimension in (("v1", "overall"), ("v2", "support"), ("v3", "support"), ("v4", "overall")):
         add_judge(project, "judge", samples, [("a", "claim:0", 0.5)], dimension=dimension, label=label)
-    current, earlier = judge_scores(support)
+    current, earlier = judge_scores(support, reader=SYSTEM)
     assert [one.version for one in current] == ["v3"]
     # Nor are scores under another name an earlier word on it.
     assert [one.version for one in earlier] == ["v2"]

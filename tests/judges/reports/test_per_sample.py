@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from alignment import faithfulness
+from annotate.core.blindness import SYSTEM
 from annotate.models import Criterion
 from frontend.reports.file import report_html
 from judges.core.scores_read import whole_scores
@@ -76,7 +77,7 @@ def test_a_new_score_of_a_whole_sample_puts_the_report_out_of_date(support: Crit
     assert second.fingerprint != first.fingerprint
     titles = [row["title"] for row in second.result["per_sample"]["metrics"][0]["judges"]]
     assert titles == ["claims", "another", "old new"]
-    assert [one.judge for one in whole_scores(support, "another")] == ["another"]
+    assert [one.judge for one in whole_scores(support, "another", reader=SYSTEM)] == ["another"]
 
 
 def test_a_usual_name_is_of_the_criterion_that_asks_for_the_metric() -> None:
@@ -89,4 +90,4 @@ def test_a_usual_name_is_of_the_criterion_that_asks_for_the_metric() -> None:
         project = make_project(slug, criteria=criteria)
         samples = add_samples(project, ["s"])
         add_judge(project, "judge", samples, [("s", "answer", 0.5)], dimension="faithfulness")
-        assert {one.key: len(whole_scores(one)) for one in project.criteria.all()} == expected
+        assert {one.key: len(whole_scores(one, reader=SYSTEM)) for one in project.criteria.all()} == expected

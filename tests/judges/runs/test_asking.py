@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from annotate.core.blindness import SYSTEM
 from judges.models import Ask, Score, ScoreStatus
 from judges.models import Reply as Kept
 from judges.runs.kept_replies import salted
@@ -55,7 +56,7 @@ def test_what_failed_is_asked_again_and_what_is_good_never_changes(world: World,
     server.answers(lambda request: "no idea" if asked_of(request) == "s1 claim:0" else "0.5")
     run = worked(start_run(version=version, scope={"all": True}))
     assert progress_of(run).by_status == {"ok": 3, "parse_error": 1}
-    (failure,) = failures(run)
+    (failure,) = failures(run, reader=SYSTEM)
     assert (failure.sample, failure.unit, failure.status, failure.raw) == ("s1", "claim:0", "parse_error", "no idea")
     bad = Score.objects.exclude(status=ScoreStatus.OK).get()
     assert (bad.number, bad.label) == (None, None)
@@ -114,7 +115,7 @@ def test_replies_that_came_before_a_failure_are_kept(world: World, server: OpenA
     server.script("0.1", "0.2", error(400, "no such thing"))
     run = worked(start_run(version=version, scope={"all": True}))
     assert progress_of(run).by_status == {"error": 1}
-    assert (Kept.objects.count(), len(Ask.objects.get().replies), failures(run)[0].raw) == (2, 2, "0.2")
+    assert (Kept.objects.count(), len(Ask.objects.get().replies), failures(run, reader=SYSTEM)[0].raw) == (2, 2, "0.2")
 
 
 def test_what_the_database_cannot_hold_is_marked_as_lost(world: World, server: OpenAIServer) -> None:
@@ -123,7 +124,7 @@ def test_what_the_database_cannot_hold_is_marked_as_lost(world: World, server: O
     server.answers(lambda request: "a\x00b")
     run = worked(start_run(version=version, scope={"all": True}))
     assert progress_of(run).by_status == {"parse_error": 1}
-    assert failures(run)[0].raw == "a\ufffdb"
+    assert failures(run, reader=SYSTEM)[0].raw == "a\ufffdb"
     assert storable("\ud83d\ude00 \ud83d") == "😀 \ufffd"
 
 
@@ -132,6 +133,6 @@ def test_of_a_long_reply_that_failed_the_beginning_is_shown(world: World, server
     version = plain_judge(world, endpoint_at(world, server), unit="answer")
     server.answers(lambda request: "no number " * 90_000)
     run = worked(start_run(version=version, scope={"all": True}))
-    (failure,) = failures(run)
+    (failure,) = failures(run, reader=SYSTEM)
     assert failure.raw == "no number " * (LONGEST_RAW // 10)
     assert len(Kept.objects.get().body["text"]) > LONGEST_RAW

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 from django.utils import timezone
 
+from annotate.core.blindness import SYSTEM
 from judges.models import Ask, AskState, Score
 from judges.runs import asking as pace
 from judges.runs.asking import Pace
@@ -49,7 +50,7 @@ def test_four_tries_and_then_it_fails(world: World, server: OpenAIServer) -> Non
     run = worked(start_run(version=plain_judge(world, endpoint_at(world, server)), scope={"all": True}))
     assert (run.state, progress_of(run).by_status) == ("done", {"ok": 9, "error": 1})
     assert (tried["s1 claim:0"], tried["s2 claim:0"]) == (4, 4)
-    (failure,) = failures(run)
+    (failure,) = failures(run, reader=SYSTEM)
     assert failure.sample == "s1"
     assert "said the server" not in failure.detail
     assert Score.objects.get(sample__external_id="s1", unit="claim:0").number is None

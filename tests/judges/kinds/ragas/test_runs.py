@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from annotate.core.blindness import SYSTEM
 from annotate.models import Sample
 from judges.core.scores_read import measured_by, whole_scores
 from judges.endpoints.calls import TryLater
@@ -81,7 +82,7 @@ def test_scores_land_per_sample(world: World, server: OpenAIServer, metric: str,
     # They are held against what people say of the parts.
     key = {"faithfulness": "support", "context_precision": "relevance"}[metric]
     criterion = world.project.criteria.get(key=key)
-    assert measured_by(criterion, whole_scores(criterion)) == {metric: metric}
+    assert measured_by(criterion, whole_scores(criterion, reader=SYSTEM)) == {metric: metric}
     # Nothing is asked twice, nothing is paid twice.
     server.requests.clear()
     again = worked(start_run(version=version, scope={"all": True}))
@@ -108,7 +109,7 @@ def test_a_failed_row_shows_as_failed(world: World, server: OpenAIServer) -> Non
     assert numbers(version) == pytest.approx(
         {"all-held": 1.0, "two-thirds": 2 / 3, "no-reference": 1.0, "half-held": None, "none-held": None}, abs=1e-7
     )
-    failed = {row.sample: row for row in failures(run)}
+    failed = {row.sample: row for row in failures(run, reader=SYSTEM)}
     assert {name: row.status for name, row in failed.items()} == {"half-held": "refused", "none-held": "parse_error"}
     assert failed["none-held"].raw == "I think it is faithful: 5/5"
     server.answers(answer)
