@@ -23,9 +23,9 @@ from annotate.models import Criterion
 from frontend.base.pages import ProjectPage, project_view, refuse, sees_names, status_of
 from frontend.judges.kinds.base import ConfigForm
 from frontend.judges.kinds.registry import config_form
+from frontend.judges.lab_trial import trial_context
 from frontend.judges.run_start import BudgetForm, asks_model, can_be_run
 from frontend.judges.run_words import TONES, duration, run_said
-from frontend.judges.trial_page import trial_context
 from frontend.judges.words import difference_rows, shown_differences
 from frontend.reports.shown import money
 from judges.core.versions_read import current_version
@@ -289,8 +289,8 @@ def _run(run: Run, title: str) -> dict[str, Any]:
 
 
 def _result(page: ProjectPage, found: Trial) -> dict[str, Any]:
-    figures = trial_figures(found)
-    rows = differing(figures, page.user)
+    figures = trial_figures(found, reader=page.user)
+    rows = differing(figures)
     asked = page.request.GET.get("show", "")
     chosen = asked if asked in GROUPS else ""
     listed = [row for row in rows.rows if row["group"] == chosen] if chosen else rows.rows

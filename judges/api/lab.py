@@ -55,7 +55,7 @@ class TrialView(ProjectAPIView):
         null while it is under way.
         """
         trial = one_trial(one_judge(self.project, judge_id), trial_id)
-        result = trial_result(trial, self.user, named=self.project.show_names)
+        result = trial_result(trial, reader=self.user, named=self.project.show_names)
         return With(trial, tried=tried_on(trial), result=result)
 
 

@@ -16,12 +16,12 @@ from rest_framework.request import Request
 
 from annotate.api.base import ProjectAPIView
 from annotate.api.schema import answers
-from annotate.api.serializers import Nothing, Rows, With
-from annotate.core.blindness import samples_still_to_label
+from annotate.api.serializers import Nothing
 from annotate.models import User
 from judges.api import runs_serializers as shapes
 from judges.api.judges import version_to_run
-from judges.models import JudgeVersion, Run, Score
+from judges.core.scores_read import Scores
+from judges.models import JudgeVersion, Run
 from judges.runs.read import Failure, count_failures, failures, one_run, runs_of
 from judges.runs.write import RunEstimate, cancel_run, estimate_run, pause_run, resume_run, start_run
 from judges.versions.read import one_judge, one_version
@@ -140,38 +140,28 @@ def _version(view: ProjectAPIView, judge_id: int, data: dict[str, Any]) -> Judge
 class ScoresView(ProjectAPIView):
     actions = {"GET": "judges.run"}
 
-    def rows(self, scores: QuerySet[Score]) -> Rows:
-        return Rows(scores.select_related("sample").order_by("pk"), self._shown)
-
-    def _shown(self, scores: list[Score]) -> list[With]:
-        blind = samples_still_to_label(self.user, {score.sample_id for score in scores})
-        return [_held_back(score) if score.sample_id in blind else With(score, held_back=False) for score in scores]
-
-
-def _held_back(score: Score) -> With:
-    return With(score, number=None, label=None, rationale=None, held_back=True)
-
 
 class RunScoresView(ScoresView):
     @answers(shapes.ScorePage)
-    def get(self, request: Request, slug: str, run_id: int) -> Rows:
+    def get(self, request: Request, slug: str, run_id: int) -> Scores:
         """The scores that a run brought, page by page.
 
         Those that were there before it started are not among them: see the version's. What the judge said of a sample
         that you still have to label is held back.
         """
-        return self.rows(Score.objects.filter(run=one_run(self.project, run_id)))
+        return Scores(one_run(self.project, run_id), reader=self.user)
 
 
-class VersionScoresView(ScoresView):
+class VersionScoresView(ProjectAPIView):
+    actions = {"GET": "judges.run"}
+
     @answers(shapes.ScorePage)
-    def get(self, request: Request, slug: str, judge_id: int, number: int) -> Rows:
+    def get(self, request: Request, slug: str, judge_id: int, number: int) -> Scores:
         """All scores of a judge's version, page by page.
 
         Repeats and failed ones included. What the judge said of a sample that you still have to label is held back.
         """
-        version = one_version(one_judge(self.project, judge_id), number)
-        return self.rows(Score.objects.filter(version=version))
+        return Scores(one_version(one_judge(self.project, judge_id), number), reader=self.user)
 
 
 class RunFailuresView(ProjectAPIView):

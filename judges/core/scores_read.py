@@ -6,21 +6,21 @@ What each judge said about one unit.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from django.db.models import Exists, Q, QuerySet
 from django.db.models.functions import Collate
 
 import alignment
-from annotate.core.blindness import Reader, still_to_label, without_held_back
+from annotate.core.blindness import Reader, samples_still_to_label, still_to_label, without_held_back
 from annotate.core.errors import Invalid
 from annotate.core.scales import Value, normalise
-from annotate.models import Criterion, Project, Verdict
+from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey
 from judges.core.versions_read import OF_KEPT
-from judges.models import Judge, JudgeVersion, Score, ScoreStatus
+from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus
 
 NO_OPTION = "not an option"
 MOST_NAMED = 10_000
@@ -244,6 +244,44 @@ def _as_option(criterion: Criterion, label: str) -> Value | None:
         return normalise(criterion, label)
     except Invalid:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownScore:
+    """held_back: number, label and rationale are None, as the reader still has to label the sample."""
+
+    sample: Sample
+    unit: str
+    dimension: str
+    repeat: int
+    status: str
+    number: float | None
+    label: Value | None
+    rationale: str | None
+    held_back: bool
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a run brought, or all that a version said, in the order in which it came; a slice of it is a list."""
+
+    of: Run | JudgeVersion
+    reader: Reader = field(kw_only=True)
+
+    def count(self) -> int:
+        return self._rows().count()
+
+    def __getitem__(self, part: slice) -> list[ShownScore]:
+        rows = list(self._rows().select_related("sample").order_by("pk")[part])
+        blind = samples_still_to_label(self.reader, {row.sample_id for row in rows})
+        return [self._shown(row, row.sample_id in blind) for row in rows]
+
+    def _rows(self) -> QuerySet[Score]:
+        return Score.objects.filter(run=self.of) if isinstance(self.of, Run) else Score.objects.filter(version=self.of)
+
+    def _shown(self, row: Score, is_blind: bool) -> ShownScore:
+        said = (None, None, None) if is_blind else (row.number, row.label, row.rationale)
+        return ShownScore(row.sample, row.unit, row.dimension, row.repeat, row.status, *said, is_blind)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 import alignment
-from annotate.core.blindness import SYSTEM
+from annotate.core.blindness import SYSTEM, Reader, samples_still_to_label
 from annotate.core.scales import Value
 from annotate.labels.read import counting_labels, latest_per_rater, undecided_labels
 from annotate.models import Criterion, Label, Sample, Verdict
@@ -54,8 +54,17 @@ class OnDev:
             is_dev=dict.fromkeys(self.samples, True),
         )
 
+    def without(self, names: Collection[str]) -> OnDev:
+        return OnDev(
+            criterion=self.criterion,
+            samples={name: sample for name, sample in self.samples.items() if name not in names},
+            labels=[label for label in self.labels if label.sample.external_id not in names],
+            undecided=[label for label in self.undecided if label.sample.external_id not in names],
+            verdicts={unit: verdict for unit, verdict in self.verdicts.items() if unit[0] not in names},
+        )
 
-def on_dev(criterion: Criterion, names: Collection[str]) -> OnDev:
+
+def on_dev(criterion: Criterion, names: Collection[str], *, reader: Reader) -> OnDev:
     """What people said, on the criterion, of those of the samples that are dev. Nothing is read of any other, whoever
     names it: a sample of the test half, or one that has no side yet."""
     dev = {sample.external_id: sample for sample in samples_named(criterion.project, dev_names(criterion, names))}
@@ -64,13 +73,15 @@ def on_dev(criterion: Criterion, names: Collection[str]) -> OnDev:
     labels = counting_labels().filter(**here).select_related("rater", "sample")
     undecided = undecided_labels().filter(**here).select_related("rater", "sample")
     verdicts = Verdict.objects.filter(**here).exclude(state=VerdictState.DISPUTED)
-    return OnDev(
+    found = OnDev(
         criterion=criterion,
         samples=dev,
         labels=sorted(latest_per_rater(labels), key=_by_unit),
         undecided=sorted(latest_per_rater(undecided), key=_by_unit),
         verdicts={(one.sample.external_id, one.unit): one for one in verdicts.select_related("sample", "decided_by")},
     )
+    still = samples_still_to_label(reader, keys)
+    return found.without({name for name, sample in dev.items() if sample.pk in still}) if still else found
 
 
 def dev_names(criterion: Criterion, names: Collection[str]) -> list[str]:
@@ -161,19 +172,21 @@ class Spent:
 class Found:
     """figures: as alignment.report.two_versions, `first` the base and `second` the version that was tried; spent,
     failed (how often, by status, among the units that people settled): of both, in that order. caveat: what to know
-    about intervals from so few samples."""
+    about intervals from so few samples. Of single units, those of samples that the reader still has to label are left
+    out of figures and on_dev; held_back: how many rows of figures."""
 
     figures: dict[str, Any]
     spent: tuple[Spent, Spent]
     failed: tuple[Counter[str], Counter[str]]
     caveat: Mapping[str, Any] | None
     on_dev: OnDev
+    held_back: int
 
 
-def trial_figures(trial: Trial) -> Found:
+def trial_figures(trial: Trial, *, reader: Reader) -> Found:
     """As far as both have been run. Of the trial's samples those that are dev, and nothing of any other: a report's
     figures at this choice of samples, so their basis is said there (docs/statistics.md)."""
-    dev = on_dev(trial.criterion, trial.samples)
+    dev = on_dev(trial.criterion, trial.samples, reader=SYSTEM)
     keys = [sample.pk for sample in dev.samples.values()]
     reference = alignment.report.reference_of(dev.evidence())
     sides = (trial.base, trial.version)
@@ -187,12 +200,16 @@ def trial_figures(trial: Trial) -> Found:
     caveat = alignment.interval_caveat(
         clusters=len(set(names)), rarer=alignment.rarer_samples([codes[value] for value in people.values()], names)
     )
+    still = samples_still_to_label(reader, keys)
+    blind = {name for name, sample in dev.samples.items() if sample.pk in still}
+    rows = {name: [row for row in figures[name] if row["sample"] not in blind] for name in ("flipped", "changed")}
     return Found(
-        figures=figures,
+        figures={**figures, **rows},
         spent=(_spent(sides[0], keys), _spent(sides[1], keys)),
         failed=(_failed(said[0], people), _failed(said[1], people)),
         caveat=caveat if people else None,
-        on_dev=dev,
+        on_dev=dev.without(blind),
+        held_back=sum(len(figures[name]) - len(rows[name]) for name in rows),
     )
 
 

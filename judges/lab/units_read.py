@@ -11,10 +11,10 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from annotate.core.blindness import samples_still_to_label
+from annotate.core.blindness import Reader
 from annotate.core.scales import Value
 from annotate.core.units import unit_number, unit_text, unit_title
-from annotate.models import Label, User
+from annotate.models import Label
 from annotate.verdicts.disputes_read import People, people_of_samples
 from annotate.verdicts.ratings_read import UnitKey
 from judges.lab.read import Found, is_under_way, title_of, trial_figures
@@ -74,8 +74,8 @@ class Differing:
     held_back: int
 
 
-def differing(found: Found, reader: User | None) -> Differing:
-    """Mended first, then newly wrong, then the rest. reader None: the command line, which labels nothing."""
+def differing(found: Found) -> Differing:
+    """Mended first, then newly wrong, then the rest."""
     figures = found.figures
     flips = figures["flips"]
     counts = {
@@ -85,11 +85,8 @@ def differing(found: Found, reader: User | None) -> Differing:
         "changed": figures["changed_in_all"],
     }
     rows = [{**row, "group": _GAINS[row["gain"]]} for row in (*figures["flipped"], *figures["changed"])]
-    keys = {name: sample.pk for name, sample in found.on_dev.samples.items()}
-    blind = set() if reader is None else samples_still_to_label(reader, {keys[row["sample"]] for row in rows})
-    open_rows = [row for row in rows if keys[row["sample"]] not in blind]
     order = list(GROUPS)
-    return Differing(sorted(open_rows, key=lambda row: order.index(row["group"])), counts, len(rows) - len(open_rows))
+    return Differing(sorted(rows, key=lambda row: order.index(row["group"])), counts, found.held_back)
 
 
 def with_words(trial: Trial, found: Found, rows: Sequence[Mapping[str, Any]], *, named: bool) -> list[Unit]:
@@ -173,13 +170,13 @@ def _text(sample: Any, unit: str) -> str:
 MOST_BY_API = 100
 
 
-def trial_result(trial: Trial, reader: User | None, *, named: bool) -> dict[str, Any] | None:
+def trial_result(trial: Trial, *, reader: Reader, named: bool) -> dict[str, Any] | None:
     """What the API says a trial shows; None while it is under way."""
     if is_under_way(trial):
         return None
-    found = trial_figures(trial)
+    found = trial_figures(trial, reader=reader)
     figures, titles = found.figures, (title_of(trial.base), title_of(trial.version))
-    rows = differing(found, reader)
+    rows = differing(found)
     units = with_words(trial, found, rows.rows[:MOST_BY_API], named=named)
     return {
         "outcome": outcome(*titles, figures),

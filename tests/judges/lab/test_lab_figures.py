@@ -13,9 +13,10 @@ from sklearn.metrics import cohen_kappa_score
 from alignment import paired_at_thresholds, paired_labels
 from alignment.report import Judged, compare, generator, reference_of
 from alignment.report.compared import compared_figures
+from annotate.core.blindness import SYSTEM
 from annotate.models import Label, Sample, Verdict
 from annotate.models.label import VerdictMethod, VerdictState
-from frontend.judges.trial_page import trial_context
+from frontend.judges.lab_trial import trial_context
 from judges.lab.read import Found, dev_names, on_dev, trial_figures, tried_on
 from judges.lab.units_read import differing, with_words
 from judges.models import JudgeVersion, Reply, Score, SplitMember, Trial, VersionState
@@ -56,7 +57,7 @@ def said(world: World, version: Any) -> dict[tuple[str, str], Any]:
 
 def test_labels_against_scikit_learn_and_the_paired_function(worlds: dict[str, World]) -> None:
     world = worlds["labels"]
-    figures = trial_figures(make_trial(world)).figures
+    figures = trial_figures(make_trial(world), reader=SYSTEM).figures
     people, old, new = outcomes(world), said(world, world.base), said(world, world.version)
     both = sorted(unit for unit in people if unit in old and unit in new)
     truth = [people[unit] for unit in both]
@@ -86,7 +87,7 @@ def test_labels_against_scikit_learn_and_the_paired_function(worlds: dict[str, W
 def test_numbers_as_a_report_on_the_same_samples_has_them(worlds: dict[str, World]) -> None:
     """All of dev tried: a report pairs the same versions on the same units, by thresholds chosen without them."""
     world = worlds["numbers"]
-    figures = trial_figures(make_trial(world)).figures
+    figures = trial_figures(make_trial(world), reader=SYSTEM).figures
     JudgeVersion.objects.filter(pk=world.version.pk).update(state=VersionState.KEPT)
     evidence = full_evidence(world.criterion)
     reference, latest = reference_of(evidence), evidence.judges[0]
@@ -101,7 +102,7 @@ def test_numbers_as_a_report_on_the_same_samples_has_them(worlds: dict[str, Worl
 
 def test_numbers_each_decided_by_a_threshold_of_its_own(worlds: dict[str, World]) -> None:
     world = worlds["numbers"]
-    figures = trial_figures(make_trial(world)).figures
+    figures = trial_figures(make_trial(world), reader=SYSTEM).figures
     people, new = outcomes(world), said(world, world.version)
     tried = {
         at: cohen_kappa_score([people[u] for u in sorted(new)], [new[u] >= at for u in sorted(new)])
@@ -119,7 +120,7 @@ def test_numbers_each_decided_by_a_threshold_of_its_own(worlds: dict[str, World]
 def test_without_pass_and_fail_the_labels_themselves(worlds: dict[str, World]) -> None:
     world = worlds["unread"]
     trial = make_trial(world)
-    found = trial_figures(trial)
+    found = trial_figures(trial, reader=SYSTEM)
     new, old = said(world, world.version), said(world, world.base)
     truth = found.on_dev.evidence()
     majority = reference_of(truth).labels()
@@ -136,7 +137,7 @@ def test_without_pass_and_fail_the_labels_themselves(worlds: dict[str, World]) -
     )
     assert found.figures["basis"] == "labels"
     assert found.figures["difference"]["kappa"] == paired.kappa.as_dict()
-    rows = differing(found, None)
+    rows = differing(found)
     assert rows.counts["both_wrong"] == found.figures["flips"]["both_wrong"]
     units = with_words(trial, found, rows.rows, named=True)
     assert {unit.people for unit in units} <= {"Supported", "Contradicted", "Silent"}
@@ -150,7 +151,7 @@ def test_what_people_said_is_what_reports_rest_on(worlds: dict[str, World]) -> N
         sample=unit, unit="claim:0", criterion=world.criterion, state=VerdictState.SETTLED, value="silent",
         method=VerdictMethod.ADJUDICATED, decided_by=make_user("rev"), reason="Says nothing of it.",
     )  # fmt: skip
-    whole, dev = full_evidence(world.criterion), on_dev(world.criterion, list(world.samples)).evidence()
+    whole, dev = full_evidence(world.criterion), on_dev(world.criterion, list(world.samples), reader=SYSTEM).evidence()
     kept = [place for place, (sample, _) in enumerate(whole.units) if whole.is_dev[sample]]
     assert dev.units == [whole.units[place] for place in kept]
     assert dev.raters == [whole.raters[place] for place in kept]
@@ -161,7 +162,7 @@ def test_what_people_said_is_what_reports_rest_on(worlds: dict[str, World]) -> N
 
 def texts_of(found: Found, trial: Trial) -> str:
     """Everything that can be read of a trial."""
-    units = with_words(trial, found, differing(found, None).rows, named=True)
+    units = with_words(trial, found, differing(found).rows, named=True)
     return repr((found.figures, trial_context(trial, found), [asdict(unit) for unit in units]))
 
 
@@ -169,10 +170,10 @@ def texts_of(found: Found, trial: Trial) -> str:
 def test_a_test_sample_that_slips_in_is_neither_read_nor_counted(worlds: dict[str, World], kind: str) -> None:
     world = worlds[kind]
     trial = make_trial(world)
-    clean = trial_figures(trial)
+    clean = trial_figures(trial, reader=SYSTEM)
     trial.samples = [*world.samples]
     trial.save()
-    slipped = trial_figures(trial)
+    slipped = trial_figures(trial, reader=SYSTEM)
     assert set(slipped.on_dev.samples) == set(world.dev)
     assert slipped.figures == clean.figures
     assert CLOSED not in texts_of(slipped, trial)
@@ -185,7 +186,7 @@ def test_a_test_sample_that_slips_in_is_neither_read_nor_counted(worlds: dict[st
 def test_only_test_samples_give_nothing_and_say_so(worlds: dict[str, World]) -> None:
     world = worlds["labels"]
     trial = make_trial(world, samples=world.test)
-    found = trial_figures(trial)
+    found = trial_figures(trial, reader=SYSTEM)
     assert found.figures["units"] == 0
     assert found.figures["difference"]["kappa"]["value"] is None
     assert found.figures["coverage"][0] == {"scored": 0, "failed": 0, "missing": 0, "unlabelled": 0}
@@ -207,8 +208,8 @@ def test_a_sample_without_a_side_is_closed_until_it_has_one(worlds: dict[str, Wo
 def test_the_words_of_a_unit(worlds: dict[str, World]) -> None:
     world = worlds["labels"]
     trial = make_trial(world)
-    found = trial_figures(trial)
-    rows = differing(found, None)
+    found = trial_figures(trial, reader=SYSTEM)
+    rows = differing(found)
     assert [row["group"] for row in rows.rows] == sorted(
         (row["group"] for row in rows.rows), key=["mended", "broken", "both_wrong", "changed"].index
     )
@@ -230,8 +231,8 @@ def test_the_number_of_queries_does_not_grow(worlds: dict[str, World], django_as
     world = worlds["labels"]
     trial = make_trial(world)
     with django_assert_max_num_queries(13):
-        found = trial_figures(trial)
-        with_words(trial, found, differing(found, make_user("reader")).rows, named=False)
+        found = trial_figures(trial, reader=make_user("reader"))
+        with_words(trial, found, differing(found).rows, named=False)
 
 
 def test_failures_are_missing_and_said(worlds: dict[str, World]) -> None:
@@ -239,7 +240,7 @@ def test_failures_are_missing_and_said(worlds: dict[str, World]) -> None:
     units = Score.objects.filter(version=world.version, sample__external_id__in=world.dev)[:7]
     Score.objects.filter(pk__in=[one.pk for one in units]).update(status="refused", label=None, rationale="")
     trial = make_trial(world)
-    found = trial_figures(trial)
+    found = trial_figures(trial, reader=SYSTEM)
     before = found.figures["coverage"][0], found.figures["coverage"][1]
     assert before[1]["failed"] == 7
     assert dict(found.failed[1]) == {"refused": 7}
@@ -251,7 +252,7 @@ def test_failures_are_missing_and_said(worlds: dict[str, World]) -> None:
 def test_what_it_took(worlds: dict[str, World]) -> None:
     world = worlds["labels"]
     trial, run = make_trial(world), world.version.runs.get()
-    assert trial_figures(trial).spent[1].replies == 0
+    assert trial_figures(trial, reader=SYSTEM).spent[1].replies == 0
     prices = [("0.002", 0.2), (None, 0.4), ("0.001", 0.6)]
     replies = [
         Reply.objects.create(
@@ -264,11 +265,11 @@ def test_what_it_took(worlds: dict[str, World]) -> None:
         Ask.objects.create(
             run=run, sample=sample, unit=f"claim:{at}", state=AskState.DONE, replies=[one.pk for one in given]
         )
-    spent = trial_figures(trial).spent[1]
+    spent = trial_figures(trial, reader=SYSTEM).spent[1]
     assert (spent.replies, spent.unpriced, spent.tokens_in, spent.tokens_out) == (2, 1, 20, 10)
     assert spent.latency == pytest.approx(0.3)
     assert str(spent.cost.normalize()) == "0.002"
-    assert trial_context(trial, trial_figures(trial))["versions"][1]["spent"]["cost"] == "0.002"
+    assert trial_context(trial, trial_figures(trial, reader=SYSTEM))["versions"][1]["spent"]["cost"] == "0.002"
 
 
 def test_how_many_were_tried(worlds: dict[str, World]) -> None:
