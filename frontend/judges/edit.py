@@ -15,8 +15,7 @@ from django.utils.translation import gettext_lazy
 from annotate.core.errors import Refusal
 from frontend.base.pages import ProjectPage, project_view, refuse, status_of
 from frontend.judges.kinds.base import ConfigForm
-from frontend.judges.kinds.registry import config_form
-from frontend.judges.kinds.starts import groups, start_named
+from frontend.judges.kinds.registry import config_form, groups, start_named
 from frontend.judges.run_start import can_be_run
 from frontend.projects.forms import JSONUpload
 from judges.core.versions_read import current_version

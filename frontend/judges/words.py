@@ -1,7 +1,4 @@
-"""What judges are made of, in words: their kinds, what they measure, their configuration, and what changed in it.
-
-What may be chosen in a judge's configuration, in the words of its form.
-"""
+"""What judges are made of, in words: what they measure, their configuration, and what changed in it."""
 
 from __future__ import annotations
 
@@ -9,47 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.models.project import UnitKind
-from frontend.judges.kinds.lexical import LexicalForm
-from frontend.judges.kinds.llm import LLMForm
-from frontend.judges.kinds.ragas import RagasForm
-from frontend.judges.kinds.starts import LEXICAL, RAGAS
-from frontend.judges.kinds.vectors import EmbeddingForm
+from frontend.judges.kinds.registry import choice_words
 from frontend.judges.table import Measured
 from judges.models import JudgeVersion
 from judges.versions.read import Difference, Line
-
-_Words = dict[str, str | Promise]
-
-
-def _offered(form: Any, name: str) -> _Words:
-    return {value: words for value, words in form.base_fields[name].choices if value}
-
-
-_CHOICES: dict[str, _Words] = {
-    "measure": {name: title for name, (title, _text) in LEXICAL.items()},
-    "metric": {name: title for name, (title, _text) in RAGAS.items()},
-    "against": _offered(LexicalForm, "against"),
-    "share": _offered(LexicalForm, "share"),
-    "contexts": _offered(LexicalForm, "contexts") | _offered(EmbeddingForm, "contexts"),
-    "unspaced": _offered(LexicalForm, "unspaced"),
-    "pooling": _offered(EmbeddingForm, "pooling"),
-    "mode": _offered(RagasForm, "mode"),
-    "answer_with": _offered(LLMForm, "answer_with"),
-    # Shorter than in the form, which gives advice.
-    "per": {"unit": gettext_lazy("each unit"), "sample": gettext_lazy("all units of a sample together")},
-}
-
-
-def choice_words(name: str, value: Any) -> str | None:
-    """None for a field in which nothing is chosen, and for a value that no form offers."""
-    words = _CHOICES.get(name, {}).get(value) if isinstance(value, str) else None
-    return None if words is None else str(words)
-
 
 # Fields of configurations, by the last name of their path, in the order in which they are shown.
 _FIELDS = {

@@ -1,1 +1,1 @@
-"""The form of each kind of judge, and what one may start from."""
+"""What is shown of each kind of judge: its form, the words of its configuration, and what one may start from."""

@@ -1,17 +1,24 @@
-"""What the forms of all kinds of judges share."""
+"""What all kinds of judges share where they are shown: forms, and the templates that one may start from."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
 from annotate.models.project import UnitKind
 from annotate.projects.read import current_criteria
+from judges.kinds import local_models
 from judges.models import Endpoint
+
+Words = Mapping[str, str | Promise]
 
 USUAL = ("", _("the usual"))
 AGAINST = [
@@ -148,3 +155,63 @@ def target_initial(config: Mapping[str, Any]) -> dict[str, Any]:
     if config.get("criterion"):
         return {"criterion": config["criterion"]}
     return {"criterion": TargetForm.OWN, **given(config, "dimension", "unit")}
+
+
+def folder_field() -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=_("Model"),
+        choices=[(name, name) for name in local_models.model_names()],
+        help_text=_("A folder that the operator of this installation has put there. Nothing is downloaded."),
+    )
+
+
+def offered(form: Any, name: str) -> Words:
+    """The values of a field's choices, with what they are called."""
+    return {value: words for value, words in form.base_fields[name].choices if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One template. config: what its form shows first, as far as it is known. name: of the judge, to be changed."""
+
+    key: str
+    kind: str
+    title: str
+    text: str
+    name: str
+    config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The templates of one kind. needs: in a few words. missing: why it can't run yet; "" when it can."""
+
+    kind: str
+    title: str
+    text: str
+    needs: str
+    starts: Sequence[Start]
+    missing: str = ""
+
+    @property
+    def is_ready(self) -> bool:
+        return not self.missing
+
+
+def no_endpoint(project: Project) -> str:
+    return "" if Endpoint.objects.filter(project=project).exists() else gettext("This project has no endpoint yet.")
+
+
+def has_local_model() -> bool:
+    return local_models.is_installed() and bool(local_models.model_names())
+
+
+def first_criterion(project: Project, kinds: Iterable[str]) -> str | None:
+    """The project's first criterion on one of these kinds of unit, by the order of the kinds."""
+    criteria = list(current_criteria(project))
+    for kind in kinds:
+        for criterion in criteria:
+            if criterion.unit == kind:
+                return criterion.key
+    return None

@@ -1,3 +1,5 @@
+"""Judges that compare words: one measure with its options."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -5,14 +7,46 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from annotate.models import Project
-from frontend.judges.kinds.base import AGAINST, USUAL, TargetForm, given, target_initial
+from frontend.judges.kinds.base import (
+    AGAINST,
+    USUAL,
+    Group,
+    Start,
+    TargetForm,
+    Words,
+    first_criterion,
+    given,
+    offered,
+    target_initial,
+)
 from judges.kinds.lexical import KIND
 from judges.kinds.lexical.measures import MEASURES
+from judges.models import JudgeKind
 
+MEASURE_WORDS = {
+    "token_overlap": (
+        _("Token overlap"),
+        _("Which share of the words of a claim or an answer the contexts have."),
+    ),
+    "rouge_l": (
+        _("ROUGE-L"),
+        _("The longest run of words in the same order, such as against a reference answer."),
+    ),
+    "bm25": (_("BM25"), _("How well each context fits the question, rare words counting more.")),
+    "tf_idf": (_("TF-IDF"), _("How like each context is to the question by its rare words.")),
+    "citation": (
+        _("Citation check"),
+        _("Whether the [n] behind a claim exists, and whether that context has the claim’s words."),
+    ),
+    "key_fact": (
+        _("Key facts"),
+        _("Which share of a key fact the answer says, small differences in spelling allowed."),
+    ),
+}
 OPTIONS = ("against", "share", "contexts", "k1", "b", "similar", "unspaced")
 
 
@@ -88,3 +122,30 @@ def form(
 ) -> LexicalForm:
     initial = {**target_initial(config), **given(config, *OPTIONS)}
     return LexicalForm(project, config["measure"], data, prefix=prefix, initial=initial)
+
+
+CHOICES: Mapping[str, Words] = {
+    "measure": {name: title for name, (title, _text) in MEASURE_WORDS.items()},
+    **{name: offered(LexicalForm, name) for name in ("against", "share", "contexts", "unspaced")},
+}
+
+
+def group(project: Project) -> Group:
+    starts = [
+        Start(
+            key=f"lexical-{name.replace('_', '-')}",
+            kind=JudgeKind.LEXICAL,
+            title=str(title),
+            text=str(text),
+            name=name.replace("_", "-"),
+            config={"measure": name, "criterion": first_criterion(project, MEASURES[name].kinds)},
+        )
+        for name, (title, text) in MEASURE_WORDS.items()
+    ]
+    return Group(
+        kind=JudgeKind.LEXICAL,
+        title=gettext("Words"),
+        text=gettext("Compares texts by their words: thousands of units a second, the same score each time."),
+        needs=gettext("needs nothing"),
+        starts=starts,
+    )

@@ -1,6 +1,8 @@
+"""Judges that ask a language model with a prompt."""
+
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,8 +13,22 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.units import KIND_ORDER
 from annotate.models import Project
-from frontend.judges.kinds.base import TargetForm, endpoint_field, given, target_initial
+from annotate.projects.read import current_criteria
+from frontend.judges.kinds.base import (
+    Group,
+    Start,
+    TargetForm,
+    Words,
+    endpoint_field,
+    first_criterion,
+    given,
+    no_endpoint,
+    offered,
+    target_initial,
+)
+from judges.kinds.llm import builtin_templates
 from judges.kinds.llm.prompt import known_names
+from judges.models import JudgeKind
 
 # What a prompt's variables show, by their names (judges.kinds.llm.prompt).
 MEANS = {
@@ -249,3 +265,57 @@ def form(
     if endpoint is not None:
         initial["endpoint"] = endpoint
     return LLMForm(project, config, data, prefix=prefix, initial=initial)
+
+
+CHOICES: Mapping[str, Words] = {
+    "answer_with": offered(LLMForm, "answer_with"),
+    # Shorter than in the form, which gives advice.
+    "per": {"unit": _("each unit"), "sample": _("all units of a sample together")},
+}
+# Template of a prompt -> the built-in criterion that asks for the same.
+_ASKED_BY = {
+    "claim_support": "support",
+    "all_claims": "support",
+    "context_relevance": "relevance",
+    "answer_relevancy": "relevancy",
+    "correctness": "correctness",
+    "completeness": "completeness",
+}
+
+
+def group(project: Project) -> Group:
+    starts = []
+    for template in builtin_templates():
+        criterion = _criterion_for(project, template.key, template.units)
+        target = {"criterion": criterion} if criterion else {"dimension": template.key, "unit": template.units[0]}
+        own = {} if criterion else template.scale
+        starts.append(
+            Start(
+                key=f"llm-{template.key.replace('_', '-')}",
+                kind=JudgeKind.LLM,
+                title=template.name,
+                text=template.description,
+                name=template.key.replace("_", "-"),
+                config={"prompt": template.prompt, "per": template.per, **own, **target},
+            )
+        )
+    return Group(
+        kind=JudgeKind.LLM,
+        title=gettext("A model with a prompt"),
+        text=gettext(
+            "Asks a language model about each unit, in your words, and takes only replies that keep to the form."
+        ),
+        needs=gettext("needs an endpoint"),
+        starts=starts,
+        missing=no_endpoint(project),
+    )
+
+
+def _criterion_for(project: Project, template: str, kinds: Sequence[str]) -> str | None:
+    """The criterion that asks for what the template does. Parts are asked about in the criterion's own options, so for
+    them any criterion will do."""
+    criteria = [one for one in current_criteria(project) if one.unit in kinds]
+    for criterion in criteria:
+        if criterion.key == _ASKED_BY.get(template):
+            return criterion.key
+    return first_criterion(project, kinds) if "answer" not in kinds else None

@@ -1,25 +1,14 @@
-"""Judges that are made of others: which ones, and for a composite how much each counts."""
+"""What judges that are made of others offer as their members."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from django import forms
-from django.http import QueryDict
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
-from annotate.core.units import KIND_ORDER
 from annotate.models import Project
 from annotate.models.project import UnitKind
-from frontend.judges.kinds.base import ConfigForm, TargetForm, given, target_initial
 from frontend.judges.table import judge_rows
-
-MOST_ROWS = 20
-FEWEST_ROWS = 4
-BLANK_ROWS = 2
 
 
 def member_key(judge: str, version: str, dimension: str, unit: str) -> str:
@@ -44,140 +33,8 @@ def member_choices(project: Project, config: Mapping[str, Any], unit: str | None
     ]
 
 
-def _chosen(config: Mapping[str, Any]) -> list[str]:
+def chosen_members(config: Mapping[str, Any]) -> list[str]:
     return [
         member_key(one["judge"], one["version"], one["dimension"], one.get("unit", config["unit"]))
         for one in config.get("members", ())
     ]
-
-
-class EnsembleForm(ConfigForm):
-    """On which criterion it learns, and from which judges."""
-
-    criterion = forms.ChoiceField(
-        label=_("On the criterion"), help_text=_("It learns from what people said on it, on the dev half only.")
-    )
-    members = forms.MultipleChoiceField(
-        label=_("Made of"),
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("At least two judges, on the criterion’s kind of unit, that have been run over the dev samples."),
-    )
-
-    def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
-        super().__init__(project, *args, **kwargs)
-        criteria = project.criteria.filter(is_current=True).order_by("position")
-        named = [(one.key, f"{one.name} ({one.get_unit_display()})") for one in criteria if one.passes]
-        self.fields["criterion"].choices = named  # type: ignore[attr-defined]
-        self.fields["members"].choices = member_choices(project, config)  # type: ignore[attr-defined]
-
-    def config(self) -> dict[str, Any]:
-        chosen = [json.loads(one) for one in self.cleaned_data["members"]]
-        members = [{"judge": judge, "version": version, "dimension": name} for judge, version, name, _unit in chosen]
-        return {"criterion": self.cleaned_data["criterion"], "members": members}
-
-
-class MemberForm(forms.Form):
-    """A member of a composite."""
-
-    member = forms.ChoiceField(label=_("Judge"), required=False)
-    weight = forms.FloatField(label=_("Weight"), required=False, widget=forms.NumberInput({"step": "any"}))
-    flipped = forms.BooleanField(label=_("Flipped"), required=False)
-    low = forms.FloatField(label=_("Lowest score"), required=False, widget=forms.NumberInput({"step": "any"}))
-    high = forms.FloatField(label=_("Highest score"), required=False, widget=forms.NumberInput({"step": "any"}))
-
-    def __init__(self, *args: Any, choices: Sequence[tuple[str, str]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["member"].choices = [("", gettext("nothing")), *choices]  # type: ignore[attr-defined]
-
-    def as_config(self, *, with_unit: bool) -> dict[str, Any]:
-        filled = self.cleaned_data
-        judge, version, dimension, unit = json.loads(filled["member"])
-        bounds = [filled["low"], filled["high"]]
-        return {
-            "judge": judge,
-            "version": version,
-            "dimension": dimension,
-            **({"unit": unit} if with_unit else {}),
-            "weight": filled["weight"],
-            "direction": "flipped" if filled["flipped"] else "as_is",
-            **({} if bounds == [None, None] else {"range": bounds}),
-        }
-
-
-MemberRows = forms.formset_factory(MemberForm, extra=0, max_num=MOST_ROWS, absolute_max=MOST_ROWS)
-
-
-class CompositeForm(TargetForm):
-    """A weighted sum: of what, and how much each counts."""
-
-    per = forms.ChoiceField(
-        label=_("What is added"),
-        initial="unit",
-        widget=forms.RadioSelect,
-        choices=(
-            ("unit", _("for each unit what the judges say of it")),
-            ("sample", _("for each answer the means of what the judges say of its parts")),
-        ),
-    )
-    normalised = forms.BooleanField(
-        label=_("Divide by the sum of the weights, so that it stays on its members’ scale"),
-        required=False,
-        initial=True,
-    )
-
-    def __init__(
-        self, project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, **kwargs: Any
-    ) -> None:
-        super().__init__(project, data, prefix=prefix, kinds=KIND_ORDER, **kwargs)
-        filled = [_row_initial(one, key) for one, key in zip(config.get("members", ()), _chosen(config), strict=True)]
-        blank = max(BLANK_ROWS, FEWEST_ROWS - len(filled))
-        self.rows = MemberRows(
-            data,
-            prefix=f"{prefix}-member",
-            initial=[*filled, *({} for _n in range(blank))],
-            form_kwargs={"choices": member_choices(project, config)},
-        )
-
-    def is_valid(self) -> bool:
-        return all([super().is_valid(), self.rows.is_valid()])
-
-    def _given_rows(self) -> Iterator[MemberForm]:
-        return (row for row in self.rows if row.cleaned_data.get("member"))
-
-    def config(self) -> dict[str, Any]:
-        per = self.cleaned_data["per"]
-        return {
-            **self.target(),
-            "per": per,
-            "normalised": self.cleaned_data["normalised"],
-            "members": [row.as_config(with_unit=per == "sample") for row in self._given_rows()],
-        }
-
-    def refuse(self, path: str, message: str) -> None:
-        parts = path.removeprefix("config.").split(".")
-        if parts[0] != "members" or len(parts) < 3:
-            super().refuse(path, message)
-            return
-        row = list(self._given_rows())[int(parts[1])]
-        name = {"weight": "weight", "direction": "flipped", "range": "low"}.get(parts[2], "member")
-        row.add_error(name, message)
-
-
-def _row_initial(member: Mapping[str, Any], key: str) -> dict[str, Any]:
-    low, high = member.get("range") or (None, None)
-    flipped = member.get("direction") == "flipped"
-    return {"member": key, "weight": member.get("weight"), "flipped": flipped, "low": low, "high": high}
-
-
-def ensemble_form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> EnsembleForm:
-    initial = {**given(config, "criterion"), "members": _chosen(config)}
-    return EnsembleForm(project, config, data, prefix=prefix, initial=initial)
-
-
-def composite_form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> CompositeForm:
-    initial = {**(target_initial(config) if config else {}), **given(config, "per", "normalised")}
-    return CompositeForm(project, config, data, prefix=prefix, initial=initial)

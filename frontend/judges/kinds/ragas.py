@@ -1,3 +1,5 @@
+"""The metrics of the RAGAS library."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -5,11 +7,44 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
-from frontend.judges.kinds.base import ConfigForm, endpoint_field, given
+from frontend.judges.kinds.base import ConfigForm, Group, Start, Words, endpoint_field, given, no_endpoint, offered
+from judges.kinds.ragas import installed
+from judges.models import JudgeKind
 
+METRIC_WORDS = {
+    "faithfulness": (
+        _("Faithfulness"),
+        _("Which share of the answer’s statements the contexts bear out."),
+    ),
+    "answer_relevancy": (
+        _("Answer relevancy"),
+        _("How like the questions that the answer would fit are to the one that was asked."),
+    ),
+    "context_precision": (
+        _("Context precision"),
+        _("Whether the contexts that help stand before those that don’t."),
+    ),
+    "context_recall": (
+        _("Context recall"),
+        _("Which share of the reference answer the contexts bear out."),
+    ),
+    "answer_correctness": (
+        _("Answer correctness"),
+        _("Whether the answer says what the reference answer says, and nothing else."),
+    ),
+    "context_entity_recall": (
+        _("Context entity recall"),
+        _("Which share of the reference answer’s entities the contexts name."),
+    ),
+    "noise_sensitivity": (
+        _("Noise sensitivity"),
+        _("Which share of the answer is wrong and comes from the contexts; lower is better."),
+    ),
+}
 # What only some of the metrics have.
 OPTIONS = ("embedding_model", "strictness", "against", "similarity_weight", "beta", "mode")
 _OF_METRIC = {
@@ -102,3 +137,31 @@ def form(
     if endpoint is not None:
         initial["endpoint"] = endpoint
     return RagasForm(project, config["metric"], data, prefix=prefix, initial=initial)
+
+
+CHOICES: Mapping[str, Words] = {
+    "metric": {name: title for name, (title, _text) in METRIC_WORDS.items()},
+    "mode": offered(RagasForm, "mode"),
+}
+
+
+def group(project: Project) -> Group:
+    return Group(
+        kind=JudgeKind.RAGAS,
+        title="RAGAS",
+        text=gettext("The metrics of the RAGAS library, one score for each answer, asked through your endpoint."),
+        needs=gettext("needs an endpoint and the library"),
+        starts=[
+            Start(
+                key=f"ragas-{metric.replace('_', '-')}",
+                kind=JudgeKind.RAGAS,
+                title=str(title),
+                text=str(text),
+                name=f"ragas-{metric.replace('_', '-')}",
+                config={"metric": metric},
+                higher_is_better=metric != "noise_sensitivity",
+            )
+            for metric, (title, text) in METRIC_WORDS.items()
+        ],
+        missing=no_endpoint(project) if installed.installed_version() else installed.how_to_install(),
+    )

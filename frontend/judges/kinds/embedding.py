@@ -1,4 +1,4 @@
-"""Judges that read meaning instead of words: embeddings, from an endpoint or a local model, and entailment."""
+"""Judges that compare meaning: vectors of an endpoint's model, or of one on this machine."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
-from frontend.judges.kinds.base import AGAINST, USUAL, TargetForm, endpoint_field, given, target_initial
-from judges.kinds.local_models import model_names
-
-
-def folder_field() -> forms.ChoiceField:
-    return forms.ChoiceField(
-        label=_("Model"),
-        choices=[(name, name) for name in model_names()],
-        help_text=_("A folder that the operator of this installation has put there. Nothing is downloaded."),
-    )
+from frontend.judges.kinds.base import (
+    AGAINST,
+    USUAL,
+    Group,
+    Start,
+    TargetForm,
+    Words,
+    endpoint_field,
+    first_criterion,
+    folder_field,
+    given,
+    has_local_model,
+    no_endpoint,
+    offered,
+    target_initial,
+)
+from judges.models import JudgeKind
 
 
 class EmbeddingForm(TargetForm):
@@ -58,30 +66,7 @@ class EmbeddingForm(TargetForm):
         return {**self.target(), **given(self.cleaned_data, *names)}
 
 
-class NliForm(TargetForm):
-    """Which model tells whether a text entails a unit."""
-
-    field_order = ("criterion", "dimension", "unit", "folder", "against", "entailment")
-    rare = ("entailment",)
-
-    against = forms.ChoiceField(label=_("Held against"), required=False, choices=AGAINST)
-    entailment = forms.CharField(
-        label=_("The model’s name for entailment"),
-        required=False,
-        max_length=200,
-        help_text=_("Empty: as its config.json says."),
-    )
-
-    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
-        super().__init__(project, *args, kinds=("claim", "fact", "answer"), **kwargs)
-        self.fields["folder"] = folder_field()
-        self.order_fields(self.field_order)
-
-    def config(self) -> dict[str, Any]:
-        return {**self.target(), **given(self.cleaned_data, "against", "folder", "entailment")}
-
-
-def embedding_form(
+def form(
     project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
 ) -> EmbeddingForm:
     same = ("against", "contexts", "model", "texts_per_request", "folder", "pooling")
@@ -91,8 +76,34 @@ def embedding_form(
     return EmbeddingForm(project, data, prefix=prefix, initial=initial, is_local="folder" in config)
 
 
-def nli_form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> NliForm:
-    initial = {**target_initial(config), **given(config, "against", "folder", "entailment")}
-    return NliForm(project, data, prefix=prefix, initial=initial)
+CHOICES: Mapping[str, Words] = {name: offered(EmbeddingForm, name) for name in ("against", "contexts", "pooling")}
+
+
+def group(project: Project) -> Group:
+    kinds = ("claim", "context", "answer")
+    target = {"criterion": first_criterion(project, kinds)}
+    return Group(
+        kind=JudgeKind.EMBEDDING,
+        title=gettext("Likeness of meaning"),
+        text=gettext("How near two texts are as vectors, however they are worded."),
+        needs=gettext("needs an endpoint or a local model"),
+        starts=[
+            Start(
+                key="embedding-endpoint",
+                kind=JudgeKind.EMBEDDING,
+                title=gettext("Embeddings of an endpoint"),
+                text=gettext("Vectors from a model at an endpoint."),
+                name="embedding",
+                config=target,
+            ),
+            Start(
+                key="embedding-folder",
+                kind=JudgeKind.EMBEDDING,
+                title=gettext("Embeddings of a local model"),
+                text=gettext("Vectors from a model on this machine; nothing leaves it."),
+                name="embedding-local",
+                config={**target, "folder": ""},
+            ),
+        ],
+        missing="" if has_local_model() else no_endpoint(project),
+    )

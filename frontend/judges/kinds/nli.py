@@ -1,0 +1,82 @@
+"""Judges that tell whether a text entails a unit, by a model on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models import Project
+from frontend.judges.kinds.base import (
+    AGAINST,
+    Group,
+    Start,
+    TargetForm,
+    Words,
+    first_criterion,
+    folder_field,
+    given,
+    has_local_model,
+    offered,
+    target_initial,
+)
+from judges.kinds import local_models
+from judges.models import JudgeKind
+
+
+class NliForm(TargetForm):
+    """Which model tells whether a text entails a unit."""
+
+    field_order = ("criterion", "dimension", "unit", "folder", "against", "entailment")
+    rare = ("entailment",)
+
+    against = forms.ChoiceField(label=_("Held against"), required=False, choices=AGAINST)
+    entailment = forms.CharField(
+        label=_("The model’s name for entailment"),
+        required=False,
+        max_length=200,
+        help_text=_("Empty: as its config.json says."),
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(project, *args, kinds=("claim", "fact", "answer"), **kwargs)
+        self.fields["folder"] = folder_field()
+        self.order_fields(self.field_order)
+
+    def config(self) -> dict[str, Any]:
+        return {**self.target(), **given(self.cleaned_data, "against", "folder", "entailment")}
+
+
+def form(
+    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
+) -> NliForm:
+    initial = {**target_initial(config), **given(config, "against", "folder", "entailment")}
+    return NliForm(project, data, prefix=prefix, initial=initial)
+
+
+CHOICES: Mapping[str, Words] = {"against": offered(NliForm, "against")}
+
+
+def group(project: Project) -> Group:
+    no_model = "" if has_local_model() else gettext("The operator of this installation has put no model there yet.")
+    return Group(
+        kind=JudgeKind.NLI,
+        title=gettext("Entailment"),
+        text=gettext("How probable it is that a context entails a claim, by a model on this machine."),
+        needs=gettext("needs a local model"),
+        starts=[
+            Start(
+                key="nli",
+                kind=JudgeKind.NLI,
+                title=gettext("Entailment of claims"),
+                text=gettext("Of several contexts the one that bears a claim out best counts."),
+                name="entailment",
+                config={"criterion": first_criterion(project, ("claim", "fact", "answer"))},
+            )
+        ],
+        missing=no_model if local_models.is_installed() else local_models.needs_models(),
+    )
