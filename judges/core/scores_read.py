@@ -280,8 +280,17 @@ class Scores:
         return Score.objects.filter(run=self.of) if isinstance(self.of, Run) else Score.objects.filter(version=self.of)
 
     def _shown(self, row: Score, is_blind: bool) -> ShownScore:
-        said = (None, None, None) if is_blind else (row.number, row.label, row.rationale)
-        return ShownScore(row.sample, row.unit, row.dimension, row.repeat, row.status, *said, is_blind)
+        return ShownScore(
+            sample=row.sample,
+            unit=row.unit,
+            dimension=row.dimension,
+            repeat=row.repeat,
+            status=row.status,
+            number=None if is_blind else row.number,
+            label=None if is_blind else row.label,
+            rationale=None if is_blind else row.rationale,
+            held_back=is_blind,
+        )
 
 
 @dataclass(frozen=True)

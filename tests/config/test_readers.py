@@ -1,0 +1,196 @@
+"""What reads what people or judges said takes its `reader`, and applies the rule of blindness itself.
+
+Readers are the modules `read` and `…_read` of annotate and judges. A function there tells what was said when its return
+annotation names a type that holds it; where the annotation says too little (`Any`), it has to be listed.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+# Rows that hold what somebody said, and what the alignment module is given of them.
+TELLING = {
+    "Label", "LabelEvent", "Verdict", "VerdictEvent", "GoldAnswer", "Score", "Ask", "Reply", "AlignmentReport",
+    "Evidence", "JudgeScores", "Value",
+}  # fmt: skip
+# A dataclass with a field of one of these names tells as well.
+TELLING_FIELDS = {"value", "values", "votes", "comment", "evidence", "rationale", "said", "raw", "details"}
+
+# Building blocks of selectors and of rules: which rows count. No page and no endpoint may import them.
+BLOCKS = {
+    "annotate.labels.read": {"counting_labels", "undecided_labels", "answering_labels"},
+    "judges.core.scores_read": {"scores_that_count"},
+}
+# Told to all who have the role, whether or not they still have the sample to label. Nothing may be added.
+BY_ROLE_ALONE = {
+    "annotate.labels.gold_read": {"known_answers", "to_set_again"},
+    "judges.reports.read": {"report_state", "reports_of", "one_report", "overview"},
+}
+# Their annotations say too much or too little: they tell nothing of what others said about single units.
+TELL_NOTHING = {
+    "annotate.batches.criterion_change_read": {"content_of"},
+    "annotate.samples.claims_read": {"batch_claims"},
+    "annotate.samples.read": {"known_metadata", "metadata_of", "pipeline_versions"},
+    # One's own labels.
+    "annotate.tasks.read": {"read_payload", "own_task"},
+    "annotate.tasks.task_queue_read": {"next_task", "following_task"},
+    # Figures over all units.
+    "annotate.verdicts.evidence_read": {"agreement"},
+    "annotate.verdicts.read": {"ground_truth", "imported_labels"},
+    "judges.canaries.read": {"canary_result"},
+    # Claims that a model proposed, which nobody has judged.
+    "judges.proposals.read": {"asked_for_claims"},
+}
+
+Told = Callable[..., Any]
+
+
+def modules() -> Iterator[ModuleType]:
+    for package in ("annotate", "judges"):
+        for found in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
+            name = found.name.rpartition(".")[2]
+            if name == "read" or name.endswith("_read"):
+                yield import_module(found.name)
+
+
+MODULES = list(modules())
+
+
+def own(module: ModuleType) -> dict[str, Any]:
+    """What is defined there and meant for others."""
+    return {
+        name: found
+        for name, found in vars(module).items()
+        if not name.startswith("_") and getattr(found, "__module__", None) == module.__name__
+    }
+
+
+def words(annotation: object) -> set[str]:
+    return {name.rpartition(".")[2] for name in re.findall(r"[A-Za-z_][\w.]*", str(annotation))}
+
+
+def telling_types() -> set[str]:
+    """With the dataclasses that hold one of them, however deep."""
+    found = set(TELLING)
+    classes = {name: one for module in MODULES for name, one in own(module).items() if inspect.isclass(one)}
+    while True:
+        more = {
+            name
+            for name, one in classes.items()
+            for field, annotation in getattr(one, "__annotations__", {}).items()
+            if field in TELLING_FIELDS or words(annotation) & found
+        }
+        if more <= found:
+            return found
+        found |= more
+
+
+TYPES = telling_types()
+
+
+def tells(annotation: object) -> bool:
+    return bool(words(annotation) & TYPES)
+
+
+def functions() -> Iterator[tuple[str, str, Told]]:
+    for module in MODULES:
+        for name, found in own(module).items():
+            if inspect.isfunction(found):
+                yield module.__name__, name, found
+
+
+def listed(where: dict[str, set[str]], module: str, name: str) -> bool:
+    return name in where.get(module, ())
+
+
+def is_given_what_was_read(function: Told) -> bool:
+    """It is handed what was read for somebody, or a list that has its reader, and says it in another way."""
+    given = [one.annotation for one in inspect.signature(function).parameters.values()]
+    return any(tells(one) or words(one) & {"Queue", "Lessons", "Scores"} for one in given)
+
+
+def takes_its_reader(function: Told) -> bool:
+    reader = inspect.signature(function).parameters.get("reader")
+    return reader is not None and reader.kind is reader.KEYWORD_ONLY and reader.default is reader.empty
+
+
+def test_whoever_tells_takes_its_reader() -> None:
+    forgot = [
+        f"{module}.{name}"
+        for module, name, function in functions()
+        if tells(inspect.signature(function).return_annotation)
+        if not (takes_its_reader(function) or is_given_what_was_read(function))
+        if not any(listed(where, module, name) for where in (BLOCKS, BY_ROLE_ALONE, TELL_NOTHING))
+    ]
+    assert forgot == []
+
+
+def test_whoever_could_tell_is_listed() -> None:
+    unclear = [
+        f"{module}.{name}"
+        for module, name, function in functions()
+        if "Any" in words(inspect.signature(function).return_annotation)
+        if not (takes_its_reader(function) or is_given_what_was_read(function))
+        if not (listed(TELL_NOTHING, module, name) or listed(BY_ROLE_ALONE, module, name))
+    ]
+    assert unclear == []
+
+
+def test_lists_that_are_read_piece_by_piece_have_their_reader() -> None:
+    found = [one for module in MODULES for one in own(module).values() if inspect.isclass(one)]
+    lazy = [one for one in found if "__getitem__" in vars(one)]
+    assert {one.__name__ for one in lazy} >= {"Queue", "Lessons", "Scores"}
+    for one in lazy:
+        assert takes_its_reader(one), one
+
+
+def test_the_lists_name_what_there_is() -> None:
+    known = {(module, name) for module, name, _ in functions()}
+    for where in (BLOCKS, BY_ROLE_ALONE, TELL_NOTHING):
+        assert {(module, name) for module, names in where.items() for name in names} <= known
+
+
+def python_files() -> list[Path]:
+    """Of pages and endpoints."""
+    return sorted(
+        [
+            *(ROOT / "frontend").rglob("*.py"),
+            *(ROOT / "annotate/api").rglob("*.py"),
+            *(ROOT / "judges/api").rglob("*.py"),
+        ]
+    )
+
+
+# Counts, or rows that a selector chose for its reader.
+LOOKED_AT = {
+    ("frontend/adjudicate/disputes.py", "Verdict"),
+    ("frontend/adjudicate/bulk_accept.py", "Verdict"),
+    ("frontend/judges/table.py", "Score"),
+    ("frontend/projects/views.py", "Label"),
+}
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_page_and_no_endpoint_goes_around_them(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    name = str(path.relative_to(ROOT))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            taken = {one.name for one in node.names}
+            assert not taken & BLOCKS.get(node.module or "", set()), f"{name} imports {taken}"
+        if isinstance(node, ast.Attribute) and node.attr == "objects" and isinstance(node.value, ast.Name):
+            assert node.value.id not in TELLING or (name, node.value.id) in LOOKED_AT, (
+                f"{name}: {node.value.id}.objects"
+            )
