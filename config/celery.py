@@ -11,6 +11,8 @@ from kombu.exceptions import OperationalError
 from config import collector
 from config.embedded import ensure_services
 
+# Every process comes by here before it loads the application.
+collector.ask_less_often()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("touchstone")
@@ -30,7 +32,6 @@ def hold_services(**_: Any) -> None:
 @worker_before_create_process.connect
 def spare_the_collector(**_: Any) -> None:
     collector.freeze()
-    collector.ask_less_often()
 
 
 class Look(bootsteps.StartStopStep):

@@ -1,4 +1,4 @@
-"""Python's garbage collector in processes that fork others."""
+"""Python's garbage collector: seldom asked, and in processes that fork others kept away from what is loaded."""
 
 import gc
 
@@ -12,5 +12,5 @@ def freeze() -> None:
 
 def ask_less_often() -> None:
     """A request, or a batch of a judge's work, makes some thousands of objects, and nearly all go without the
-    collector."""
+    collector. Nearly all that a start makes stays, and the collector would go through it hundreds of times."""
     gc.set_threshold(10_000, 10, 10)

@@ -27,7 +27,3 @@ def when_ready(server: Any) -> None:
 
     _ = get_resolver().url_patterns
     collector.freeze()
-
-
-def post_fork(server: Any, worker: Any) -> None:
-    collector.ask_less_often()
