@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.core.text_tables import figure
-from frontend.reports.shown import Links, from_to, number, percent, shown
+from frontend.reports.shown import Links, number, percent, shown, shown_share
 from frontend.reports.wording import in_words, plot_in_words
 from judges.certificates.triage_read import latest_look, left_to_people
 from judges.models import AlignmentReport, Look
@@ -52,7 +52,12 @@ def _region(region: dict[str, Any]) -> dict[str, Any]:
         "confidence": f"{100 * region['confidence']:.4g}%",
         "reason": _why_none(region["reason"]),
         "tried": [
-            {"distance": number(step["distance"]), "error": shown_share(step["error"])} for step in region["tried"]
+            {
+                "distance": number(step["distance"]),
+                "error": shown_share(step["error"]),
+                "error_high": percent(step["error"]["high"]),
+            }
+            for step in region["tried"]
         ],
     }
     if region["distance"] is None:
@@ -65,6 +70,7 @@ def _region(region: dict[str, Any]) -> dict[str, Any]:
         "low": number(threshold - distance),
         "high": number(threshold + distance),
         "error": shown_share(region["error"]),
+        "error_high": percent(region["error"]["high"]),
         "inside": shown_share(region["inside"]),
     }
 
@@ -72,16 +78,3 @@ def _region(region: dict[str, Any]) -> dict[str, Any]:
 def _why_none(reason: dict[str, Any] | None) -> str:
     """That there is no region stands before it."""
     return in_words(reason["why"] if reason and reason["code"] == "no_region" else reason)
-
-
-def shown_share(estimate: dict[str, Any]) -> dict[str, Any]:
-    """An estimate of a share in words, in percent."""
-    ends = [] if estimate["low"] is None else [percent(estimate[end]) for end in ("low", "high")]
-    return {
-        "text": percent(estimate["value"]),
-        "interval": from_to(*ends) if ends else "",
-        "high": percent(estimate["high"]),
-        "why": in_words(estimate["reason"]),
-        "n": estimate["n"],
-        "clusters": estimate["clusters"],
-    }
