@@ -57,7 +57,7 @@ def estimates_frame(
     Examples
     --------
     >>> from alignment import Estimate
-    >>> from alignment.base.remark import remark
+    >>> from alignment.base.estimate import remark
     >>> alpha = Estimate(0.5, 0.3, 0.7, n=40, clusters=40, method="alpha")
     >>> table = estimates_frame({"alpha": alpha, "kappa": Estimate.undefined(remark("no_units"))})
     >>> table["value"].tolist(), table.loc["kappa", "reason"]

@@ -10,7 +10,7 @@ import django
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from config.bundles import page_files
+from config.staticfiles import page_files
 from config.tables import migrate
 from frontend.translation.catalogue import compile_catalogues
 
@@ -20,7 +20,7 @@ def static_fingerprint() -> str:
     root = Path(settings.BASE_DIR)
     state = hashlib.sha256()
     made_by = [root / f"requirements-{name}.txt" for name in ("server", "static")]
-    for path in (*made_by, root / "config" / "bundles.py", root / "config" / "staticfiles.py"):
+    for path in (*made_by, root / "config" / "staticfiles.py"):
         state.update(path.read_bytes())
     state.update("\n".join(page_files()).encode())
     for path in sorted(root.glob("frontend/*/static/**/*")):

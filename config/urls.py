@@ -1,11 +1,20 @@
-"""Every URL: pages at the root, the API below /api/, and one health check."""
+"""What is not below /api/ is a page; what is, answers in JSON, also when there is no such route.
 
+Every URL: pages at the root, the API below /api/, and one health check.
+"""
+
+from django.http import HttpRequest, JsonResponse
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from config.api_fallback import no_such_route
 from config.health import healthz
 from frontend.reports.file import ReportFileView
+
+
+def no_such_route(request: HttpRequest) -> JsonResponse:
+    message = "There is no such route; /api/docs/ lists them. Addresses end with a slash."
+    return JsonResponse({"error": {"code": "not_found", "message": message}}, status=404)
+
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),

@@ -6,8 +6,8 @@ from django.urls import include, path
 from frontend.account import views as account
 from frontend.account import views as keys
 from frontend.account import views as language
-from frontend.adjudicate import bulk_accept as accept
 from frontend.adjudicate import dispute
+from frontend.adjudicate import disputes as accept
 from frontend.adjudicate.disputes import disputes, names
 from frontend.base.help import document
 from frontend.batches import views as batches

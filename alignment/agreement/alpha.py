@@ -15,10 +15,11 @@ from alignment.base.estimate import (
     ONE_CATEGORY,
     ONE_VALUE,
     Estimate,
+    Remark,
+    remark,
 )
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
-from alignment.base.remark import Remark, remark
 from alignment.base.tables import Distance, Metric, coincidences, disagreements, squared_distance, unit_runs
 from alignment.base.totals import Statistic, Totals, estimate, ratio, spread
 

@@ -3,10 +3,9 @@
 import numpy as np
 
 from alignment.base.arrays import Array, Floats
-from alignment.base.estimate import FEW_COMMON, NO_LEVELS, NO_ORDER, ONE_CATEGORY, Estimate
+from alignment.base.estimate import FEW_COMMON, NO_LEVELS, NO_ORDER, ONE_CATEGORY, Estimate, Remark
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
-from alignment.base.remark import Remark
 from alignment.base.tables import Weighting, disagreement, pairs_within
 from alignment.base.totals import Statistic, Totals, estimate, ratio
 

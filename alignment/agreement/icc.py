@@ -6,10 +6,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, run_starts, sums_by
-from alignment.base.estimate import NO_ORDER, NO_PAIRS, NOT_NUMBERS, ONE_VALUE, Estimate
+from alignment.base.estimate import NO_ORDER, NO_PAIRS, NOT_NUMBERS, ONE_VALUE, Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
-from alignment.base.remark import Remark, remark
 from alignment.base.tables import unit_runs
 from alignment.base.totals import Statistic, Totals, estimate, ratio, spread
 

@@ -10,10 +10,9 @@ import numpy as np
 from alignment.agreement.cohen import confusion, kappa_name, kappa_of_margins, kappa_statistic, refusal
 from alignment.agreement.pairs import PAIRS_AT_ONCE, PairColumns, PairCounts, influences, kappas
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
-from alignment.base.estimate import FEW_COMMON, NO_LEVELS, ONE_CATEGORY, Estimate
+from alignment.base.estimate import FEW_COMMON, NO_LEVELS, ONE_CATEGORY, Estimate, remark
 from alignment.base.interval import Kind, Plan, Sampling, with_interval
 from alignment.base.ratings import Ratings
-from alignment.base.remark import remark
 from alignment.base.tables import Weighting, disagreement, pairs_within
 from alignment.base.totals import estimate, ratio
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, renumbered, run_starts, same_length, sums_by
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import Estimate, remark
 from alignment.base.interval import Kind, Plan, proportion
 from alignment.base.ratings import encode
-from alignment.base.remark import remark
 
 Keys = Sequence[Hashable] | Array
 

@@ -10,10 +10,9 @@ from alignment.agreement.icc import intraclass_correlation
 from alignment.agreement.mean_kappa import mean_kappa_of, mean_pi_of
 from alignment.agreement.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
 from alignment.agreement.pairs import PairCounts
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
-from alignment.base.remark import Remark, remark
 
 MIN_COMMON = 10
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment.base.arrays import Array, cluster_rows, renumbered, same_length
+from alignment.base.estimate import Remark, remark
 from alignment.base.interval import CLUSTERS_FOR_INFLUENCE
-from alignment.base.remark import Remark, remark
 
 #: Fewer samples than these with anything but the most common value, and no formula is right.
 RARE, SCARCE = 10, 20

@@ -22,8 +22,7 @@ from scipy.special import expit, logit, ndtri, stdtrit
 
 from alignment.base.arrays import Floats, Ints, sums_by
 from alignment.base.bootstrap import RESAMPLES, Middle, Resample, middle, resampled
-from alignment.base.estimate import NO_VARIATION, Estimate
-from alignment.base.remark import Remark, remark
+from alignment.base.estimate import NO_VARIATION, Estimate, Remark, remark
 
 Kind = Literal["auto", "influence", "bootstrap", "none"]
 

@@ -24,9 +24,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import Estimate, Remark
 from alignment.base.interval import Plan, Sampling, with_interval
-from alignment.base.remark import Remark
 
 #: Column sums (..., size) -> values (...), NaN where undefined.
 Statistic = Callable[[Array], Array]

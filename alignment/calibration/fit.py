@@ -17,8 +17,7 @@ from scipy.special import expit
 
 from alignment.agreement.cohen import kappa_statistic
 from alignment.base.arrays import Array, Floats, Ints, cluster_rows, finite, level_positions, same_length, sums_by
-from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY
-from alignment.base.remark import Remark, remark
+from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Remark, remark
 from alignment.base.tables import disagreement
 from alignment.calibration.calibrators import (
     Calibrator,

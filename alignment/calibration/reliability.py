@@ -18,9 +18,8 @@ from alignment.base.arrays import (
     same_length,
     sums_by,
 )
-from alignment.base.estimate import NO_UNITS, ONE_CATEGORY, Estimate
+from alignment.base.estimate import NO_UNITS, ONE_CATEGORY, Estimate, remark
 from alignment.base.interval import Kind, Plan, proportion
-from alignment.base.remark import remark
 from alignment.base.tables import Weighting, disagreement
 from alignment.base.totals import Totals, estimate, ratio
 from alignment.calibration.calibrators import Calibrator

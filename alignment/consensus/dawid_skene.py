@@ -11,9 +11,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from alignment.base.arrays import Floats, Ints
-from alignment.base.estimate import NO_PAIRS, NO_UNITS, ONE_VALUE
+from alignment.base.estimate import NO_PAIRS, NO_UNITS, ONE_VALUE, Remark, remark
 from alignment.base.ratings import Ratings
-from alignment.base.remark import Remark, remark
 from alignment.base.tables import unit_runs
 from alignment.consensus.majority import TIE
 

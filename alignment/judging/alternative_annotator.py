@@ -9,10 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, renumbered
-from alignment.base.estimate import NO_LEVELS, NOT_NUMBERS, Estimate
+from alignment.base.estimate import NO_LEVELS, NOT_NUMBERS, Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan, with_interval
 from alignment.base.ratings import Panel, Ratings, by_rater, panel
-from alignment.base.remark import Remark, remark
 from alignment.base.significance import benjamini_yekutieli, p_mean_below
 from alignment.base.totals import JointMean, Totals, estimate, ratio
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from alignment.agreement.with_others import has_company
 from alignment.base.arrays import Ints
-from alignment.base.binary import FN, FP, TN, TP
-from alignment.base.estimate import NO_MAJORITY, NO_PAIRS, Estimate
+from alignment.base.estimate import NO_MAJORITY, NO_PAIRS, Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan, proportion
 from alignment.base.ratings import Ratings, by_rater, panel
-from alignment.base.remark import Remark, remark
+from alignment.base.tables import FN, FP, TN, TP
 from alignment.base.totals import Totals
 from alignment.consensus.majority import TIE, rest_label
 from alignment.judging.reference import passing_ratings

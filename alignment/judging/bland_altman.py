@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment.base.arrays import Array, Floats, finite
-from alignment.base.estimate import FEW_UNITS, NO_UNITS, Estimate
+from alignment.base.estimate import FEW_UNITS, NO_UNITS, Estimate, Remark
 from alignment.base.interval import Kind, Plan, normal_quantile
-from alignment.base.remark import Remark
 from alignment.base.totals import Statistic, Totals, estimate, ratio, spread
 from alignment.judging.correlation import ROUNDING, columns
 

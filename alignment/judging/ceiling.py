@@ -8,10 +8,9 @@ import numpy as np
 from alignment.agreement.cohen import confusion, kappa_estimate, kappa_name, kappa_statistic, refusal
 from alignment.agreement.with_others import has_company
 from alignment.base.arrays import Ints, renumbered
-from alignment.base.estimate import ONE_CATEGORY, Estimate
+from alignment.base.estimate import ONE_CATEGORY, Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan, with_interval
 from alignment.base.ratings import Ratings, by_rater, panel
-from alignment.base.remark import Remark, remark
 from alignment.base.tables import Weighting, disagreement
 from alignment.base.totals import JointMean, Statistic, Totals, estimate, gain, of_first, of_second, side_by_side
 from alignment.consensus.majority import TIE, rest_label

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment.base.arrays import Array, Floats, Ints, cluster_rows, finite, mid_ranks, same_length, sums_by
-from alignment.base.estimate import FEW_UNITS, Estimate
+from alignment.base.estimate import FEW_UNITS, Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan, Sampling, with_interval
-from alignment.base.remark import Remark, remark
 from alignment.base.totals import Totals, estimate, ratio, spread
 
 BOUNDS = (-1.0, 1.0)

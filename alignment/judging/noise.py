@@ -10,12 +10,11 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from scipy.special import comb
 
-from alignment.base import binary
+from alignment.base import tables as binary
 from alignment.base.arrays import Array, Floats, Ints
-from alignment.base.estimate import NO_PAIRS, NO_UNITS, Estimate
+from alignment.base.estimate import NO_PAIRS, NO_UNITS, Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings, panel
-from alignment.base.remark import Remark, remark
 from alignment.base.tables import unit_runs
 from alignment.base.totals import Statistic, Totals, estimate, ratio
 from alignment.consensus.majority import TIE, consensus_labels

@@ -7,12 +7,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment.agreement.cohen import kappa_name, kappa_statistic
-from alignment.base import binary
+from alignment.base import tables as binary
 from alignment.base.arrays import Array, Ints, cluster_rows, finite, same_length, verdicts
-from alignment.base.estimate import FEW_COMMON, NO_NEGATIVE, NO_ORDER, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate
+from alignment.base.estimate import (
+    FEW_COMMON,
+    NO_NEGATIVE,
+    NO_ORDER,
+    NO_POSITIVE,
+    NO_UNITS,
+    ONE_CATEGORY,
+    Estimate,
+    Remark,
+)
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Scale, encode, encode_values
-from alignment.base.remark import Remark
 from alignment.base.tables import Weighting, disagreement
 from alignment.base.totals import Statistic, Totals, estimate, gain, ratio, side_by_side
 from alignment.judging.label_judge import LabelResult, judge_label_kappa

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from alignment.base import binary
+from alignment.base import tables as binary
 from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
-from alignment.base.binary import FN, FP, TN, TP
 from alignment.base.bootstrap import middle, resampled_kinds
-from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNLABELLED, NO_VARIATION, Estimate
+from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNLABELLED, NO_VARIATION, Estimate, Remark, remark
 from alignment.base.interval import Case, Kind, Plan, proportion, standard_error, with_interval
-from alignment.base.remark import Remark, remark
+from alignment.base.tables import FN, FP, TN, TP
 from alignment.base.totals import Totals, estimate, ratio
 from alignment.judging.correlation import ROUNDING
 

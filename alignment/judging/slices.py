@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from alignment.base import binary
+from alignment.base import tables as binary
 from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, finite, same_length, verdicts
-from alignment.base.estimate import ONE_CATEGORY, Estimate
+from alignment.base.estimate import ONE_CATEGORY, Estimate, Remark, remark
 from alignment.base.interval import NO_SPREAD, Kind, Plan, Sampling, standard_error, with_interval
 from alignment.base.ratings import encode
-from alignment.base.remark import Remark, remark
 from alignment.base.significance import holm
 from alignment.base.totals import STEP, Statistic, Totals, gain, ratio
 from alignment.judging.threshold import ThresholdResult, at_threshold, decide

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from alignment.base import binary
+from alignment.base import tables as binary
 from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, finite, run_starts, same_length, verdicts
-from alignment.base.binary import FN, FP, TN, TP
-from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate
+from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan, proportion
-from alignment.base.remark import Remark, remark
+from alignment.base.tables import FN, FP, TN, TP
 from alignment.base.totals import Statistic, Totals, estimate
 from alignment.frames import sweep_frame
 

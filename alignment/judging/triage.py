@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
-from alignment.base.estimate import NO_UNITS, Estimate
+from alignment.base.estimate import NO_UNITS, Estimate, Remark, remark, rounded_share
 from alignment.base.interval import Kind, Plan, Sampling, proportion, with_interval
-from alignment.base.remark import Remark, remark, rounded_share
 from alignment.base.totals import Totals, ratio
 
 #: Distances closer than this, relatively, are one: .6 and .4 are equally far from .5.

@@ -6,8 +6,7 @@ from math import ceil
 from typing import Literal
 
 from alignment.agreement.summary import LOW_KAPPA
-from alignment.base.estimate import NO_VARIATION, Estimate
-from alignment.base.remark import Remark, remark, rounded_share
+from alignment.base.estimate import NO_VARIATION, Estimate, Remark, remark, rounded_share
 from alignment.planning.sample_size import two_digits
 
 Verdict = Literal["at_ceiling", "useful_once_calibrated", "below_ceiling", "not_enough_labels", "no_signal"]

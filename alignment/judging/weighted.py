@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from alignment.base import binary
+from alignment.base import tables as binary
 from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
-from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate
+from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate, Remark
 from alignment.base.interval import Case, Kind, Plan
-from alignment.base.remark import Remark
 from alignment.base.totals import Statistic, Totals, ratio
 from alignment.judging.threshold import decide
 

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from alignment.base import binary
 from alignment.base.arrays import Floats, Ints, finite, renumbered, same_length, verdicts
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.base.interval import NO_SPREAD, standard_error, t_quantile
-from alignment.base.remark import Remark, remark
+from alignment.base.tables import kappa
 from alignment.base.totals import Statistic, Totals
 
 UNDEFINED = remark("plan_of_undefined")
@@ -133,9 +132,9 @@ def kappa_influence(judge: ArrayLike, positive: ArrayLike, sample: ArrayLike) ->
     same_length(judge=said, positive=human, sample=np.asarray(sample))
     labelled, row = renumbered(np.asarray(sample))
     totals = Totals(row, 2 * human + said, np.ones(said.size), labelled.size, 4)
-    if np.isnan(binary.kappa(totals.sums())):
+    if np.isnan(kappa(totals.sums())):
         return labelled, None
-    return labelled, totals.influence(binary.kappa)
+    return labelled, totals.influence(kappa)
 
 
 def _checked(level: float) -> float:

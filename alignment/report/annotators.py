@@ -19,10 +19,9 @@ import numpy as np
 from alignment.agreement.self_consistency import self_consistency
 from alignment.agreement.with_others import PERCENT, agreement_with_rest
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
-from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate
+from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate, Remark, remark
 from alignment.base.interval import Case, Plan, standard_errors
 from alignment.base.ratings import Ratings, encode, encode_values
-from alignment.base.remark import Remark, remark
 from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene
 from alignment.consensus.majority import TIE, rest_label
 from alignment.judging.annotator_errors import annotator_errors

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from alignment.base.arrays import Bools, Floats, Ints
-from alignment.base.binary import FN, FP, TN, TP
 from alignment.base.caveats import interval_caveat, rarer_samples
-from alignment.base.estimate import Estimate
-from alignment.base.remark import Remark
+from alignment.base.estimate import Estimate, Remark
+from alignment.base.tables import FN, FP, TN, TP
 from alignment.calibration.calibrators import Calibrator
 from alignment.judging.drift import watch_drift
 from alignment.judging.prevalence import CorrectedRate, corrected_rate

@@ -13,8 +13,7 @@ import numpy as np
 from scipy.special import entr
 
 from alignment.base.arrays import Floats, Ints
-from alignment.base.estimate import Estimate
-from alignment.base.remark import Remark, remark
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.calibration.calibrators import Calibrator, Method
 from alignment.calibration.fit import CrossFit, NotFitted, cross_fit_on, fit_calibrator
 from alignment.calibration.reliability import BINS, CalibrationFigures, ReliabilityPoint, calibration_figures

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.estimate import Estimate
-from alignment.base.remark import Remark, remark
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.judging.paired import Flips, paired_at_thresholds, paired_labels
 from alignment.report.comparison import Comparison, coverage_of, reading_order
 from alignment.report.decisions import cross_fitted

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.estimate import Estimate
-from alignment.base.remark import Remark
+from alignment.base.estimate import Estimate, Remark
 from alignment.judging.auc import roc_auc
 from alignment.judging.correlation import kendall, pearson, spearman
 from alignment.judging.label_judge import judge_label_kappa

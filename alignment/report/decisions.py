@@ -7,9 +7,8 @@ import numpy as np
 
 from alignment.agreement.multirater import gwet_ac1
 from alignment.agreement.summary import paradox_note
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.base.ratings import Ratings
-from alignment.base.remark import Remark, remark
 from alignment.judging.looks import kappa_at_look, level_of_look
 from alignment.judging.threshold import ThresholdResult, at_threshold
 from alignment.report.evidence import UnitKey

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from alignment.base.remark import Remark, remark
+from alignment.base.estimate import Remark, remark
 from alignment.judging.threshold import Sweep, sweep
 from alignment.report.evidence import Criterion, JudgeScores, UnitKey, Value, generator
 from alignment.report.reference import NO_PASSES, Reference

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from alignment.base.arrays import cluster_rows
-from alignment.base.binary import FN, FP, TN, TP
-from alignment.base.estimate import NO_UNITS, Estimate
+from alignment.base.estimate import NO_UNITS, Estimate, Remark
 from alignment.base.interval import Plan, proportion
-from alignment.base.remark import Remark
+from alignment.base.tables import FN, FP, TN, TP
 from alignment.calibration.calibrators import Calibrator
 from alignment.calibration.fit import NotFitted
 from alignment.calibration.reliability import (

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.base.interval import Kind
 from alignment.base.ratings import Ratings
-from alignment.base.remark import Remark, remark
 from alignment.judging.alternative_annotator import (
     MIN_ITEMS,
     AlternativeAnnotatorTest,

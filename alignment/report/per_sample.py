@@ -8,9 +8,8 @@ import numpy as np
 
 from alignment.base.arrays import Floats, Ints
 from alignment.base.caveats import interval_caveat
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.base.interval import Plan, proportion
-from alignment.base.remark import Remark, remark
 from alignment.judging.bland_altman import bland_altman
 from alignment.judging.correlation import pearson, spearman
 from alignment.report.comparison import Comparison

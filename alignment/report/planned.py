@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from alignment.base.arrays import Floats
-from alignment.base.estimate import Estimate
-from alignment.base.remark import Remark, remark
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.judging.prevalence import ppi_mean
 from alignment.judging.weighted import weighted_at_threshold, weighted_mean
 from alignment.planning.sample_size import Plannable, plannable_from_estimate, two_digits

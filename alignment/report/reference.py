@@ -8,8 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import cast
 
+from alignment.base.estimate import remark
 from alignment.base.ratings import Ratings
-from alignment.base.remark import remark
 from alignment.calibration.split import folds
 from alignment.judging.reference import mean_value, reference_majority
 from alignment.report.evidence import Evidence, UnitKey, Value, generator

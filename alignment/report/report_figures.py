@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from alignment.agreement.summary import paradox_note, prevalence
-from alignment.base.estimate import Estimate
-from alignment.base.remark import Remark
+from alignment.base.estimate import Estimate, Remark
 from alignment.judging.threshold import Sweep
 from alignment.report.agreement import agreement_figures, kappa_matrix, people_among_themselves
 from alignment.report.annotators import annotator_figures

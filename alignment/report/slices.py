@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from alignment.base.arrays import cluster_rows, sums_by
-from alignment.base.estimate import NO_UNITS, Estimate
+from alignment.base.estimate import NO_UNITS, Estimate, Remark, remark
 from alignment.base.interval import Plan, proportion
-from alignment.base.remark import Remark, remark
 from alignment.judging.slices import MIN_CLUSTERS, Slice, slices_at_threshold
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey, generator

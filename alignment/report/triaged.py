@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from alignment.base.arrays import Floats, Ints, cluster_rows, sums_by
-from alignment.base.estimate import NO_UNITS, Estimate
+from alignment.base.estimate import NO_UNITS, Estimate, remark
 from alignment.base.interval import Plan, proportion
-from alignment.base.remark import remark
 from alignment.judging.triage import (
     CONFIDENCE,
     RISK,

@@ -6,8 +6,7 @@ What to say beside a report's intervals when they rest on little.
 from typing import Any
 
 from alignment.base.caveats import interval_caveat, rarer_samples
-from alignment.base.estimate import Estimate
-from alignment.base.remark import Remark
+from alignment.base.estimate import Estimate, Remark
 from alignment.judging.auc import roc_auc
 from alignment.judging.trust import Part, Trust, trust_verdict
 from alignment.report.comparison import Comparison

@@ -9,9 +9,8 @@ import numpy as np
 
 from alignment.agreement.self_consistency import self_consistency
 from alignment.base.arrays import Array, Floats, cluster_rows
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.base.interval import Plan
-from alignment.base.remark import Remark, remark
 from alignment.base.totals import Totals, estimate, ratio
 from alignment.judging.auc import pr_auc
 from alignment.judging.bland_altman import bland_altman, on_scale

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment.base.arrays import Bools, Floats, cluster_rows, finite, same_length, sums_by, verdicts
-from alignment.base.estimate import Estimate
+from alignment.base.estimate import Estimate, Remark, remark
 from alignment.base.interval import Kind, Plan, proportion
-from alignment.base.remark import Remark, remark
 
 NO_CLAIMS = remark("no_claims")
 NO_CONTEXTS = remark("no_contexts")

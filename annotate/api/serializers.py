@@ -63,7 +63,7 @@ class FreeObject(s.JSONField):
     }
 )
 class Remark(s.DictField):
-    """A remark (alignment.base.remark)."""
+    """A remark (alignment.base.estimate)."""
 
 
 class Written(s.Field):

@@ -28,9 +28,8 @@ from annotate.projects.read import one_batch, person_of
 from annotate.samples.flags import raise_flag, resolve_flag
 from annotate.samples.read import flags_of
 from annotate.tasks.labelling import Finished, LabelInput, keep_task, known_task_ids, save_label, skip_task, submit_task
-from annotate.tasks.read import own_task, tasks_of
+from annotate.tasks.read import next_task, own_task, tasks_of, work_progress
 from annotate.tasks.task_queue import take_following, take_task
-from annotate.tasks.task_queue_read import next_task, work_progress
 from annotate.tasks.write import hand_on_tasks, reassign_tasks, release_task, reopen_task, return_task
 
 

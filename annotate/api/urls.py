@@ -14,7 +14,6 @@ from annotate.api.batches import (
     GoldView,
     SettleView,
 )
-from annotate.api.criteria import ImpactView, RelabelView, VersionsView
 from annotate.api.files import (
     ImportErrorsView,
     ImportPreviewView,
@@ -28,12 +27,15 @@ from annotate.api.files import (
 from annotate.api.projects import (
     AuditView,
     CriteriaView,
+    ImpactView,
     InvitesView,
     InviteView,
     MembersView,
     MemberView,
     ProjectDetailView,
     ProjectsView,
+    RelabelView,
+    VersionsView,
 )
 from annotate.api.samples import ClaimsView, PipelineVersionsView, SamplesView, SampleView
 from annotate.api.tasks import FlagResolveView, FlagsView, TaskFlagView

@@ -16,8 +16,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 import alignment
-from alignment.base.estimate import Estimate
-from alignment.base.remark import remark
+from alignment.base.estimate import Estimate, remark
 from annotate.labels.gold_read import gold_accuracy
 from annotate.labels.read import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.models import Batch, Flag, Task, User

@@ -18,7 +18,7 @@ from annotate.labels.read import is_carried, of_batch
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
 from annotate.models.label import RULED_METHODS, VerdictState
-from annotate.tasks.task_queue_read import free_samples
+from annotate.tasks.read import free_samples
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,17 @@
-"""Figures as text: how an estimate reads, and tables for terminals and Markdown. The one home of their spelling."""
+"""Figures as text: how an estimate reads, and tables for terminals and Markdown. The one home of their spelling.
+
+The words for alignment's remarks stand above this floor (frontend.reports.in_words), and are named from there.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from django.utils.module_loading import import_string
+
+from alignment.base.estimate import Remark
 
 UNDEFINED = "—"
 
@@ -48,3 +55,18 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str
 def _width(text: str) -> int:
     """Columns a terminal uses: Chinese characters take two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+_wording = ""
+
+
+def register_wording(dotted_name: str) -> None:
+    """`dotted_name`: a function from a remark (alignment.base.estimate), or None, to its words."""
+    global _wording  # noqa: PLW0603
+    _wording = dotted_name
+
+
+def in_words(remark: Remark | None) -> str:
+    """The remark as part of a sentence, in the active language; "" for None."""
+    words: str = import_string(_wording)(remark)
+    return words

@@ -16,8 +16,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 import alignment
-from alignment.base.estimate import Estimate
-from alignment.base.remark import remark
+from alignment.base.estimate import Estimate, remark
 from annotate.models import Batch, BatchCriterion, Criterion, GoldAnswer, Project, Sample, Task, User, Verdict
 from annotate.models.batch import Purpose, Strategy
 from annotate.samples.read import sample_tags

@@ -12,7 +12,7 @@ from annotate.files.import_jobs import import_file
 from annotate.files.problems import Problem
 from annotate.management.base import OneLineCommand
 from annotate.models.transfer import ImportStatus
-from annotate.projects.lookup import project_named
+from annotate.projects.read import project_named
 
 
 class ImportCommand(OneLineCommand):

@@ -1,19 +1,29 @@
-"""What a member knows about, and members who come to an end. Roles are services.projects' business."""
+"""What a member knows about, and members who come to an end. Roles are services.projects' business.
+
+Invitations: a link that makes whoever opens it a member. Without one nobody can make an account.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.http import Http404
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.core.errors import Invalid
+from annotate.core.errors import Conflict, Invalid
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
-from annotate.models import Membership, Project, User
-from annotate.projects.write import keep_an_admin
+from annotate.models import Invite, Membership, Project, User
+from annotate.models.project import Role
+from annotate.projects.write import keep_an_admin, set_member
 from annotate.tasks.write import hand_on_tasks
 
 MAX_TAGS, MAX_TAG = 30, 80
@@ -104,3 +114,145 @@ def _locked(project: Project, user: User) -> Membership:
     if member is None:
         raise Http404(_("This project has no member “%(name)s”.") % {"name": user.username})
     return member
+
+
+DEFAULT_DAYS, MAX_DAYS = 14, 90
+MAX_USES = 1000
+
+
+def create_invite(
+    *,
+    actor: User,
+    project: Project,
+    role: str,
+    tags: Sequence[str] = (),
+    max_uses: int = 1,
+    days: int = DEFAULT_DAYS,
+    email: str = "",
+) -> tuple[Invite, str]:
+    """The invite and its token, which is stored nowhere: whoever made it sees it now and never again."""
+    if role not in Role.values:
+        raise Invalid(
+            "bad_role",
+            _("“%(role)s” is not a role; choose one of %(roles)s.")
+            % {"role": str(role)[:80], "roles": ", ".join(Role.values)},
+        )
+    _check_number(max_uses, MAX_USES, "bad_uses", _("How many people: a whole number from 1 to %(most)d."))
+    _check_number(days, MAX_DAYS, "bad_days", _("How many days the link works: a whole number from 1 to %(most)d."))
+    token = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        invite = Invite.objects.create(
+            project=project,
+            role=role,
+            tags=check_tags(tags),
+            token_digest=_digest(token),
+            email=_check_email(email),
+            max_uses=max_uses,
+            expires_at=timezone.now() + timedelta(days=days),
+            created_by=actor,
+        )
+        note(
+            actor=actor,
+            action="invite.created",
+            subject=str(invite.pk),
+            project=project,
+            role=role,
+            max_uses=max_uses,
+            until=invite.expires_at.isoformat(),
+            email=invite.email,
+        )
+    return invite, token
+
+
+def find_invite(token: str) -> Invite:
+    """The invite that a link belongs to. Raises Http404, always in the same words, for one that can't be used."""
+    invite = Invite.objects.filter(token_digest=_digest(token)).select_related("project", "created_by").first()
+    if invite is None or not is_usable(invite):
+        raise gone()
+    return invite
+
+
+def is_usable(invite: Invite) -> bool:
+    return invite.revoked_at is None and invite.uses < invite.max_uses and invite.expires_at > timezone.now()
+
+
+def gone() -> Http404:
+    """Used up, expired, taken back or never made: from outside it is all the same."""
+    return Http404(_("This invitation can’t be used any more."))
+
+
+def accept_invite(*, user: User, token: str) -> Membership:
+    """Makes the user a member. Who is one already stays what they are, and uses nothing up.
+
+    The row lock lets no more people in than the invite is for, however many open it at once.
+    """
+    with transaction.atomic():
+        invite = (
+            Invite.objects.select_for_update(of=("self",))
+            .select_related("project")
+            .filter(token_digest=_digest(token))
+            .first()
+        )
+        if invite is None:
+            raise gone()
+        member = Membership.objects.filter(project=invite.project, user=user).first()
+        if member is not None and member.is_active:
+            return member
+        if not is_usable(invite):
+            raise gone()
+        if member is not None:
+            raise Conflict(
+                "deactivated",
+                _("Your membership in “%(project)s” was ended. Ask an admin of the project to activate it again.")
+                % {"project": invite.project.name},
+            )
+        member = set_member(project=invite.project, user=user, role=invite.role, actor=user)
+        if invite.tags:
+            member.tags = invite.tags
+            member.save(update_fields=["tags"])
+        invite.uses += 1
+        invite.save(update_fields=["uses"])
+        note(
+            actor=user,
+            action="invite.accepted",
+            subject=str(invite.pk),
+            project=invite.project,
+            user=user.username,
+            role=invite.role,
+        )
+    return member
+
+
+def revoke_invite(*, actor: User, project: Project, invite_id: int) -> Invite:
+    """The link stops working at once. Who came by it stays. Repeating it changes nothing."""
+    with transaction.atomic():
+        invite = Invite.objects.select_for_update().filter(project=project, pk=invite_id).first()
+        if invite is None:
+            raise Http404(_("This project has no such invitation."))
+        if invite.revoked_at is None:
+            invite.revoked_at = timezone.now()
+            invite.save(update_fields=["revoked_at"])
+            note(actor=actor, action="invite.revoked", subject=str(invite.pk), project=project)
+    return invite
+
+
+def _digest(token: str) -> str:
+    """256 random bits need no salt and no slow hash."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _check_number(value: object, most: int, code: str, sentence: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise Invalid(code, sentence % {"most": most})
+
+
+def _check_email(address: object) -> str:
+    if not isinstance(address, str) or not is_storable(address):
+        raise Invalid("bad_email", _("That is not an e-mail address."))
+    address = address.strip()
+    if address:
+        try:
+            validate_email(address)
+        except ValidationError:
+            raise Invalid("bad_email", _("That is not an e-mail address.")) from None
+    return address

@@ -1,8 +1,7 @@
 from annotate.models.batch import Batch, BatchCriterion, BatchSample, Task
 from annotate.models.label import GoldAnswer, Label, LabelEvent, LessonRead, Verdict, VerdictEvent
-from annotate.models.project import Criterion, Invite, Membership, Project, Rater, User
+from annotate.models.project import AuditEntry, Criterion, Flag, Invite, Membership, Project, Rater, User
 from annotate.models.sample import ClaimEdit, Sample
-from annotate.models.trail import AuditEntry, Flag
 from annotate.models.transfer import ImportJob, Release
 
 __all__ = [

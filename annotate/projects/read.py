@@ -1,6 +1,8 @@
 """Projects, members, samples and batches as they are read.
 
 The invitations of a project that somebody could still use.
+
+Projects and criteria by name, for command lines; who may see them is not asked here.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate.core.errors import Invalid
 from annotate.models import Batch, BatchCriterion, Criterion, Invite, Membership, Project, Sample, User
 
 
@@ -106,3 +109,21 @@ def open_invites(project: Project) -> QuerySet[Invite]:
         .select_related("created_by")
         .order_by("-id")
     )
+
+
+def project_named(slug: str) -> Project:
+    """Raises Invalid with a sentence that names what there is."""
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
+        known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:20]) or "none yet"
+        raise Invalid("unknown_project", f"There is no project “{slug}”. Projects: {known}.")
+    return project
+
+
+def criterion_named(project: Project, key: str) -> Criterion:
+    """The current version of the criterion. Raises Invalid with a sentence that names the known keys."""
+    criterion = current_criteria(project).filter(key=key).first()
+    if criterion is None:
+        known = ", ".join(current_criteria(project).values_list("key", flat=True)) or "none yet"
+        raise Invalid("unknown_criterion", f"“{project.slug}” has no criterion “{key}”. Criteria: {known}.")
+    return criterion

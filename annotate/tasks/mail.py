@@ -28,7 +28,7 @@ from kombu.exceptions import OperationalError
 from annotate.core.background import hand_over
 from annotate.models import Batch, Invite, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
-from annotate.tasks.task_queue_read import samples_to_take
+from annotate.tasks.read import samples_to_take
 
 _log = logging.getLogger(__name__)
 

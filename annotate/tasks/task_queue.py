@@ -26,8 +26,7 @@ from annotate.labels.gold_read import gold_for
 from annotate.models import Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, Purpose, TaskStatus
 from annotate.tasks.assignment import end_of_queue
-from annotate.tasks.read import own_task
-from annotate.tasks.task_queue_read import following_task, next_task, queues_of
+from annotate.tasks.read import following_task, next_task, own_task, queues_of
 
 # Nobody is measured against themselves from fewer.
 FEWEST_SUBMITTED = 5

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 import alignment
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.wording import in_words
+from annotate.core.text_tables import in_words
 from annotate.models import Criterion
 from annotate.verdicts.ratings_read import votes_of
 from annotate.verdicts.read import Disputed, Queue

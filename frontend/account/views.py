@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm, UsernameField
 from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
@@ -25,11 +26,113 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django.views.i18n import set_language
 from knox.models import get_token_model
 
+from annotate.core.errors import Refusal
+from annotate.core.hotkeys import DEFAULT_HOTKEYS
 from annotate.models import User
 from annotate.projects import accounts as tokens
-from annotate.projects.accounts import change_preferences, choose_language, preferences_of
-from frontend.account.forms import EmailForm, KeysForm
+from annotate.projects.accounts import Preferences, change_preferences, choose_language, preferences_of
+from frontend.base.hotkeys import action_texts, grouped_actions
 from frontend.base.pages import status_of
+
+
+class EmailForm(forms.ModelForm):
+    class Meta:
+        model = User
+        fields = ("email",)
+        labels = {"email": gettext_lazy("E-mail address")}
+        help_texts = {
+            "email": gettext_lazy(
+                "For mail about your tasks: new ones, returned ones, those due tomorrow. Leave it empty to get none."
+            )
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].widget.attrs["autocomplete"] = "email"
+
+
+class SignUpForm(BaseUserCreationForm):
+    """The account of somebody who was invited."""
+
+    class Meta:
+        model = User
+        fields = ("username", "display_name", "email")
+        field_classes = {"username": UsernameField}
+        labels = {
+            "username": gettext_lazy("User name"),
+            "display_name": gettext_lazy("Full name"),
+            "email": gettext_lazy("E-mail address"),
+        }
+        help_texts = {
+            "username": gettext_lazy("Letters, digits and @ . + - _ only. You log in with it."),
+            "display_name": gettext_lazy("What other people see."),
+            "email": gettext_lazy("For mail about your tasks. Leave it empty to get none."),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["display_name"].widget.attrs["autocomplete"] = "name"
+        self.fields["email"].widget.attrs["autocomplete"] = "email"
+        # Opening the page must not jump over what it says.
+        self.fields["username"].widget.attrs.pop("autofocus", None)
+
+
+class KeysForm(forms.Form):
+    """One field per action; an empty one means its usual keys."""
+
+    single_keys = forms.BooleanField(
+        label=gettext_lazy("Single-key shortcuts"),
+        required=False,
+        help_text=gettext_lazy(
+            "Without them, letters and digits do nothing by themselves; Tab, arrows, Space and Enter always work."
+        ),
+    )
+    view = forms.ChoiceField(
+        label=gettext_lazy("Questions"),
+        choices=[("one", gettext_lazy("One at a time")), ("all", gettext_lazy("All at once"))],
+        widget=forms.RadioSelect,
+    )
+
+    def __init__(self, preferences: Preferences, data: Any = None) -> None:
+        chosen = {f"key_{action}": key for action, key in preferences.hotkeys.items()}
+        super().__init__(data, initial={"single_keys": preferences.single_keys, "view": preferences.view, **chosen})
+        texts = action_texts()
+        for action, usual in DEFAULT_HOTKEYS.items():
+            self.fields[f"key_{action}"] = forms.CharField(
+                label=texts[action],
+                required=False,
+                max_length=1,
+                strip=False,
+                widget=forms.TextInput(
+                    {"data-key": "", "placeholder": " ".join(usual), "autocomplete": "off", "spellcheck": "false"}
+                ),
+            )
+
+    @property
+    def key_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        return [(name, [self[f"key_{action}"] for action in actions]) for name, actions in grouped_actions().items()]
+
+    def save(self, user: User) -> bool:
+        """Whether it was taken; if not, the fields that are in the way say so."""
+        given = self.cleaned_data
+        hotkeys = {action: given[f"key_{action}"] for action in DEFAULT_HOTKEYS if given[f"key_{action}"]}
+        try:
+            change_preferences(
+                user=user, changes={"hotkeys": hotkeys, "single_keys": given["single_keys"], "view": given["view"]}
+            )
+        except Refusal as refusal:
+            for field in self._in_the_way(refusal, hotkeys):
+                self.add_error(field, refusal.message)
+            return False
+        return True
+
+    def _in_the_way(self, refusal: Refusal, hotkeys: dict[str, str]) -> list[str | None]:
+        key = refusal.details.get("key")
+        actions = refusal.details.get("actions") or [
+            action for action, chosen in hotkeys.items() if chosen.lower() == key
+        ]
+        mine = [f"key_{action}" for action in actions if action in hotkeys]
+        return list(mine) or [None]
 
 
 @require_safe

@@ -25,8 +25,7 @@ from frontend.adjudicate.disputes import narrowing
 from frontend.adjudicate.forms import DecisionForm, ReturnForm
 from frontend.base.hotkeys import keys_context
 from frontend.base.pages import ProjectPage, project_view, refuse, sees_names, status_of, word
-from frontend.data import sample_units as samples_read
-from frontend.data.sample_units import answer_pieces
+from frontend.data.samples import answer_pieces, units_by_kind
 from judges.core.scores_read import judges_on
 
 
@@ -211,7 +210,7 @@ def _show(
 ) -> HttpResponse:
     verdict, said = found.verdict, found.labels
     sample, criterion = verdict.sample, verdict.criterion
-    units = samples_read.units(sample)
+    units = units_by_kind(sample)
     marked = [(view, stretches(view.text, index, said)) for index, view in enumerate(units["context"])]
     title = unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit))
     returnable = _returnable(said)

@@ -1,8 +1,15 @@
-"""What the figures mean: our own documents, in the application, so that a link from a figure always leads somewhere."""
+"""What the figures mean: our own documents, in the application, so that a link from a figure always leads somewhere.
+
+Markdown that people wrote, as HTML that is safe to show: no raw HTML, no images, no script links.
+"""
 
 from __future__ import annotations
 
 import posixpath
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -10,10 +17,100 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.token import Token
 
-from frontend.base.markdown import Document, render_document
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+
+
+def _code(renderer: object, tokens: list[Token], place: int, options: object, env: object) -> str:
+    # What may be wider than the window scrolls, so the keyboard must reach it.
+    return f'<pre tabindex="0"><code>{escapeHtml(tokens[place].content)}</code></pre>\n'
+
+
+_MARKDOWN.add_render_rule("fence", _code)
+_MARKDOWN.add_render_rule("code_block", _code)
+
+
+def render_markdown(text: str) -> SafeString:
+    """The text as HTML. Headings start at h2, because the page has its own h1."""
+    tokens = _parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+        for child in token.children or ():
+            _mark_link(child)
+    # markdown-it escapes all text and refuses javascript:, vbscript:, file: and data: links.
+    return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))  # noqa: S308
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of the second rank, and where it stands."""
+
+    title: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    title: str
+    sections: tuple[Section, ...]
+    html: SafeString
+
+
+def render_document(text: str, link: Callable[[str], str]) -> Document:
+    """One of our own documents: its first heading is the title, every other heading can be linked to by its words, as
+    on the sites that show Markdown. `link` says where a link within the documents leads."""
+    tokens = _parse(text)
+    title, sections, taken = "", [], Counter[str]()
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            words = tokens[place + 1].content.replace("`", "")
+            if token.tag == "h1":
+                title = words
+                continue
+            anchor = _anchor(words)
+            taken[anchor] += 1
+            anchor += f"-{taken[anchor] - 1}" if taken[anchor] > 1 else ""
+            token.attrSet("id", anchor)
+            if token.tag == "h2":
+                sections.append(Section(words, anchor))
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("href", link(str(child.attrGet("href"))))
+    body = _without_title(tokens)
+    return Document(title, tuple(sections), mark_safe(_MARKDOWN.renderer.render(body, _MARKDOWN.options, {})))  # noqa: S308
+
+
+def _parse(text: str) -> list[Token]:
+    """The text's tokens, with tables that the keyboard can scroll and without headings of columns that say nothing."""
+    tokens = _MARKDOWN.parse(text)
+    for place, token in enumerate(tokens):
+        if token.type == "table_open":
+            token.attrSet("tabindex", "0")
+        if token.type == "th_open" and not tokens[place + 1].content:
+            token.tag = tokens[place + 2].tag = "td"
+    return tokens
+
+
+def _anchor(words: str) -> str:
+    return re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
+
+
+def _without_title(tokens: list[Token]) -> list[Token]:
+    starts = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h1"]
+    return [token for place, token in enumerate(tokens) if not any(start <= place <= start + 2 for start in starts)]
+
+
+def _mark_link(token: Token) -> None:
+    if token.type == "link_open":
+        token.attrSet("rel", "nofollow noopener noreferrer")
+
 
 _DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 

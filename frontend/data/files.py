@@ -8,22 +8,115 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate.api.files import as_download, errors_as_csv
 from annotate.core.errors import Refusal
+from annotate.files.export_rows import NAMED, NUMBERED
+from annotate.files.fields import IGNORE, METADATA
+from annotate.files.import_engine import Preview
 from annotate.files.import_jobs import as_it_stands, create_job, preview, progress_of, start
 from annotate.files.releases import make_release
 from annotate.labels.consensus import settle_imported
-from annotate.models import ImportJob
+from annotate.models import Criterion, ImportJob, Project
 from annotate.models.transfer import ImportKind, ImportStatus
+from annotate.projects.read import current_criteria
 from annotate.verdicts.read import ground_truth, imported_labels
 from frontend.base.pages import ProjectPage, project_view, refuse, status_of
-from frontend.data.forms import FORMAT_NAMES, MappingForm, ReleaseForm, SettleForm, UploadForm
+
+_WORDS = {METADATA: gettext_lazy("keep as metadata"), IGNORE: gettext_lazy("leave out")}
+
+
+class UploadForm(forms.Form):
+    kind = forms.ChoiceField(label=gettext_lazy("What it holds"), choices=ImportKind.choices, widget=forms.RadioSelect)
+    file = forms.FileField(
+        label=gettext_lazy("File"),
+        help_text=gettext_lazy(
+            "JSONL, JSON, CSV (also as .gz) or Parquet, UTF-8. Next you see its first rows, before anything is written."
+        ),
+        widget=forms.FileInput({"accept": ".jsonl,.ndjson,.json,.csv,.tsv,.gz,.parquet,.pq"}),
+    )
+
+
+class MappingForm(forms.Form):
+    """One choice per column: the field it becomes. Columns are numbered, because their names may be anything."""
+
+    def __init__(self, shown: Preview, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.columns = shown.columns
+        targets = [(target, _WORDS.get(target, target)) for target in shown.targets]
+        for index, column in enumerate(shown.columns):
+            self.fields[f"column_{index}"] = forms.ChoiceField(
+                label=column, choices=targets, initial=shown.mapping.get(column, IGNORE)
+            )
+
+    def mapping(self) -> dict[str, str]:
+        return {column: self.cleaned_data[f"column_{index}"] for index, column in enumerate(self.columns)}
+
+
+FORMATS = (
+    ("jsonl", gettext_lazy("JSONL: one row per unit, with votes, method and provenance")),
+    ("csv", gettext_lazy("CSV: the same as a table")),
+    ("parquet", gettext_lazy("Parquet: the same, typed")),
+    ("ragas", gettext_lazy("Evaluation library (RAGAS spelling): samples with their verdicts")),
+    ("qrels", gettext_lazy("TREC qrels: relevance of contexts")),
+)
+
+# What a release's file is called where there is no room for a sentence.
+FORMAT_NAMES = {
+    "jsonl": "JSONL",
+    "csv": "CSV",
+    "parquet": "Parquet",
+    "ragas": gettext_lazy("Evaluation library (RAGAS spelling)"),
+    "qrels": "TREC qrels",
+}
+
+
+class ReleaseForm(forms.Form):
+    file_format = forms.ChoiceField(label=gettext_lazy("Format"), choices=FORMATS, widget=forms.RadioSelect)
+    annotators = forms.ChoiceField(
+        label=gettext_lazy("Columns per annotator"),
+        required=False,
+        choices=(
+            ("", gettext_lazy("None")),
+            (NUMBERED, gettext_lazy("Numbered: the file names nobody")),
+            (NAMED, gettext_lazy("By name")),
+        ),
+        help_text=gettext_lazy(
+            "What each said about a unit: value, “can't tell”, comment, evidence, time at work, when. "
+            "For JSONL, CSV and Parquet."
+        ),
+    )
+
+
+class SettleForm(forms.Form):
+    """Verdicts from labels that were made elsewhere."""
+
+    criterion = forms.ModelChoiceField(
+        label=gettext_lazy("Criterion"), queryset=Criterion.objects.none(), to_field_name="key", empty_label=None
+    )
+    needed = forms.IntegerField(
+        label=gettext_lazy("Labels a unit needs"),
+        min_value=1,
+        max_value=1000,
+        initial=2,
+        help_text=gettext_lazy(
+            "Units with fewer are left without a verdict; those without a majority go to the reviewers."
+        ),
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["criterion"]
+        field.queryset = current_criteria(project)  # type: ignore[attr-defined]
+        field.label_from_instance = lambda criterion: criterion.name  # type: ignore[attr-defined]
+
 
 PAGE_SIZE = 50
 # What is wrong with a file and can be put right by choosing other fields for its columns.

@@ -23,7 +23,7 @@ from frontend.reports.shown import Shown, money, number, shown_share
 from judges.canaries.read import canary_result, checks_of, flip_examples, one_check
 from judges.canaries.variants import BEHIND, IN_CONTEXT, INSTEAD, NUMBERED, VARIANTS
 from judges.canaries.write import DEFAULT_SAMPLES, MOST_SAMPLES, can_be_checked, check_canaries, estimate_canaries
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version
 from judges.models import Judge, JudgeVersion, Run, RunState, ScoreStatus
 from judges.runs.read import progress_of
 from judges.versions.read import one_judge

@@ -17,8 +17,8 @@ from frontend.base.pages import ProjectPage, project_view, refuse, status_of
 from frontend.judges.kinds.base import ConfigForm
 from frontend.judges.kinds.registry import config_form, groups, start_named
 from frontend.judges.run_start import can_be_run
-from frontend.projects.forms import JSONUpload
-from judges.core.versions_read import current_version
+from frontend.projects.views import JSONUpload
+from judges.core.scores_read import current_version
 from judges.models import Endpoint, Judge, JudgeKind, JudgeVersion, VersionState
 from judges.versions.read import one_judge
 from judges.versions.specs import Made, judge_from_spec

@@ -20,7 +20,7 @@ from judges.endpoints.addresses import AddressRefused, read_url
 from judges.endpoints.read import endpoints_of, one_endpoint
 from judges.endpoints.write import change_endpoint, create_endpoint, delete_endpoint, try_endpoint
 from judges.models import Endpoint
-from judges.models.endpoint import KeySource
+from judges.models.judge import KeySource
 
 _PRICE: dict[str, Any] = {"min_value": 0, "max_digits": 12, "decimal_places": 6, "required": False}
 _OF_TOKENS = gettext_lazy("Of tokens, in the currency.")

@@ -28,7 +28,7 @@ from frontend.judges.run_start import BudgetForm, asks_model, can_be_run
 from frontend.judges.run_words import TONES, duration, run_said
 from frontend.judges.words import difference_rows, shown_differences
 from frontend.reports.shown import money
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version
 from judges.lab.read import is_under_way, one_trial, questions_of, title_of, trial_figures, trials_of, tried_on
 from judges.lab.units_read import GROUPS, differing, with_words
 from judges.lab.write import DEFAULT_SAMPLES, MOST_SAMPLES, drop_trial, estimate_trial, keep_trial, start_trial

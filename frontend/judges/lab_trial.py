@@ -1,19 +1,107 @@
-"""A trial in words, for its page: what both versions are worth, and what they took."""
+"""A trial in words, for its page: what both versions are worth, and what they took.
+
+A trial in one picture: both versions' kappa with their intervals, and below them the paired difference.
+
+Drawn by hand, not by matplotlib: a page shows it while it is being asked for, and a web process doesn't load that
+library (frontend.reports.plots.svg). Its words come in the reader's language.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from frontend.reports.plots.trial import Bar, trial_plot
+from frontend.reports.in_words import in_words
+from frontend.reports.plots.ink import JUDGE, TPR, plain
 from frontend.reports.shown import MEASURES, Shown, money, number, shown, signed
-from frontend.reports.wording import in_words
 from judges.core.scores_read import NO_OPTION
 from judges.lab.read import Found, Spent, title_of
 from judges.models import ScoreStatus, Trial
-from judges.reports.disagreements_read import outcome
+from judges.reports.read import outcome
+
+WIDTH, _ROW, _TICKS = 640, 30, 22
+_LEFT, _RIGHT = 150, 470
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """estimate: as Estimate.as_dict. text: its figures, or why there are none, in words."""
+
+    title: str
+    text: str
+    estimate: Mapping[str, Any]
+
+
+def trial_plot(
+    name: str, kappas: Sequence[Bar], difference: Bar, *, title: str, axes: tuple[str, str], description: str
+) -> str:
+    """An SVG element as text. axes: what is on the upper axis, and on the lower one."""
+    lowest = [bar.estimate[end] for bar in kappas for end in ("low", "value") if bar.estimate[end] is not None]
+    upper = _Axis(min([0.0, *lowest]), 1.0)
+    ends = [abs(difference.estimate[end]) for end in ("low", "value", "high") if difference.estimate[end] is not None]
+    reach = max([0.2, *ends])
+    lower = _Axis(-reach, reach)
+    top = len(kappas) * _ROW
+    second = top + _TICKS + 44
+    parts = [
+        *_axis(upper, 0, top, axes[0]),
+        *(part for at, bar in enumerate(kappas) for part in _bar(upper, bar, at * _ROW + _ROW // 2, JUDGE)),
+        *_axis(lower, second - _ROW // 2, second + _ROW // 2, axes[1]),
+        *_bar(lower, difference, second, TPR),
+    ]
+    height = second + _ROW // 2 + _TICKS + 22
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" class="plot" role="img" '
+        f'aria-labelledby="{name}-title {name}-description" font-family="inherit" font-size="13" fill="currentColor">'
+        f'<title id="{name}-title">{escape(plain(title, 200))}</title>'
+        f'<desc id="{name}-description">{escape(plain(description, 1000))}</desc>{"".join(parts)}</svg>'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    low: float
+    high: float
+
+    def x(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(_LEFT + share * (_RIGHT - _LEFT), 1)
+
+    def ticks(self) -> list[float]:
+        step = next(step for step in (0.1, 0.2, 0.25, 0.5, 1.0) if (self.high - self.low) / step <= 6)
+        first = -int(-self.low / step)
+        return [round(place * step, 2) for place in range(first, int(self.high / step + 1e-9) + 1)]
+
+
+def _axis(axis: _Axis, top: int, bottom: int, label: str) -> list[str]:
+    zero, middle = axis.x(0), (_LEFT + _RIGHT) // 2
+    return [
+        f'<line x1="{_LEFT}" x2="{_RIGHT}" y1="{bottom}" y2="{bottom}" stroke="currentColor" stroke-opacity="0.5"/>',
+        f'<line x1="{zero}" x2="{zero}" y1="{top}" y2="{bottom}" stroke="currentColor" stroke-opacity="0.5"/>',
+        *(
+            f'<text x="{axis.x(tick)}" y="{bottom + 16}" text-anchor="middle" font-size="11">{tick:g}</text>'
+            for tick in axis.ticks()
+        ),
+        f'<text x="{middle}" y="{bottom + 33}" text-anchor="middle" font-size="11">{escape(label)}</text>',
+    ]
+
+
+def _bar(axis: _Axis, bar: Bar, y: int, colour: str) -> list[str]:
+    value, low, high = (bar.estimate[end] for end in ("value", "low", "high"))
+    parts = [f'<text x="{_LEFT - 10}" y="{y + 4}" text-anchor="end">{escape(plain(bar.title, 22))}</text>']
+    if low is not None:
+        ends = max(low, axis.low), min(high, axis.high)
+        parts.append(
+            f'<line x1="{axis.x(ends[0])}" x2="{axis.x(ends[1])}" y1="{y}" y2="{y}" stroke="{colour}" '
+            'stroke-width="2.5"/>'
+        )
+    if value is not None:
+        parts.append(f'<circle cx="{axis.x(value)}" cy="{y}" r="4.5" fill="{colour}"/>')
+    return [*parts, f'<text x="{_RIGHT + 12}" y="{y + 4}" font-size="12">{escape(plain(bar.text, 28))}</text>']
 
 
 def trial_context(trial: Trial, found: Found) -> dict[str, Any]:

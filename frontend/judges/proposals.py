@@ -19,7 +19,7 @@ from frontend.base.pages import ProjectPage, project_view, refuse, status_of
 from frontend.judges.run_start import BudgetForm, estimate_page
 from frontend.judges.run_words import TONES, run_said
 from frontend.judges.runs import run_row
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.proposals.read import (
     CHANGED,

@@ -19,7 +19,7 @@ from annotate.models import Project
 from frontend.base.pages import ProjectPage, project_view, refuse, status_of
 from frontend.judges.run_words import duration
 from frontend.reports.shown import money
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, Run, RunState
 from judges.runs.write import RunEstimate, estimate_run, start_run

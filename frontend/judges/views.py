@@ -20,7 +20,7 @@ from frontend.judges.words import config_facts, difference_rows, measured_words,
 from frontend.reports.parts import judge_url
 from judges.canaries.read import checks_of
 from judges.canaries.write import can_be_checked
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version
 from judges.models import JudgeKind, JudgeVersion, RunState, VersionState
 from judges.runs.read import runs_of
 from judges.versions.read import may_know_examples, one_judge, version_diff

@@ -24,14 +24,13 @@ from annotate.core.errors import Refusal
 from annotate.core.units import unit_number, unit_text, unit_title
 from annotate.models.batch import OPEN_TASK_STATUSES
 from annotate.projects.accounts import preferences_of
-from annotate.tasks.read import finished_tasks, is_own_task, may_change, own_task
-from annotate.tasks.task_queue_read import next_task, work_progress
+from annotate.tasks.read import finished_tasks, is_own_task, may_change, next_task, own_task, work_progress
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import mark_read
 from annotate.verdicts.lessons_read import Lesson, Lessons
 from frontend.base.forms import WorkSearch
+from frontend.base.help import render_markdown
 from frontend.base.hotkeys import key_rows
-from frontend.base.markdown import render_markdown
 from frontend.base.pages import ProjectPage, project_view, word
 
 

@@ -16,7 +16,7 @@ from annotate.models import Sample
 from annotate.projects.trail_read import Happening, TrailFilter, read_filter, trail, whole_trail
 from frontend.base.pages import ProjectPage, project_view, refuse
 from frontend.base.trail import sentence, who
-from frontend.projects.forms import TrailForm
+from frontend.projects.views import TrailForm
 
 _COLUMNS = ("at", "who", "action", "subject", "what")
 

@@ -13,7 +13,7 @@ from annotate.models import Criterion, Project, User
 from annotate.models.project import Scale, UnitKind
 from annotate.projects.criteria import MAX_OPTIONS
 from annotate.projects.read import members_of
-from frontend.projects.forms import JSONUpload, builtin_choices
+from frontend.projects.views import JSONUpload, builtin_choices
 
 BLANK_ROWS = 6
 

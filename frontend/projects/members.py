@@ -5,16 +5,19 @@ What somebody sees who opens an invitation: what it is to, and how to join.
 
 from __future__ import annotations
 
+import secrets
 from typing import Any, cast
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth import login
+from django.contrib.auth.forms import UsernameField
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -22,15 +25,135 @@ from django.views.decorators.http import require_http_methods
 from annotate.batches.read import open_work
 from annotate.core.errors import Refusal
 from annotate.core.permissions import role_of
-from annotate.members.invites import accept_invite, create_invite, find_invite, revoke_invite
-from annotate.members.write import change_tags, deactivate_member, reactivate_member
-from annotate.models import Invite, Membership, User
+from annotate.members.write import (
+    DEFAULT_DAYS,
+    MAX_DAYS,
+    MAX_USES,
+    accept_invite,
+    change_tags,
+    create_invite,
+    deactivate_member,
+    find_invite,
+    reactivate_member,
+    revoke_invite,
+)
+from annotate.models import Invite, Membership, Project, User
+from annotate.models.project import Role
 from annotate.projects.read import members_of, open_invites
 from annotate.projects.write import remove_member, set_member
 from annotate.tasks.mail import send_invitation
-from frontend.account.forms import SignUpForm
+from frontend.account.views import SignUpForm
+from frontend.base.forms import offer_members
 from frontend.base.pages import ProjectPage, project_view, refuse, status_of
-from frontend.projects.member_forms import AccountForm, ChangeForm, HandOnForm, InviteForm, MemberForm
+
+ROLE_HELP = gettext_lazy(
+    "Annotators label their own tasks. Reviewers also read samples and reports and settle disagreements. "
+    "Admins run the project."
+)
+
+
+class MemberForm(forms.Form):
+    """Somebody who has an account already."""
+
+    username = forms.CharField(label=gettext_lazy("User name"), max_length=150)
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"), choices=Role.choices, initial=Role.ANNOTATOR, help_text=ROLE_HELP
+    )
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        user = User.objects.filter(username=name, is_active=True).first()
+        if user is None:
+            raise forms.ValidationError(gettext_lazy("There is no active account “%(name)s”.") % {"name": name})
+        self.user = user
+        return name
+
+
+class TagsField(forms.CharField):
+    """Texts separated by commas, as a list."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"required": False, "max_length": 2000, **kwargs})
+
+    def clean(self, value: Any) -> list[str]:
+        return [tag.strip() for tag in super().clean(value).split(",") if tag.strip()]
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+
+class ChangeForm(forms.Form):
+    """A row of the list."""
+
+    role = forms.ChoiceField(choices=Role.choices)
+    tags = TagsField()
+
+
+class InviteForm(forms.Form):
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"), choices=Role.choices, initial=Role.ANNOTATOR, help_text=ROLE_HELP
+    )
+    email = forms.EmailField(
+        label=gettext_lazy("E-mail address"),
+        required=False,
+        help_text=gettext_lazy("Where to send the link. You can also hand it over yourself."),
+    )
+    max_uses = forms.IntegerField(
+        label=gettext_lazy("For how many people"), min_value=1, max_value=MAX_USES, initial=1, widget=forms.NumberInput
+    )
+    days = forms.IntegerField(
+        label=gettext_lazy("How many days the link works"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS
+    )
+    tags = TagsField(
+        label=gettext_lazy("Expertise"),
+        help_text=gettext_lazy(
+            "What they know about, separated by commas. A batch can send each sample to people who know about it."
+        ),
+    )
+
+
+class HandOnForm(forms.Form):
+    """Who gets the open tasks of somebody who leaves."""
+
+    to = forms.ModelMultipleChoiceField(
+        label=gettext_lazy("Who gets the open tasks"),
+        queryset=User.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("If you tick nobody, they are shared evenly among the other annotators of each batch."),
+    )
+
+    def __init__(self, project: Project, leaving: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_members(self.fields["to"], project, without=leaving)
+
+
+class AccountForm(forms.ModelForm):
+    """A new account with an initial password of our making, which is shown once."""
+
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"), choices=Role.choices, initial=Role.ANNOTATOR, help_text=ROLE_HELP
+    )
+
+    class Meta:
+        model = User
+        fields = ("username", "display_name")
+        field_classes = {"username": UsernameField}
+        labels = {"username": gettext_lazy("User name"), "display_name": gettext_lazy("Full name")}
+        help_texts = {"username": gettext_lazy("Letters, digits and @ . + - _ only."), "display_name": ""}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The browser should not fill in the admin's own name, nor jump here.
+        self.fields["username"].widget.attrs.update({"autocomplete": "off"})
+        self.fields["username"].widget.attrs.pop("autofocus", None)
+
+    def create(self) -> tuple[User, str]:
+        """The saved account and its password. The caller adds the member in the same transaction."""
+        user, password = self.save(commit=False), secrets.token_urlsafe(12)
+        user.set_password(password)
+        user.save()
+        return user, password
 
 
 @project_view("members", get="members.read", post="members.change")

@@ -9,29 +9,167 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.batches.read import Counts, OwnBatch, counts_of, own_batches
 from annotate.core.errors import Refusal
 from annotate.core.permissions import may
+from annotate.files.problems import RowError
+from annotate.files.strict_json import parse_document
 from annotate.models import Label, Membership, Project, User
-from annotate.models.project import Role
+from annotate.models.project import Role, UnitKind
+from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 from annotate.projects.read import current_criteria, projects_of
+from annotate.projects.trail_read import kinds_of
 from annotate.projects.write import change_project, create_project
 from annotate.verdicts.lessons_read import new_lessons
-from frontend.base.markdown import render_markdown
+from frontend.base.help import render_markdown
 from frontend.base.pages import ProjectPage, project_view, refuse, status_of
-from frontend.projects.forms import NewProjectForm, ProjectFileForm, SettingsForm
+from frontend.base.trail import KIND_LABELS
+
+MAX_JSON_BYTES = 2 * 1024 * 1024
+
+
+def builtin_choices(taken: set[str] = frozenset()) -> list[tuple[str, str]]:  # type: ignore[assignment]
+    """Built-in criteria that a project doesn't have yet, each with the unit it is asked about."""
+    return [
+        (key, f"{spec['name']} ({UnitKind(spec['unit']).label.lower()}) – {spec['prompt']}")
+        for key, spec in BUILTIN_CRITERIA.items()
+        if key not in taken
+    ]
+
+
+class JSONUpload(forms.FileField):
+    """A small JSON file, read."""
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        file: UploadedFile | None = super().clean(data, initial)
+        if not file:
+            return None
+        if (file.size or 0) > MAX_JSON_BYTES:
+            raise forms.ValidationError(
+                gettext_lazy("This file is larger than 2 MB; such a specification is a few kB.")
+            )
+        try:
+            return parse_document(file.read())
+        except RowError as error:
+            raise forms.ValidationError(
+                gettext_lazy("This file can't be read: %(why)s") % {"why": error.message}
+            ) from error
+
+
+class NewProjectForm(forms.Form):
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=200)
+    slug = forms.SlugField(
+        label=gettext_lazy("Short name"),
+        max_length=60,
+        help_text=gettext_lazy(
+            "Part of the project's address and what commands call it: a–z, 0–9, “-” and “_”. It stays."
+        ),
+    )
+    guidelines = forms.CharField(
+        label=gettext_lazy("Guidelines"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea({"rows": 8}),
+        help_text=gettext_lazy("What annotators should know, in Markdown. They can open it while they label."),
+    )
+    criteria = forms.MultipleChoiceField(
+        label=gettext_lazy("Built-in criteria"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("What people are asked about each unit. You can add your own afterwards."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["criteria"].choices = builtin_choices()  # type: ignore[attr-defined]
+
+
+class ProjectFileForm(forms.Form):
+    slug = forms.SlugField(label=gettext_lazy("Short name"), max_length=60)
+    file = JSONUpload(
+        label=gettext_lazy("project.json"),
+        help_text=gettext_lazy("An object with “name”, “guidelines” and “criteria”."),
+        widget=forms.FileInput({"accept": ".json,application/json"}),
+    )
+
+
+class SettingsForm(forms.Form):
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=200)
+    guidelines = forms.CharField(
+        label=gettext_lazy("Guidelines"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea({"rows": 18}),
+        help_text=gettext_lazy("Markdown: headings, lists, tables, links. Raw HTML and images are not shown."),
+    )
+    show_names = forms.BooleanField(
+        label=gettext_lazy("Reviewers see names"),
+        required=False,
+        help_text=gettext_lazy("Otherwise they see letters instead, so that a name doesn’t sway them."),
+    )
+    show_judges = forms.BooleanField(
+        label=gettext_lazy("Reviewers see what judges said, once a unit is decided"),
+        required=False,
+        help_text=gettext_lazy("Never before: a decision must not lean on a judge that is held against it."),
+    )
+    teach = forms.BooleanField(
+        label=gettext_lazy("Annotators learn from decisions"),
+        required=False,
+        help_text=gettext_lazy(
+            "Once labelling has ended, they see which of their labels were decided otherwise, and why."
+        ),
+    )
+
+
+class TrailForm(forms.Form):
+    """What the trail is searched for; everything may be left out."""
+
+    person = forms.ChoiceField(label=gettext_lazy("Who"), required=False)
+    kind = forms.ChoiceField(label=gettext_lazy("What"), required=False)
+    sample = forms.CharField(
+        label=gettext_lazy("Sample"), required=False, max_length=1000, widget=forms.TextInput({"size": 12})
+    )
+    since = forms.DateField(
+        label=pgettext_lazy("a date", "From"), required=False, widget=forms.DateInput({"type": "date"})
+    )
+    until = forms.DateField(
+        label=pgettext_lazy("a date", "To"), required=False, widget=forms.DateInput({"type": "date"})
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = User.objects.filter(memberships__project=project) | User.objects.filter(raters__project=project)
+        self.fields["person"].choices = [  # type: ignore[attr-defined]
+            ("", gettext_lazy("anybody")),
+            *((user.username, user.name) for user in people.distinct().order_by("username")),
+        ]
+        self.fields["kind"].choices = [  # type: ignore[attr-defined]
+            ("", gettext_lazy("anything")),
+            *((kind, KIND_LABELS.get(kind, kind)) for kind in kinds_of(project)),
+        ]
+
+    def asked(self) -> dict[str, str]:
+        """The filter in texts, as the address spells it. Only of a valid form."""
+        return {
+            name: value.isoformat() if hasattr(value, "isoformat") else value
+            for name, value in self.cleaned_data.items()
+            if value
+        }
 
 
 @dataclass(frozen=True)

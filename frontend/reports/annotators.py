@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from annotate.core.text_tables import UNDEFINED, figure
+from frontend.reports.in_words import in_words
 from frontend.reports.shown import from_to, shown
-from frontend.reports.wording import in_words
 from judges.models import AlignmentReport
 
 # A kappa on fewer common units says little: the same number that a pair needs to count in the means.

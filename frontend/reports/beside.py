@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from annotate.core.text_tables import UNDEFINED, figure
+from frontend.reports.in_words import in_words, plot_in_words
 from frontend.reports.shown import Shown, from_to, number, shown, shown_share, spelt
-from frontend.reports.wording import in_words, plot_in_words
 
 VERDICTS = {
     "at_or_above_ceiling": gettext_noop(

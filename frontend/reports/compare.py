@@ -11,10 +11,10 @@ from django.utils.translation import gettext_noop
 
 from annotate.core.blindness import EVERYONE
 from annotate.core.units import unit_title
+from frontend.reports.in_words import in_words, plot_in_words
 from frontend.reports.shown import MEASURES, Links, shown, signed
-from frontend.reports.wording import in_words, plot_in_words
 from judges.models import AlignmentReport
-from judges.reports.disagreements_read import outcome, said_by_judge, with_both_words
+from judges.reports.read import outcome, said_by_judge, with_both_words
 
 _FLIPS = (
     (1, "only_second_right", gettext_noop("Only %(second)s is right")),

@@ -24,9 +24,9 @@ from annotate.core.scales import as_number
 from annotate.models import Criterion
 from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, project_view
+from frontend.reports.in_words import in_words, trust_in_words
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import Shown, from_to, number, percent, shown
-from frontend.reports.wording import in_words, trust_in_words
 from judges.certificates.drift_read import drift_sentence
 from judges.certificates.gate import Gate, gate_markdown, held_to
 from judges.certificates.validity import Validity, certificate_validity

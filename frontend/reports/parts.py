@@ -91,7 +91,7 @@ def switcher(
 
 
 def disagreement_url(page: ProjectPage, key: str, judge: Mapping[str, Any], at: int) -> str:
-    """The sample, with the way to the disagreements before and after it (frontend.reports.disagreements)."""
+    """The sample, with the way to the disagreements before and after it (frontend.data.samples)."""
     row = judge["disagreements"][at]
     query = {"criterion": key, "judge": judge["judge"], "measures": judge["dimension"], "disagreement": at + 1}
     return f"{page.url('sample', row['sample'])}?{urlencode(query)}#{unit_anchor(row['unit'])}"

@@ -21,9 +21,8 @@ from annotate.models import Criterion, Project
 from annotate.projects.read import one_criterion
 from frontend.base.pages import ProjectPage, project_view, refuse
 from frontend.batches.forms import WhoLabelsForm
-from frontend.reports.page import frame_context
+from frontend.reports.page import drawn_context, frame_context, planning_context, strata_context
 from frontend.reports.parts import report_part
-from frontend.reports.planning import drawn_context, planning_context, strata_context
 from judges.models import AlignmentReport
 from judges.reports.next_samples import (
     DEFAULT_COUNT,

@@ -7,7 +7,7 @@ from typing import Any
 
 import alignment
 from annotate.core.text_tables import UNDEFINED, figure, interval, markdown_table, text_table
-from frontend.reports.wording import in_words
+from frontend.reports.in_words import in_words
 
 _HEAD = ["judge", "kappa [95% interval]", "n", "clusters", "threshold", "TPR", "TNR", "ROC AUC", "Spearman"]
 CROSS_FITTED = (

@@ -31,13 +31,12 @@ from frontend.batches.forms import WhoLabelsForm
 from frontend.reports.annotators import annotators_context, people_matrix
 from frontend.reports.compare import compare_context
 from frontend.reports.file import report_html
-from frontend.reports.judge import judge_context
+from frontend.reports.in_words import plot_in_words, trust_in_words
+from frontend.reports.judge import judge_context, triage_context
 from frontend.reports.looks import looks_section
 from frontend.reports.page import frame_context, report_context
 from frontend.reports.parts import ask_for_report, chosen_judge, judge_url, links, report_part, switcher
 from frontend.reports.shown import shown
-from frontend.reports.triage import triage_context
-from frontend.reports.wording import plot_in_words, trust_in_words
 from judges.api.reports_serializers import Report
 from judges.certificates.triage_read import Left, latest_look, left_to_people
 from judges.models import AlignmentReport, Look

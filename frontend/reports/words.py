@@ -1,6 +1,6 @@
 """The words for every code that alignment writes about a figure. The one home of these sentences.
 
-A test holds codes and parameters against what writes them. Those of plots stand in plot_words.py.
+A test holds codes and parameters against what writes them. Those of plots stand in in_words.py.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.template.base import Lexer, Token, TokenType
 
-from frontend.translation.extraction import ROOT, python_files, template_files
+from frontend.translation.update import ROOT, python_files, template_files
 
 # Names, units of the field and file formats: the same in every language.
 _NAMES = {
@@ -45,7 +45,7 @@ _REFUSALS = {
 # A report as a file is kept and passed on, so it is in English, as the figures in it are (frontend.reports.file).
 _ENGLISH = {"frontend/reports/templates/reports/report_file.html"}
 # What is said to programs and on the command line, as the API's pages and the commands' help are, in English.
-_PROGRAMS = ("annotate/api/", "annotate/projects/lookup.py", "annotate/core/spans.py", "annotate/core/texts.py",
+_PROGRAMS = ("annotate/api/", "annotate/projects/read.py", "annotate/core/spans.py", "annotate/core/texts.py",
              "judges/api/",
              "judges/core/scores_read.py", "judges/certificates/apply.py", "judges/certificates/gate.py",
              "judges/certificates/validity.py")  # fmt: skip

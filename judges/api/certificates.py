@@ -13,7 +13,7 @@ from annotate.api.schema import answers
 from annotate.api.serializers import With
 from annotate.core.errors import Invalid
 from annotate.core.permissions import may
-from annotate.projects.lookup import criterion_named
+from annotate.projects.read import criterion_named
 from judges.api import certificates_serializers as shapes
 from judges.certificates.apply import AppliedBatch, apply_certificate, apply_to_pipeline
 from judges.certificates.gate import Gate, gate

@@ -14,7 +14,7 @@ from annotate.api.batches_serializers import Batch
 from annotate.api.schema import answers
 from annotate.api.serializers import Choice, Day, Names, Number, Shape, Text, Whole, whole_number
 from annotate.core.errors import Invalid
-from annotate.projects.lookup import criterion_named
+from annotate.projects.read import criterion_named
 from judges.reports.next_samples import (
     About,
     NextSamples,

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from annotate.api.base import ProjectAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, With
-from annotate.projects.lookup import criterion_named
+from annotate.projects.read import criterion_named
 from judges.api import lab_serializers as shapes
 from judges.lab.read import one_trial, trials_of, tried_on
 from judges.lab.units_read import trial_result

@@ -12,8 +12,7 @@ from rest_framework.request import Request
 
 from annotate.api.base import ProjectAPIView
 from annotate.api.schema import Error, answers
-from annotate.projects.lookup import criterion_named
-from annotate.projects.read import one_criterion
+from annotate.projects.read import criterion_named, one_criterion
 from annotate.verdicts.evidence_read import agreement
 from judges.api import reports_serializers as shapes
 from judges.models import AlignmentReport

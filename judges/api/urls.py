@@ -1,8 +1,17 @@
 from django.urls import path
 
-from judges.api import canaries, certificates, draws, endpoints, judges, lab, proposals, runs
+from judges.api import canaries, certificates, draws, judges, lab, runs
+from judges.api.judges import EndpointsView, EndpointTrialView, EndpointView
 from judges.api.reports import AgreementView, AlignmentView, ReportBundleView, ReportStateView, ReportsView, ReportView
-from judges.api.runs import RunFailuresView, RunScoresView, VersionScoresView
+from judges.api.runs import (
+    ProposalsView,
+    ProposeEstimateView,
+    ProposeView,
+    RunFailuresView,
+    RunScoresView,
+    TakeOverView,
+    VersionScoresView,
+)
 
 P = "projects/<slug:slug>/"
 
@@ -31,8 +40,8 @@ urlpatterns = [
     path(P + "judges/<int:judge_id>/canaries/estimate/", canaries.CanaryEstimateView.as_view()),
     path(P + "judges/<int:judge_id>/canaries/<int:run_id>/", canaries.CanaryCheckView.as_view()),
     path(P + "judges/<int:judge_id>/canaries/<int:run_id>/flips/", canaries.CanaryFlipsView.as_view()),
-    path(P + "judges/<int:judge_id>/claims/", proposals.ProposeView.as_view()),
-    path(P + "judges/<int:judge_id>/claims/estimate/", proposals.ProposeEstimateView.as_view()),
+    path(P + "judges/<int:judge_id>/claims/", ProposeView.as_view()),
+    path(P + "judges/<int:judge_id>/claims/estimate/", ProposeEstimateView.as_view()),
     path(P + "judges/<int:judge_id>/trials/", lab.TrialsView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/", lab.TrialView.as_view()),
     path(P + "judges/<int:judge_id>/trials/<int:trial_id>/keep/", lab.TrialKeepView.as_view()),
@@ -43,12 +52,12 @@ urlpatterns = [
     path(P + "runs/<int:run_id>/resume/", runs.RunResumeView.as_view()),
     path(P + "runs/<int:run_id>/cancel/", runs.RunCancelView.as_view()),
     path(P + "runs/<int:run_id>/failures/", RunFailuresView.as_view()),
-    path(P + "runs/<int:run_id>/claims/", proposals.ProposalsView.as_view()),
-    path(P + "runs/<int:run_id>/claims/take-over/", proposals.TakeOverView.as_view()),
+    path(P + "runs/<int:run_id>/claims/", ProposalsView.as_view()),
+    path(P + "runs/<int:run_id>/claims/take-over/", TakeOverView.as_view()),
     path(P + "runs/<int:run_id>/scores/", RunScoresView.as_view()),
-    path(P + "endpoints/", endpoints.EndpointsView.as_view()),
-    path(P + "endpoints/<slug:name>/", endpoints.EndpointView.as_view()),
-    path(P + "endpoints/<slug:name>/try/", endpoints.EndpointTrialView.as_view()),
+    path(P + "endpoints/", EndpointsView.as_view()),
+    path(P + "endpoints/<slug:name>/", EndpointView.as_view()),
+    path(P + "endpoints/<slug:name>/try/", EndpointTrialView.as_view()),
     path(P + "reports/", ReportsView.as_view()),
     path(P + "reports/<int:number>/", ReportView.as_view()),
     path(P + "reports/<int:number>/download.zip", ReportBundleView.as_view()),

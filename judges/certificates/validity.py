@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Project
-from annotate.projects.lookup import criterion_named
+from annotate.projects.read import criterion_named
 from judges.certificates.drift_read import Drift, drift_of, drift_sentence
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version
 from judges.models import Certificate, Judge, Look
 
 

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 import alignment
 from annotate.core.errors import Conflict, Invalid
+from annotate.core.text_tables import in_words
 from annotate.core.trail import note
-from annotate.core.wording import in_words
 from annotate.models import Criterion, Project, User
 from judges.models import Certificate, JudgeVersion, Look
 from judges.reports.evidence import fingerprint_of, full_evidence

@@ -9,7 +9,7 @@ from annotate.core.blindness import Reader, still_to_label
 from annotate.core.units import unit_sort_key
 from annotate.labels.read import counting_labels
 from annotate.models import Criterion, Sample, Verdict
-from judges.core.versions_read import OF_KEPT
+from judges.core.scores_read import OF_KEPT
 from judges.models import Score
 
 

@@ -1,4 +1,6 @@
-"""Which scores are held against a criterion.
+"""Which version of a judge counts.
+
+Which scores are held against a criterion.
 
 What each judge said about one unit.
 """
@@ -19,8 +21,21 @@ from annotate.core.scales import Value, normalise
 from annotate.models import Criterion, Project, Sample, Verdict
 from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey
-from judges.core.versions_read import OF_KEPT
-from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus
+from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus, VersionState
+
+# Of scores, runs and whatever else has a version: only versions in use are held against people.
+OF_KEPT = Q(version__state=VersionState.KEPT)
+
+
+def current_version(judge: Judge) -> JudgeVersion | None:
+    """The latest of those in use: what the judge says today."""
+    return JudgeVersion.objects.filter(judge=judge, state=VersionState.KEPT).order_by("-number").first()
+
+
+def version_named(project: Project, judge_name: str, label: str) -> JudgeVersion | None:
+    found = JudgeVersion.objects.filter(judge__project=project, judge__name=judge_name, label=label)
+    return found.select_related("judge").first()
+
 
 NO_OPTION = "not an option"
 MOST_NAMED = 10_000

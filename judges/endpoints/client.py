@@ -15,7 +15,7 @@ from judges.endpoints.calls import Answered, BadRequest, CallFailed, ChatRequest
 from judges.endpoints.door import Door, door_of
 from judges.endpoints.keys import key_of_endpoint
 from judges.endpoints.reading import Body, read_chat, read_embeddings, read_models
-from judges.models.endpoint import Endpoint
+from judges.models.judge import Endpoint
 
 if TYPE_CHECKING:
     from judges.endpoints.transport import EndpointTransport

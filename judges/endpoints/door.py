@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from judges.models.endpoint import Endpoint
+from judges.models.judge import Endpoint
 
 
 class Door:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotate.core.errors import Invalid
 from judges.endpoints.addresses import Target, read_url
 from judges.endpoints.calls import StopRun
-from judges.models.endpoint import Endpoint, KeySource
+from judges.models.judge import Endpoint, KeySource
 
 if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet

@@ -25,7 +25,7 @@ from judges.endpoints.client import open_client
 from judges.endpoints.door import Door
 from judges.endpoints.keys import Unreadable, check_key, check_variable, encrypted, encrypted_anew, last4
 from judges.models import Endpoint
-from judges.models.endpoint import KeySource
+from judges.models.judge import KeySource
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.scales import as_number
 from annotate.models import Criterion, Project
-from judges.core.versions_read import current_version, version_named
+from judges.core.scores_read import current_version, version_named
 from judges.kinds.base import Config
 from judges.kinds.fields import LONGEST_DIMENSION, Fields
 from judges.kinds.registry import kind_named, runnable_kinds

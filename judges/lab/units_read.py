@@ -19,7 +19,7 @@ from annotate.verdicts.disputes_read import People, people_of_samples
 from annotate.verdicts.ratings_read import UnitKey
 from judges.lab.read import Found, is_under_way, title_of, trial_figures
 from judges.models import Score, Trial
-from judges.reports.disagreements_read import outcome, said_by_judge
+from judges.reports.read import outcome, said_by_judge
 
 # Of the units on which the versions differ: what a page can be narrowed to, and what it is then called.
 GROUPS = {

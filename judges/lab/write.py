@@ -15,8 +15,8 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.trail import note
 from annotate.models import Criterion, Project, Sample, User
 from annotate.samples.read import samples_named
+from judges.core.scores_read import current_version
 from judges.core.split import drawn
-from judges.core.versions_read import current_version
 from judges.kinds.registry import kind_named
 from judges.lab.read import dimension_of, is_under_way
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, Trial, VersionState

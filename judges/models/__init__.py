@@ -1,7 +1,6 @@
 """What machines say: judges, their immutable versions, runs and scores; frozen alignment reports."""
 
-from judges.models.endpoint import Endpoint, KeySource
-from judges.models.judge import Judge, JudgeKind, JudgeVersion, VersionState
+from judges.models.judge import Endpoint, Judge, JudgeKind, JudgeVersion, KeySource, VersionState
 from judges.models.report import AlignmentReport, Certificate, Look, SplitMember
 from judges.models.run import (
     LARGEST_SCORE,

@@ -1,9 +1,77 @@
-"""Judges and their immutable versions."""
+"""Where models answer: OpenAI-compatible servers, as an admin described them.
+
+Judges and their immutable versions.
+"""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+
+
+class KeySource(models.TextChoices):
+    NONE = "none", _("No key")
+    ENVIRONMENT = "environment", _("From the environment")
+    STORED = "stored", _("Stored here, encrypted")
+
+
+class Endpoint(models.Model):
+    """An OpenAI-compatible server: its address, its key, and how hard it may be asked.
+
+    key_variable: the name of an environment variable of web and worker, which begins with JUDGE_KEY_ (else a project's
+    admin could have any secret of the installation sent to a host of theirs). key_encrypted: a token of the
+    installation's keys (judges.endpoints.keys); nothing that is sent or written down ever shows it, only `key_last4`.
+    price_in, price_out: per million tokens, in `currency`; None: unknown, which is not free.
+    timeout_seconds: of a whole request.
+    """
+
+    project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="endpoints")
+    # Versions of judges name it, so it stays.
+    name = models.SlugField(max_length=60)
+    base_url = models.TextField()
+    key_source = models.CharField(max_length=12, choices=KeySource, default=KeySource.NONE)
+    key_variable = models.CharField(max_length=100, blank=True, default="")
+    key_encrypted = models.BinaryField(null=True, blank=True)
+    key_last4 = models.CharField(max_length=4, blank=True, default="")
+    concurrency = models.PositiveSmallIntegerField(default=8)
+    requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    timeout_seconds = models.PositiveSmallIntegerField(default=60)
+    price_in = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    price_out = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    currency = models.CharField(max_length=3, default="USD")
+    revision = models.PositiveIntegerField(default=1)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="endpoint_name_once_per_project"),
+            models.CheckConstraint(condition=Q(key_source__in=KeySource.values), name="endpoint_key_source_known"),
+            models.CheckConstraint(
+                condition=(
+                    Q(key_source=KeySource.NONE, key_variable="", key_encrypted__isnull=True)
+                    | Q(key_source=KeySource.STORED, key_variable="", key_encrypted__isnull=False)
+                    | Q(
+                        key_source=KeySource.ENVIRONMENT,
+                        key_variable__startswith="JUDGE_KEY_",
+                        key_encrypted__isnull=True,
+                    )
+                ),
+                name="endpoint_has_one_key",
+            ),
+            models.CheckConstraint(
+                condition=Q(concurrency__gte=1, concurrency__lte=128), name="endpoint_concurrency_in_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(timeout_seconds__gte=1, timeout_seconds__lte=120), name="endpoint_timeout_in_range"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class JudgeKind(models.TextChoices):

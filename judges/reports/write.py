@@ -17,9 +17,8 @@ from annotate.core.trail import note
 from annotate.models import Criterion, Project, User
 from judges.core.split import DEV_SHARE
 from judges.models import AlignmentReport
-from judges.reports.disagreements_read import with_words
 from judges.reports.evidence import fingerprint_of, full_evidence
-from judges.reports.read import FIGURES_VERSION, data_version, pending_key
+from judges.reports.read import FIGURES_VERSION, data_version, pending_key, with_words
 from judges.reports.reproduction import pack
 from judges.reports.requests import draw_plots
 

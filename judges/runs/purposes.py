@@ -18,8 +18,8 @@ from judges.models import Run, RunPurpose
 _PLACES: dict[str, str] = {
     RunPurpose.SCORES: "judges.runs.scoring",
     RunPurpose.TRIAL: "judges.runs.scoring",
-    RunPurpose.CANARIES: "judges.canaries.purpose",
-    RunPurpose.CLAIMS: "judges.proposals.purpose",
+    RunPurpose.CANARIES: "judges.canaries.write",
+    RunPurpose.CLAIMS: "judges.proposals.write",
 }
 
 

@@ -15,7 +15,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.core.texts import check_json, is_storable
 from annotate.core.trail import note
 from annotate.models import Project, User
-from judges.core.versions_read import version_named
+from judges.core.scores_read import version_named
 from judges.kinds.base import Kind, Refused
 from judges.kinds.registry import kind_named
 from judges.models import Certificate, Endpoint, Judge, JudgeKind, JudgeVersion, Look, Run, RunState, VersionState

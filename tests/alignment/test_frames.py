@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from alignment import Estimate, Ratings, krippendorff_alpha, pairwise, sweep
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.frames import estimates_frame, report_frames
 from alignment.report import report_figures
 from tests.alignment.report.building import GRADES, evidence

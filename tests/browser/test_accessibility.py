@@ -21,7 +21,7 @@ from knox.models import get_token_model
 from annotate.batches.write import create_batch
 from annotate.files.import_jobs import create_job, start
 from annotate.files.releases import make_release
-from annotate.members.invites import create_invite
+from annotate.members.write import create_invite
 from annotate.models import Project, Sample, Task, User, Verdict
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 from annotate.projects.criteria import add_criteria

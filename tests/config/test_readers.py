@@ -44,8 +44,7 @@ TELL_NOTHING = {
     "annotate.samples.claims_read": {"batch_claims"},
     "annotate.samples.read": {"known_metadata", "metadata_of", "pipeline_versions"},
     # One's own labels.
-    "annotate.tasks.read": {"read_payload", "own_task"},
-    "annotate.tasks.task_queue_read": {"next_task", "following_task"},
+    "annotate.tasks.read": {"read_payload", "own_task", "next_task", "following_task"},
     # Figures over all units.
     "annotate.verdicts.evidence_read": {"agreement"},
     "annotate.verdicts.read": {"ground_truth", "imported_labels"},
@@ -176,7 +175,7 @@ def python_files() -> list[Path]:
 # Counts, or rows that a selector chose for its reader.
 LOOKED_AT = {
     ("frontend/adjudicate/disputes.py", "Verdict"),
-    ("frontend/adjudicate/bulk_accept.py", "Verdict"),
+    ("frontend/adjudicate/disputes.py", "Verdict"),
     ("frontend/judges/table.py", "Score"),
     ("frontend/projects/views.py", "Label"),
 }

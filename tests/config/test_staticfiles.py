@@ -15,8 +15,7 @@ from django.test import RequestFactory
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from config import staticfiles
-from config.bundles import bundle, page_files
-from config.staticfiles import BundledManifestStorage
+from config.staticfiles import BundledManifestStorage, bundle, page_files
 
 FILES = {
     "label/work.js": (

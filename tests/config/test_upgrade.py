@@ -31,7 +31,7 @@ from django.urls import resolve
 from django.utils import translation
 
 from config import embedded
-from frontend.reports.wording import in_words, plot_in_words, trust_in_words
+from frontend.reports.in_words import in_words, plot_in_words, trust_in_words
 
 INSTALLATION = Path(__file__).with_name("installation_d79ca33.sql.xz")
 # Django's own account of what was migrated, and what is frozen: its sentences become codes (below). Every other table

@@ -14,7 +14,7 @@ from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.models import User
 from annotate.models.project import Role
-from annotate.projects.lookup import project_named
+from annotate.projects.read import project_named
 from annotate.projects.write import set_member
 
 

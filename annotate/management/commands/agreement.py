@@ -9,10 +9,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.core.errors import Refusal
-from annotate.core.text_tables import figure, interval, text_table
-from annotate.core.wording import in_words
+from annotate.core.text_tables import figure, in_words, interval, text_table
 from annotate.management.base import OneLineCommand
-from annotate.projects.lookup import criterion_named, project_named
+from annotate.projects.read import criterion_named, project_named
 from annotate.verdicts.evidence_read import agreement
 
 

@@ -11,7 +11,7 @@ from annotate.files.export_rows import CHOICES
 from annotate.files.export_writers import WRITERS
 from annotate.files.releases import make_release, open_release
 from annotate.management.base import OneLineCommand
-from annotate.projects.lookup import project_named
+from annotate.projects.read import project_named
 
 
 class Command(OneLineCommand):

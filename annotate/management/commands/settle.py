@@ -13,7 +13,7 @@ from annotate.labels.consensus import settle_imported
 from annotate.management.base import OneLineCommand
 from annotate.models import Verdict
 from annotate.models.label import VerdictState
-from annotate.projects.lookup import criterion_named, project_named
+from annotate.projects.read import criterion_named, project_named
 
 
 class Command(OneLineCommand):

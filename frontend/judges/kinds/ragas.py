@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
 from frontend.judges.kinds.base import ConfigForm, Group, Start, Words, endpoint_field, given, no_endpoint, offered
-from judges.kinds.ragas import installed
+from judges.kinds.ragas.kind import how_to_install, installed_version
 from judges.models import JudgeKind
 
 METRIC_WORDS = {
@@ -163,5 +163,5 @@ def group(project: Project) -> Group:
             )
             for metric, (title, text) in METRIC_WORDS.items()
         ],
-        missing=no_endpoint(project) if installed.installed_version() else installed.how_to_install(),
+        missing=no_endpoint(project) if installed_version() else how_to_install(),
     )

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.models import Criterion
-from annotate.projects.lookup import criterion_named, project_named
+from annotate.projects.read import criterion_named, project_named
 from frontend.reports.file import report_html
 from frontend.reports.text_table import judge_table
 from judges.reports.evidence import align

@@ -13,7 +13,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from alignment.base.remark import Remark, remark
+from alignment.base.estimate import Remark, remark
 from annotate.core.text_tables import interval
 from frontend.reports.plots.ink import BAND, JUDGE, plain
 from frontend.reports.plots.svg import Words, draw

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from frontend.reports.plot_words import MARK
+from frontend.reports.in_words import MARK
 
 # What XML can't hold, and the mark of words.
 CONTROL = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff{MARK}]")

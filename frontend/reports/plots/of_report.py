@@ -6,9 +6,8 @@ from typing import Any
 
 from frontend.reports.plots.forest import ForestRow, differences_plot, forest_plot
 from frontend.reports.plots.ink import plain
-from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot
+from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot, triage_plot
 from frontend.reports.plots.spread import planning_plot, slices_plot, weeks_plot
-from frontend.reports.plots.triage import triage_plot
 
 
 def report_plots(result: dict[str, Any]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from alignment.base.remark import Remark, remark
+from alignment.base.estimate import Remark, remark
 from annotate.core.text_tables import figure as number
 from annotate.core.text_tables import interval
 from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR, plain

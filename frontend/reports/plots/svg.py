@@ -5,7 +5,7 @@ Our Content-Security-Policy has no 'unsafe-inline', so a style attribute would b
 matplotlib writes as style becomes presentation attributes, which every browser draws.
 
 Words in a plot are remarks as JSON between two marks: it is frozen once, and shown in every reader's language
-(frontend.reports.wording.plot_in_words).
+(frontend.reports.in_words.plot_in_words).
 
 Matplotlib takes half a second to load. Only the worker draws: what it calls is named in frontend/apps.py.
 """
@@ -25,10 +25,9 @@ from django.utils.translation import override
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from alignment.base.remark import Remark
-from frontend.reports.plot_words import MARK
+from alignment.base.estimate import Remark
+from frontend.reports.in_words import MARK, in_words
 from frontend.reports.plots.ink import CONTROL, plain
-from frontend.reports.wording import in_words
 
 SVG = "http://www.w3.org/2000/svg"
 _XLINK = "{http://www.w3.org/1999/xlink}href"

@@ -3,6 +3,8 @@
 The form of a reply: how the model is told of it, as words and as a JSON schema.
 
 About how many tokens an item takes, for the estimate before a run.
+
+Claims of an answer as a model finds them: proposals, each placed in the answer by the words that it quotes.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from annotate.core.units import has_unit, unit_count, units_of
+from annotate.core.units import MAX_UNITS, has_unit, unit_count, units_of
 from annotate.models import Sample
-from judges.endpoints.calls import Answered, ChatRequest, Model
+from annotate.samples.claim_splitting import locate
+from judges.endpoints.calls import Answered, CallFailed, ChatRequest, Model
 from judges.kinds.base import Config, Item, Outcome, Scored, Size
 from judges.kinds.llm.answers import (
     MET,
@@ -24,6 +27,7 @@ from judges.kinds.llm.answers import (
     failed,
     failure_of,
     object_schema,
+    one_object,
     read_numbered,
     read_one,
     scored,
@@ -36,6 +40,8 @@ from judges.kinds.llm.prompt import (
     Prompt,
     Shown,
     asked_units,
+    code_for,
+    fenced,
     names_between,
     texts_in,
     value_of,
@@ -202,3 +208,89 @@ def tokens_of(text: str) -> int:
         return len(text) // _CHARACTERS_PER_TOKEN + 1
     wide = sum(character > "\u2e7f" for character in text)
     return wide + (len(text) - wide) // _CHARACTERS_PER_TOKEN + 1
+
+
+_LONGEST = 2000
+_TASK = """\
+Take an answer apart into its claims: the single statements that can each be true or false by themselves.
+
+Go through the answer from its first word to its last. Each claim says one thing, and can be understood alone: put names
+in the place of words such as "it" and "they". Leave out greetings, questions and what only announces what follows.
+Add nothing that the answer doesn't say, and correct nothing, not even what is wrong. Write in the answer's language."""
+_CLAIMS_FORM = """\
+Reply with exactly one JSON object and nothing else: {"claims": [{"text": …, "quote": …}, …]}
+- text: the claim.
+- quote: the words of the answer that make it, copied exactly, without a gap."""
+_SCHEMA = object_schema(
+    {
+        "claims": {
+            "type": "array",
+            "items": object_schema({"text": {"type": "string"}, "quote": {"type": "string"}}),
+        }
+    }
+)
+
+
+def extract_claims(sample: Sample, config: Mapping[str, Any], model: Model) -> list[dict[str, Any]]:
+    """The claims of the sample's answer as samples hold them: [{"text", "start", "end"}], in the order in which the
+    model named them; start and end in code points of the answer, None where the quote is not in it.
+
+    config: {"model", "temperature", "max_tokens", "seed"}, the last three as an LLM judge has them.
+
+    Raises CallFailed, TryLater and StopRun as the model does, and CallFailed for a reply that can't be read: there is
+    no claim then, rather than some of them.
+    """
+    reply = model.chat(_request(sample, config))
+    failure = failure_of(reply)
+    if failure is not None:
+        raise CallFailed(*failure)
+    try:
+        read = _read(one_object(reply.text or ""))
+    except NoAnswer as why:
+        raise CallFailed(ScoreStatus.PARSE_ERROR, why.detail) from None
+    spans = iter(locate([quote for _text, quote in read if quote], sample.answer))
+    claims = []
+    for text, quote in read:
+        start, end = next(spans) if quote else (None, None)
+        claims.append({"text": text, "start": start, "end": end})
+    return claims
+
+
+def _request(sample: Sample, config: Mapping[str, Any]) -> ChatRequest:
+    code = code_for([sample.question, sample.answer])
+    parts = [
+        _TASK,
+        f"The question that the answer was written for:\n{fenced('question', sample.question, code)}",
+        f"The answer to take apart:\n{fenced('answer', sample.answer, code)}",
+        END.format(code=code),
+        f"The task once more:\n{_TASK}",
+        _CLAIMS_FORM,
+    ]
+    return ChatRequest(
+        model=config["model"],
+        messages=[{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n\n".join(parts)}],
+        temperature=config.get("temperature", 0.0),
+        max_tokens=config.get("max_tokens", 2048),
+        seed=config.get("seed"),
+        schema=_SCHEMA,
+    )
+
+
+def _read(node: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(claim, quote) of each. Raises NoAnswer."""
+    claims = node.get("claims")
+    if node.keys() != {"claims"} or not isinstance(claims, list) or len(claims) > MAX_UNITS:
+        raise NoAnswer("The reply holds no list of claims, or something else beside it.")
+    read = [_claim(claim) for claim in claims]
+    if len({text for text, _quote in read}) < len(read):
+        raise NoAnswer("A claim comes twice in the reply.")
+    return read
+
+
+def _claim(claim: Any) -> tuple[str, str]:
+    if not isinstance(claim, dict) or claim.keys() != {"text", "quote"}:
+        raise NoAnswer("A claim's fields are not text and quote.")
+    text, quote = claim["text"], claim["quote"]
+    if not isinstance(text, str) or not isinstance(quote, str) or not text.strip() or len(text) > _LONGEST:
+        raise NoAnswer("A claim is not a text of reasonable length.")
+    return text.strip(), quote

@@ -1,9 +1,13 @@
-"""The kind: configurations, units and estimates, all of which need no library; and the door to what does."""
+"""Whether the library is here, and which: without importing it, which takes seconds.
+
+The kind: configurations, units and estimates, all of which need no library; and the door to what does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,9 +16,23 @@ from annotate.models import Project, Sample
 from judges.endpoints.calls import StopRun
 from judges.kinds.base import Config, OneByOne, Refused, Size
 from judges.kinds.fields import Fields
-from judges.kinds.ragas.installed import how_to_install, installed_version
 from judges.kinds.ragas.metrics import METRICS, dimension_of, has_all, size_of
 from judges.models import JudgeKind, JudgeVersion
+
+
+def installed_version() -> str | None:
+    try:
+        return version("ragas")
+    except PackageNotFoundError:
+        return None
+
+
+def how_to_install() -> str:
+    return _(
+        "The RAGAS library isn't installed here. “make run WITH=ragas” installs it; the Docker image takes WITH=ragas "
+        "as a build argument."
+    )
+
 
 LONGEST_REPLY = 32_768
 

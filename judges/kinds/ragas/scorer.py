@@ -8,8 +8,7 @@ from typing import Any
 
 from judges.endpoints.calls import Model
 from judges.kinds.base import Config, Item, Outcome, Scored
-from judges.kinds.ragas.adapters import Asking, AskingModel, Embedding, Undone
-from judges.kinds.ragas.library import metric_for
+from judges.kinds.ragas.adapters import Asking, AskingModel, Embedding, Undone, metric_for
 from judges.kinds.ragas.metrics import dimension_of, has_all, texts_of
 from judges.kinds.ragas.rules import in_words
 from judges.models import ScoreStatus

@@ -14,13 +14,12 @@ from django.core.management.base import CommandError
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Refusal
 from annotate.core.scales import as_number, is_missing
-from annotate.core.text_tables import interval
-from annotate.core.wording import in_words
+from annotate.core.text_tables import in_words, interval
 from annotate.files.cells import guard
 from annotate.files.problems import FileError, Limits, Problems
 from annotate.files.sources import open_source
 from annotate.management.base import OneLineCommand
-from annotate.projects.lookup import project_named
+from annotate.projects.read import project_named
 from judges.api.certificates_serializers import Applied, of_stored
 from judges.certificates.apply import (
     AppliedBatch,

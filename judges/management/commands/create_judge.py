@@ -12,8 +12,8 @@ from annotate.core.errors import Refusal
 from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_document
 from annotate.management.base import OneLineCommand
-from annotate.projects.lookup import project_named
-from judges.core.versions_read import current_version
+from annotate.projects.read import project_named
+from judges.core.scores_read import current_version
 from judges.versions.specs import Made, judge_from_spec
 
 

@@ -14,7 +14,7 @@ from annotate.core.text_tables import interval, text_table
 from annotate.demo import DEMO_LOGINS, DEMO_SLUG
 from annotate.management.base import OneLineCommand
 from annotate.models import Criterion, Project
-from annotate.projects.lookup import criterion_named, project_named
+from annotate.projects.read import criterion_named, project_named
 from judges.kinds.registry import runnable_kinds
 from judges.models import AlignmentReport, Judge
 from judges.reports.read import ReportState, report_state

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
-from annotate.projects.lookup import project_named
+from annotate.projects.read import project_named
 from judges.api.certificates_serializers import Gate
 from judges.certificates.gate import gate, gate_markdown
 

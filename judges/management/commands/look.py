@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from annotate.core.errors import Refusal
 from annotate.core.text_tables import interval
 from annotate.management.base import OneLineCommand
-from annotate.projects.lookup import criterion_named, project_named
+from annotate.projects.read import criterion_named, project_named
 from judges.certificates.write import issue_certificate, look_at_test
 
 

@@ -10,7 +10,7 @@ from django.http import Http404
 
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
-from annotate.projects.lookup import project_named
+from annotate.projects.read import project_named
 from judges.reports.read import one_report
 from judges.reports.reproduction import reproduce
 

@@ -12,8 +12,8 @@ from django.core.management.base import CommandError
 
 from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
-from annotate.projects.lookup import project_named
-from judges.core.versions_read import current_version
+from annotate.projects.read import project_named
+from judges.core.scores_read import current_version
 from judges.models import Run, RunState
 from judges.runs.places import place_of
 from judges.runs.read import RunProgress, progress_of

@@ -24,8 +24,8 @@ from alignment import (
     spearman,
     sweep,
 )
+from alignment.base.estimate import remark
 from alignment.base.interval import wilson
-from alignment.base.remark import remark
 
 SEEDS = range(6)
 

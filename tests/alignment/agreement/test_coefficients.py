@@ -22,7 +22,7 @@ from alignment import (
     percent_agreement,
     scott_pi,
 )
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from tests.alignment.agreement.test_published_tables import FLEISS_1971, KRIPPENDORFF_2011, PARADOX, TWO_RATERS
 
 NONE = {"interval": "none"}

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alignment import percent_agreement, self_consistency
+from alignment.base.estimate import remark
 from alignment.base.interval import wilson
-from alignment.base.remark import remark
 
 NONE = {"interval": "none"}
 

@@ -10,7 +10,7 @@ from statsmodels.stats.anova import anova_lm
 
 from alignment import Ratings, intraclass_correlation, krippendorff_alpha
 from alignment.agreement.icc import complete_table
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 NONE = {"interval": "none"}
 FORMS = ("one-way", "agreement", "consistency")

@@ -10,7 +10,7 @@ from alignment.agreement.cohen import kappa_statistic
 from alignment.agreement.pairs import PairCounts, influences
 from alignment.base.arrays import ranges, renumbered, run_starts
 from alignment.base.bootstrap import middle
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.base.tables import disagreement
 from alignment.base.totals import Totals
 

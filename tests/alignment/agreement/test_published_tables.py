@@ -16,8 +16,8 @@ from alignment import (
     prevalence,
 )
 from alignment.agreement.cohen import confusion, kappa_statistic
+from alignment.base.estimate import remark
 from alignment.base.interval import standard_error
-from alignment.base.remark import remark
 from alignment.base.tables import agreement_columns, disagreement, pairs_within
 
 COHEN = [[0, 4, 1], [0, 8, 0], [0, 1, 5]]

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 
 from alignment import Ratings, agreement_summary, mean_pairwise_kappa, pairwise
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 
 def sparse(units, raters, per_unit=3):

@@ -25,8 +25,8 @@ from alignment import (
     scott_pi,
     spearman,
 )
+from alignment.base.estimate import remark
 from alignment.base.interval import standard_error
-from alignment.base.remark import remark
 from alignment.base.totals import Totals
 
 AGREEMENT = {

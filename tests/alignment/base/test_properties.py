@@ -72,8 +72,8 @@ from alignment import (
     weighted_mean,
 )
 from alignment.agreement.cohen import kappa_of_margins
-from alignment.base import binary
-from alignment.base.remark import remark
+from alignment.base import tables as binary
+from alignment.base.estimate import remark
 from alignment.base.tables import disagreement
 
 ASKED = {"interval": "influence"}

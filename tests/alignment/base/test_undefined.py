@@ -25,7 +25,7 @@ from alignment import (
     spearman,
     sweep,
 )
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 NONE = {"interval": "none"}
 A, B = "rater 0", "rater 1"

@@ -8,7 +8,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, confusion_matrix, log_loss
 
 from alignment import IsotonicCalibrator, NotFitted, PlattCalibrator
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.report import Criterion, Evidence, Judged, JudgeScores, Option, reference_of, report_figures
 from alignment.report.calibration import (
     ANSWERS_LABELS,

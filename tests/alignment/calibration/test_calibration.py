@@ -17,7 +17,7 @@ from alignment import (
     reference_majority,
     sweep,
 )
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 SEEDS = range(4)
 BINARY = ("threshold", "platt", "isotonic")

@@ -10,7 +10,7 @@ from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
 from alignment import at_threshold, calibration_figures, evaluate_calibrator, fit_calibrator
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.calibration.calibrators import ThresholdCalibrator
 from alignment.calibration.reliability import equal_mass_bins
 

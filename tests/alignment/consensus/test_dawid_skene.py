@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alignment import Ratings, fit_dawid_skene
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 # Table 1 of the paper: 45 patients; three readings by observer 1, one by each of observers 2 to 5.
 PATIENTS = """

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from alignment import Ratings
-from alignment.base.remark import Remark, remark
+from alignment.base.estimate import Remark, remark
 from alignment.consensus.dawid_skene import FEWEST_UNITS, why_unidentified
 
 

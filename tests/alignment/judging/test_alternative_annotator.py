@@ -6,7 +6,7 @@ from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
 from alignment import Ratings, alternative_annotator_test
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 JUDGES = ("gemini_flash", "gemini_pro", "gpt-4o", "gpt-4o-mini", "llama-31", "mistral-v03")
 NONE = {"interval": "none"}

@@ -8,7 +8,7 @@ from scipy.special import stdtrit
 from sklearn.metrics import cohen_kappa_score
 
 from alignment import CeilingVerdict, Estimate, Ratings, ceiling_verdict, cohen_kappa, human_ceiling
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 FIELDS = ("unit", "rater", "value", "cluster")
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from alignment import at_threshold, corrected_rate, rogan_gladen
 from alignment.base.bootstrap import resampled_kinds
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 NONE = {"interval": "none"}
 INFLUENCE = {"interval": "influence"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import betaln
 
 from alignment import watch_drift
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.judging.drift import ODDS
 
 

@@ -13,7 +13,7 @@ from alignment import (
     spearman,
     sweep,
 )
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 
 def test_of_equal_kappas_the_lowest_threshold():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from alignment import Estimate, at_threshold, kappa_at_look, level_of_look, widening
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.01])

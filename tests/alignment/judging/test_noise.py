@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from alignment import Ratings, annotator_errors, at_threshold, judge_under_noise
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.judging.noise import _majority
 
 NONE, INFLUENCE = {"interval": "none"}, {"interval": "influence"}

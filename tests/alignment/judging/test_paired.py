@@ -8,7 +8,7 @@ from scipy.special import stdtrit
 from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
 
 from alignment import at_threshold, judge_label_kappa, paired_at_thresholds, paired_labels
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 NONE, INFLUENCE = {"interval": "none"}, {"interval": "influence"}
 FIGURES = ("kappa", "tpr", "tnr", "accuracy")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from alignment import ppi_mean, reference_majority
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 INFLUENCE = {"interval": "influence"}
 NUMBERS = st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=15)

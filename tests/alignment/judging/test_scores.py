@@ -11,8 +11,8 @@ from scipy.special import logit
 from sklearn import metrics
 
 from alignment import bland_altman, on_scale, pr_auc
+from alignment.base.estimate import remark
 from alignment.base.interval import standard_error
-from alignment.base.remark import remark
 
 NONE = {"interval": "none"}
 

@@ -6,7 +6,7 @@ from scipy.special import stdtr, stdtrit
 from statsmodels.stats.multitest import multipletests
 
 from alignment import at_threshold, slices_at_threshold
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 NONE, INFLUENCE = {"interval": "none"}, {"interval": "influence"}
 MEASURES = ("kappa", "tpr", "tnr", "accuracy")

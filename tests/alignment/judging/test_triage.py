@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from alignment import CertifiedRegion, certified_region, decisions_needed, distance_steps, risk_coverage, share_inside
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.judging.triage import error_bound
 
 NONE = {"interval": "none"}

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from alignment import Estimate, cohen_kappa, level_of_look, roc_auc, trust_verdict
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.judging.trust import Verdict
 
 NO_VARIATION = remark("no_variation")

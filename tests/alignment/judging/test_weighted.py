@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from alignment import Design, allocate, at_threshold, draw, weighted_at_threshold, weighted_mean
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 SCORES, VERDICTS = [0.9, 0.2, 0.8, 0.1], [1, 1, 0, 0]
 

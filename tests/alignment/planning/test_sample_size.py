@@ -16,8 +16,8 @@ from alignment import (
     plannable_from_influence,
 )
 from alignment.agreement.cohen import confusion
-from alignment.base import binary
-from alignment.base.remark import remark
+from alignment.base import tables as binary
+from alignment.base.estimate import remark
 from alignment.base.totals import Totals
 from alignment.planning.sample_size import two_digits
 

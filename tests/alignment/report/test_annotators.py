@@ -11,9 +11,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from alignment import Ratings, agreement_with_rest, annotator_errors, fit_dawid_skene
-from alignment.base.estimate import NO_UNITS
+from alignment.base.estimate import NO_UNITS, remark
 from alignment.base.interval import Plan, proportion, wilson
-from alignment.base.remark import remark
 from alignment.report import Before, Criterion, Evidence, Option, differences, reference_of
 from alignment.report.annotators import LABELS_READ, LEAST_ROUNDS, MAX_ANNOTATORS, MAX_WEEKS, annotator_figures, shares
 

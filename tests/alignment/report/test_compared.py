@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, recall_score
 
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.report import Criterion, Evidence, JudgeScores, Option, compare, reference_of, report_figures
 from alignment.report.compared import MAX_FLIPPED, compared_figures
 from alignment.report.judged import judge_titles

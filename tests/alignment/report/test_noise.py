@@ -2,7 +2,7 @@
 
 import pytest
 
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.report.people import ALONE, NO_LABELS, judge_behind_noise
 from tests.alignment.report.building import KINDS, compared, evidence
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.report import Criterion, JudgeScores, Option
 from alignment.report.people import ALONE, MAX_PEOPLE, NO_LABELS, beside_people, ceiling_difference
 from tests.alignment.report.building import KINDS, compared, evidence

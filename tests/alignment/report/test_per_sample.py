@@ -9,7 +9,7 @@ from sklearn.metrics import average_precision_score, ndcg_score
 
 from alignment import context_precision, faithfulness, mean_over_samples, ndcg_at_k, precision_at_k, reciprocal_rank
 from alignment.base.caveats import FEW_SAMPLES
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.report import Criterion, Evidence, JudgeScores, Option, compare, evidence_from_dict, reference_of
 from alignment.report.evidence import evidence_as_dict
 from alignment.report.per_sample import K, per_sample_figures

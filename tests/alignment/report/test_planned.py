@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from alignment import Estimate
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.planning.sample_size import Plannable
 from alignment.report import report_figures
 from alignment.report.planned import Growth, goal, more_samples

@@ -23,8 +23,8 @@ from alignment import (
     spearman,
     sweep,
 )
+from alignment.base.estimate import remark
 from alignment.base.ratings import Ratings
-from alignment.base.remark import remark
 
 DIMENSIONS = ("naturalness", "appropriateness", "completeness", "faithfulness", "win_rate")
 SCORED = DIMENSIONS[:-1]

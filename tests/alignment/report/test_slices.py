@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.report import JudgeScores
 from alignment.report.slices import MAX_KEYS, MAX_SLICES, NO_KEY, NO_METADATA, judge_slices
 from tests.alignment.report.building import KINDS, compared, evidence

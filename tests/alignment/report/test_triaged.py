@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.judging.looks import level_of_look
 from alignment.judging.triage import RISK, error_bound
 from alignment.report import (

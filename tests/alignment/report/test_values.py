@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.report import Criterion, JudgeScores
 from alignment.report.values import NO_DIRECTION, NO_SCALE, NOTHING_SCORED, TWO_LEVELS, UNKNOWN_SCALE, judge_values
 from tests.alignment.report.building import GRADES, KINDS, compared, evidence

@@ -18,7 +18,7 @@ from alignment import (
     recall_at_k,
     reciprocal_rank,
 )
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 
 HITS = st.lists(st.booleans(), min_size=1, max_size=12)
 GRADES = st.lists(st.integers(0, 3), min_size=2, max_size=12)

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from annotate.batches.steps import open_batch
 from annotate.batches.write import create_batch
-from annotate.members.invites import create_invite
+from annotate.members.write import create_invite
 from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, Task, User, Verdict
 from annotate.projects.write import set_member
 from judges.endpoints.write import create_endpoint

@@ -12,7 +12,7 @@ from annotate.batches.steps import close_batch
 from annotate.core.units import units_of
 from annotate.models import Batch, Label, Task, Verdict
 from annotate.tasks.labelling import skip_task, submit_task
-from annotate.tasks.task_queue_read import following_task, next_task, work_progress
+from annotate.tasks.read import following_task, next_task, work_progress
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
 from tests.conftest import taken_back
 

@@ -10,8 +10,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from annotate.core.errors import Conflict, Invalid
-from annotate.members.invites import accept_invite, create_invite, find_invite, revoke_invite
-from annotate.members.write import deactivate_member
+from annotate.members.write import accept_invite, create_invite, deactivate_member, find_invite, revoke_invite
 from annotate.models import AuditEntry, Invite, Membership, User
 from annotate.projects.read import open_invites
 from annotate.projects.write import set_member

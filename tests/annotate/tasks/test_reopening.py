@@ -15,8 +15,7 @@ from annotate.labels.read import counting_labels
 from annotate.models import Batch, LabelEvent, Task, Verdict
 from annotate.models.batch import Purpose
 from annotate.tasks.labelling import Finished, skip_task, submit_task
-from annotate.tasks.read import own_task
-from annotate.tasks.task_queue_read import next_task
+from annotate.tasks.read import next_task, own_task
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import decide
 from tests.annotate.factories import (

@@ -14,7 +14,7 @@ from annotate.batches.steps import close_batch, pause_batch, resume_batch
 from annotate.core.errors import Conflict
 from annotate.models import Batch, Membership, Task, Verdict
 from annotate.tasks.labelling import keep_task, skip_task, submit_task
-from annotate.tasks.task_queue_read import next_task, work_progress
+from annotate.tasks.read import next_task, work_progress
 from annotate.tasks.write import reopen_task
 from tests.annotate.factories import (
     World,

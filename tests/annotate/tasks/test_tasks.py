@@ -18,7 +18,7 @@ from annotate.labels.read import counting_labels
 from annotate.models import AuditEntry, Batch, Membership, Task, User, Verdict
 from annotate.projects.write import set_member
 from annotate.tasks.labelling import skip_task, submit_task
-from annotate.tasks.task_queue_read import next_task
+from annotate.tasks.read import next_task
 from annotate.tasks.write import hand_on_tasks, reassign_task, reassign_tasks, release_task, return_task
 from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, must_take, say, take
 

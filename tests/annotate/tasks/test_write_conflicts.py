@@ -13,7 +13,7 @@ from annotate.batches.criterion_change_read import Choices
 from annotate.batches.relabelling import change_criterion
 from annotate.batches.steps import delete_batch, open_batch
 from annotate.core.errors import Conflict
-from annotate.members.invites import accept_invite
+from annotate.members.write import accept_invite
 from annotate.models import Batch, Flag, Membership, User
 from annotate.projects.accounts import change_preferences, preferences_of
 from annotate.samples.flags import raise_flag

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import get_resolver
 
-from annotate.members.invites import create_invite
+from annotate.members.write import create_invite
 from annotate.models import ImportJob, Project, User, Verdict
 from frontend.urls import project_patterns
 from tests.frontend.building import make_samples

@@ -1,6 +1,6 @@
 import pytest
 
-from frontend.base.markdown import render_markdown
+from frontend.base.help import render_markdown
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from annotate.files.export_writers import WRITERS
 from annotate.models import Label, Project, Release, Sample, User, Verdict
 from annotate.projects.read import one_criterion
-from frontend.data.forms import FORMATS
+from frontend.data.files import FORMATS
 
 AsUser = Callable[[User], Client]
 

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, Sample, User, Verdict
 from annotate.projects.write import set_member
-from frontend.data.sample_units import answer_pieces, units
+from frontend.data.samples import answer_pieces, units_by_kind
 from judges.models import Judge, JudgeVersion, Run, Score
 from tests.frontend.building import make_samples
 
@@ -117,7 +117,7 @@ def test_the_answer_is_cut_at_its_claims_by_code_points() -> None:
         {"text": "overlapping", "start": 3, "end": 6},
     ]
     sample = Sample(answer=answer, claims=claims)
-    pieces = answer_pieces(answer, claims, units(sample)["claim"], 0)
+    pieces = answer_pieces(answer, claims, units_by_kind(sample)["claim"], 0)
     assert [(piece.text, piece.number) for piece in pieces] == [("😀 ", 0), ("中文。", 1), (" Tail", 0)]
     assert "".join(piece.text for piece in pieces) == answer
 
@@ -126,7 +126,7 @@ def test_citations_are_links_also_inside_claims() -> None:
     answer = "😀 Nine [1]. Ten [2, 7]."
     claims = [{"text": "Nine [1].", "start": 2, "end": 11}, {"text": "Ten [2", "start": 12, "end": 18}]
     sample = Sample(answer=answer, claims=claims)
-    pieces = answer_pieces(answer, claims, units(sample)["claim"], 2)
+    pieces = answer_pieces(answer, claims, units_by_kind(sample)["claim"], 2)
     assert [(p.text, p.claim and p.claim.unit, p.number, p.cites, p.anchor) for p in pieces] == [
         ("😀 ", None, 0, "", ""),
         ("Nine ", "claim:0", 1, "", ""),

@@ -21,7 +21,7 @@ from annotate.projects.write import set_member
 from annotate.samples.claims_write import edit_claims
 from annotate.verdicts.adjudication import decide
 from frontend.base.trail import NOTED
-from frontend.translation.extraction import ROOT
+from frontend.translation.update import ROOT
 from tests.frontend.building import label_task
 
 AsUser = Callable[[User], Client]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from annotate.members.invites import create_invite, revoke_invite
+from annotate.members.write import create_invite, revoke_invite
 from annotate.models import Project, User
 
 AsUser = Callable[[User], Client]

@@ -12,13 +12,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from alignment.base.estimate import NO_VARIATION
-from alignment.base.remark import remark
+from alignment.base.estimate import NO_VARIATION, remark
 from annotate.models import Project, Sample, User
 from annotate.projects.write import set_member
-from frontend.reports.wording import in_words
+from frontend.reports.in_words import in_words
 from judges.models import Score
-from judges.reports.disagreements_read import outcome
+from judges.reports.read import outcome
 from judges.reports.write import freeze_report
 from tests.frontend.conftest import Staff, copied_from_world, make_staff
 from tests.judges.building import add_judge, graded_project, scores_like

@@ -15,9 +15,9 @@ from alignment.report.evidence import Criterion as Asked
 from alignment.report.evidence import Option, UnitKey
 from frontend.reports.beside import beside_context
 from frontend.reports.file import report_html
+from frontend.reports.in_words import plot_in_words
 from frontend.reports.plots.of_report import report_plots
 from frontend.reports.plots.spread import MAX_ROWS, slices_plot, weeks_plot
-from frontend.reports.wording import plot_in_words
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
 from tests.conftest import ROOT

@@ -13,7 +13,7 @@ from django.utils.html import escape
 
 from annotate.models import Criterion, Label, User
 from annotate.projects.write import set_member
-from frontend.reports.wording import trust_in_words
+from frontend.reports.in_words import trust_in_words
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Certificate, Look
 from judges.reports.write import freeze_report

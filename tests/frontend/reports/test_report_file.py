@@ -12,10 +12,10 @@ import pytest
 
 from annotate.models import Project
 from frontend.reports.file import report_html
+from frontend.reports.in_words import plot_in_words
 from frontend.reports.plots.forest import MAX_ROWS, ForestRow, forest_plot
 from frontend.reports.plots.ink import plain
 from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot
-from frontend.reports.wording import plot_in_words
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
 from tests.judges.building import add_judge, add_samples, graded_project, scores_like

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from annotate.models import Batch, Project, Sample, User
 from annotate.projects.write import set_member
 from judges.certificates.write import look_at_test

@@ -12,12 +12,11 @@ from django.conf import settings
 from django.utils import translation
 
 from alignment.base import caveats
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.judging.ceiling import CeilingVerdict
 from alignment.judging.trust import Verdict
 from frontend.reports.beside import VERDICTS
-from frontend.reports.plot_words import PLOT_WORDS
-from frontend.reports.wording import in_words, plot_in_words, trust_in_words
+from frontend.reports.in_words import PLOT_WORDS, in_words, plot_in_words, trust_in_words
 from frontend.reports.words import WORDS, Words
 
 ROOT = Path(settings.BASE_DIR)

@@ -10,9 +10,15 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from frontend.translation import catalogue
-from frontend.translation.extraction import Message, messages_of_python, messages_of_template
 from frontend.translation.unmarked import unmarked, unmarked_in_python, unmarked_in_template
-from frontend.translation.update import missing_as_json, problems, update_po
+from frontend.translation.update import (
+    Message,
+    messages_of_python,
+    messages_of_template,
+    missing_as_json,
+    problems,
+    update_po,
+)
 
 HEADER = '# A note to keep.\nmsgid ""\nmsgstr ""\n"Language: zh_Hans\\n"\n"Plural-Forms: nplurals=1; plural=0;\\n"\n'
 
@@ -35,7 +41,7 @@ def code(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
         Message("frontend/b.py", "%(n)d unit", "%(n)d units", None),
         Message("frontend/a.html", "Open", None, "state"),
     ]
-    monkeypatch.setattr("frontend.translation.extraction.messages", lambda: iter(says))
+    monkeypatch.setattr("frontend.translation.update.messages", lambda: iter(says))
     return says
 
 

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from drf_spectacular.generators import SchemaGenerator
 from scipy.special import expit
 
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Criterion, Project, User
 from annotate.projects.criteria import add_criteria

@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, log_loss, roc_auc_score
 
 from alignment import Estimate, kappa_at_look, level_of_look
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.calibration.calibrators import Calibrator
 from alignment.report import Judged, looked, reference_of
 from annotate.core.errors import Conflict

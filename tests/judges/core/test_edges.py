@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from alignment.base.remark import remark
+from alignment.base.estimate import remark
 from alignment.report.reference import METHOD
-from annotate.core.wording import in_words
+from annotate.core.text_tables import in_words
 from annotate.models import Criterion, Project, Sample, User, Verdict
 from annotate.verdicts.evidence_read import agreement
 from frontend.reports.file import report_html

@@ -26,7 +26,7 @@ from judges.endpoints.client import Client, open_client
 from judges.endpoints.reading import LONGEST_RAW
 from judges.endpoints.transport import LARGEST_BODY, retry_after
 from judges.models import ScoreStatus
-from judges.models.endpoint import KeySource
+from judges.models.judge import KeySource
 from tests.judges.endpoints.building import endpoint_at
 from tests.openai_server import OpenAIServer, Reply, chat, embeddings, error
 

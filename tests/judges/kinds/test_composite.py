@@ -10,7 +10,7 @@ import pytest
 from annotate.core.errors import Invalid
 from annotate.core.units import units_of
 from annotate.models import Project
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version
 from judges.kinds.base import Item
 from judges.kinds.composite import KIND
 from judges.models import JudgeVersion, Score, ScoreStatus

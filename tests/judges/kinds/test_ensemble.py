@@ -8,7 +8,7 @@ import pytest
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Label, Project
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version
 from judges.kinds.base import Item
 from judges.kinds.ensemble import KIND
 from judges.kinds.stacking import Curve, fold_of

@@ -10,7 +10,7 @@ import pytest
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import AuditEntry, Criterion, Project
 from annotate.projects.criteria import add_criteria
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version
 from judges.lab.read import dimension_of, is_under_way, one_trial, questions_of, trials_of
 from judges.lab.write import MOST_SAMPLES, drop_trial, estimate_trial, keep_trial, same_question, start_trial
 from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, SplitMember, Trial, VersionState

@@ -16,8 +16,7 @@ from annotate.files.problems import RowError
 from annotate.models import AuditEntry, Project, Sample
 from judges.certificates.gate import gate
 from judges.certificates.write import issue_certificate, look_at_test
-from judges.core.scores_read import judge_scores, rationales, scores_that_count, whole_scores
-from judges.core.versions_read import current_version
+from judges.core.scores_read import current_version, judge_scores, rationales, scores_that_count, whole_scores
 from judges.kinds import registry
 from judges.kinds.base import Refused
 from judges.models import Endpoint, Judge, JudgeVersion, Run, RunPurpose, RunState, Score, VersionState

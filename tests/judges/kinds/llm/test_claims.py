@@ -9,7 +9,7 @@ import pytest
 
 from judges.endpoints.calls import Answered, CallFailed
 from judges.endpoints.client import open_client
-from judges.kinds.llm.claims import extract_claims
+from judges.kinds.llm.judging import extract_claims
 from judges.models import ScoreStatus
 from tests.judges.endpoints.building import endpoint_at
 from tests.judges.kinds.llm.making import Scripted, prompt_of, told

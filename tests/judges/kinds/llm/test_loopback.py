@@ -8,7 +8,7 @@ import pytest
 
 from judges.endpoints.client import open_client
 from judges.kinds.llm import builtin_templates
-from judges.kinds.llm.claims import extract_claims
+from judges.kinds.llm.judging import extract_claims
 from tests.judges.endpoints.building import endpoint_at
 from tests.judges.kinds.llm.making import complete, said, told
 from tests.openai_server import OpenAIServer
