@@ -18,6 +18,9 @@ from typing import Any
 
 import pytest
 
+from annotate.core.blindness import SYSTEM, Reader
+from annotate.models import Label, Sample
+from annotate.verdicts.disputes_read import Dispute
 from tests.conftest import ROOT
 
 # Rows that hold what somebody said, and what the alignment module is given of them.
@@ -125,18 +128,40 @@ def takes_its_reader(function: Told) -> bool:
     return reader is not None and reader.kind is reader.KEYWORD_ONLY and reader.default is reader.empty
 
 
-def test_whoever_tells_takes_its_reader() -> None:
-    forgot = [
-        f"{module}.{name}"
-        for module, name, function in functions()
-        if tells(inspect.signature(function).return_annotation)
-        if not (takes_its_reader(function) or is_given_what_was_read(function))
-        if not any(listed(where, module, name) for where in (BLOCKS, BY_ROLE_ALONE, TELL_NOTHING))
-    ]
-    assert forgot == []
+def forgets_its_reader(module: str, name: str, function: Told) -> bool:
+    return (
+        tells(inspect.signature(function).return_annotation)
+        and not (takes_its_reader(function) or is_given_what_was_read(function))
+        and not any(listed(where, module, name) for where in (BLOCKS, BY_ROLE_ALONE, TELL_NOTHING))
+    )
 
 
-def test_whoever_could_tell_is_listed() -> None:
+def test_what_tells_takes_its_reader() -> None:
+    assert [f"{module}.{name}" for module, name, found in functions() if forgets_its_reader(module, name, found)] == []
+
+
+def test_one_that_forgets_is_found() -> None:
+    def labels_of(sample: Sample) -> list[Label]:
+        return []
+
+    def with_a_default(sample: Sample, *, reader: Reader = SYSTEM) -> list[Label]:
+        return []
+
+    def in_a_dataclass(verdict: int) -> Dispute | None:
+        return None
+
+    def told_to_a_reader(sample: Sample, *, reader: Reader) -> list[Label]:
+        return []
+
+    def tells_nothing(sample: Sample) -> int:
+        return 0
+
+    given = (labels_of, with_a_default, in_a_dataclass, told_to_a_reader, tells_nothing)
+    found = [one.__name__ for one in given if forgets_its_reader("annotate.labels.read", one.__name__, one)]
+    assert found == ["labels_of", "with_a_default", "in_a_dataclass"]
+
+
+def test_what_could_tell_is_listed() -> None:
     unclear = [
         f"{module}.{name}"
         for module, name, function in functions()
