@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from pickle import UnpicklingError
 from typing import Any
 
 import redis
@@ -35,7 +36,12 @@ class RedisCache(DjangoRedisCache):
         self._class = _Client
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        return self._or(default, super().get, key, default, version)
+        try:
+            return self._or(default, super().get, key, default, version)
+        except (AttributeError, ImportError, UnpicklingError) as error:
+            # An earlier version of Touchstone put it in, and its class has moved since.
+            _log.warning("What the cache has as %s can't be read, and is worked out again: %s", key, error)
+            return default
 
     def set(self, key: Any, value: Any, *args: Any, **kwargs: Any) -> None:
         self._or(None, super().set, key, value, *args, **kwargs)
