@@ -12,15 +12,14 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, QueryDict
 from rest_framework import exceptions
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.views import exception_handler as drf_exception_handler
 
-from annotate.core.errors import Invalid, Refusal
+from annotate.core.errors import Invalid, Refusal, TooLarge
 from annotate.core.permissions import project_for
-from annotate.core.texts import check_json, is_storable
+from annotate.core.texts import check_json
 from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_document
 from annotate.models import Project, User
@@ -65,19 +64,8 @@ class ProjectAPIView(StrictAPIView):
         self.project, self.role = project_for(self.user, kwargs["slug"], action)
 
 
-class Pages(LimitOffsetPagination):
-    """?limit=&offset= of a list route; name both in its `params`."""
-
-    max_limit = 1000
-    params: ClassVar[frozenset[str]] = frozenset({"limit", "offset"})
-
-
 class MissingPrecondition(Refusal):
     status = 428
-
-
-class TooLarge(Refusal):
-    status = 413
 
 
 def json_body(request: Request, *, or_file: bool = False) -> Any:
@@ -110,21 +98,6 @@ def _check_size(request: Request) -> None:
         raise TooLarge("too_large", f"Send at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes at once.")
 
 
-def body(request: Request, known: set[str], required: set[str] = frozenset()) -> dict[str, Any]:  # type: ignore[assignment]
-    """The request's JSON object. Raises Invalid on anything else, on unknown and on missing fields."""
-    data = json_body(request)
-    if not isinstance(data, dict):
-        raise Invalid("not_an_object", "Send a JSON object.")
-    unknown = sorted(set(data) - known)
-    if unknown:
-        names = ", ".join(sorted(known)) or "none"
-        raise Invalid("unknown_field", f"Unknown field “{unknown[0][:80]}”. Known: {names}.")
-    missing = sorted(required - set(data))
-    if missing:
-        raise Invalid("missing_field", f"The field “{missing[0]}” is missing.")
-    return dict(data)
-
-
 def expected_revision(request: Request) -> int:
     """The revision in `If-Match` ("3"; "0" means: there is none yet)."""
     header = request.headers.get("If-Match")
@@ -144,14 +117,6 @@ def idempotency_key(request: Request) -> uuid.UUID:
         return uuid.UUID(header)
     except ValueError as error:
         raise Invalid("bad_key", "Idempotency-Key: a UUID.") from error
-
-
-def text_parameter(request: Request, name: str) -> str:
-    """A text of the query string; empty when it isn't given."""
-    text = request.query_params.get(name, "")
-    if not is_storable(text):
-        raise Invalid("bad_text", f"{name}: write a text.")
-    return text
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:

@@ -35,6 +35,12 @@ class Unavailable(Refusal):
     status = 503
 
 
+class TooLarge(Refusal):
+    """More bytes than are taken at once."""
+
+    status = 413
+
+
 class Stale(Refusal):
     """Somebody changed it in between; `details` carries both versions."""
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
 from annotate.core.background import hand_over
-from annotate.core.errors import Conflict, Invalid, Refusal
+from annotate.core.errors import Conflict, Invalid, TooLarge
 from annotate.core.trail import note
 from annotate.files import import_engine as engine
 from annotate.files.fields import fields_of
@@ -38,10 +38,6 @@ _FOLDER = "imports"
 MANY_ROWS = 1_000
 _KEPT_DAYS = 7
 _PROGRESS_SECONDS = 3600
-
-
-class TooLarge(Refusal):
-    status = 413
 
 
 def create_job(
