@@ -38,10 +38,8 @@ class Selection(Checked, Shape, required="method"):
     )
     note = s.CharField(help_text="Why the samples of a list were chosen.")
 
-    def to_internal_value(self, value: Any) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise self.refused()
-        return value
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, dict)
 
 
 class BatchCreation(Shape, required="name criteria annotators overlap"):

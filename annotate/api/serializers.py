@@ -92,28 +92,39 @@ class Price(Written, s.FloatField):
 
 
 # A field of a request that is checked here, not by a service. code, says: its refusal. empty: whether an empty text is
-# taken as null.
+# taken as null. of: the type of each value in an object or a list.
 class Checked(s.Field):
     code = ""
     says: Any = ""
     empty = False
+    of: Any = object
 
-    def __init__(self, *args: Any, code: str = "", says: Any = "", empty: bool = False, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, code: str = "", says: Any = "", empty: bool = False, of: Any = None, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         self.code, self.says, self.empty = code or self.code, says or self.says, empty or self.empty
+        self.of = of or self.of
 
     def refused(self, **named: Any) -> Invalid:
         return Invalid(self.code or f"bad_{self.field_name}", str(self.says) % {"field": self.field_name, **named})
+
+    def accepts(self, value: Any) -> bool:
+        """Whether the value is taken as it is."""
+        raise NotImplementedError
+
+    def to_internal_value(self, value: Any) -> Any:
+        if not self.accepts(value):
+            raise self.refused()
+        return value
 
 
 class Text(Checked, s.CharField):
     code = "bad_text"
     says = "%(field)s: write a text."
 
-    def to_internal_value(self, value: Any) -> Any:
-        if not is_storable(value):
-            raise self.refused()
-        return value
+    def accepts(self, value: Any) -> bool:
+        return is_storable(value)
 
 
 class Whole(Checked, s.IntegerField):
@@ -140,10 +151,8 @@ class Number(Checked, s.FloatField):
 class Truth(Checked, s.BooleanField):
     says = "%(field)s: true or false."
 
-    def to_internal_value(self, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise self.refused()
-        return value
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, bool)
 
 
 class Day(Checked, s.DateField):
@@ -159,31 +168,17 @@ class Day(Checked, s.DateField):
 
 
 class Keyed(Checked, s.DictField):
-    """An object whose keys a service knows. of: what each value has to be."""
+    """An object whose keys a service knows."""
 
     says = "%(field)s: write an object."
 
-    def __init__(self, *args: Any, of: Any = object, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.of = of
-
-    def to_internal_value(self, value: Any) -> dict[str, Any]:
-        if not isinstance(value, dict) or not all(isinstance(one, self.of) for one in value.values()):
-            raise self.refused()
-        return value
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, dict) and all(isinstance(one, self.of) for one in value.values())
 
 
 class Listed(Checked, s.ListField):
-    """of: what each has to be."""
-
-    def __init__(self, *args: Any, of: Any = object, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.of = of
-
-    def to_internal_value(self, value: Any) -> list[Any]:
-        if not isinstance(value, list) or not all(isinstance(one, self.of) for one in value):
-            raise self.refused()
-        return value
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, list) and all(isinstance(one, self.of) for one in value)
 
 
 class Names(Listed):
@@ -191,18 +186,14 @@ class Names(Listed):
 
     child = s.CharField()
     says = _("%(field)s: a list of user names.")
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, of=str, **options)
+    of = str
 
 
 class Numbers(Listed):
     child = s.IntegerField()
 
-    def to_internal_value(self, value: Any) -> list[int]:
-        if not isinstance(value, list) or not all(type(one) is int for one in value):
-            raise self.refused()
-        return value
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, list) and all(type(one) is int for one in value)
 
 
 class Choice(Checked, s.CharField):
