@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Iterator
+from itertools import chain
 
 from annotate.files.cells import unguard
 from annotate.files.problems import MAX_FIELD_BYTES, MAX_LINE_BYTES, MIB, FileError, Limits, Problems, RowError
-from annotate.files.streams import NumberedRow, Stream
+from annotate.files.streams import NumberedRow, Stream, TextReader
 from annotate.files.strict_json import check_text
 
 # Python's own limit of 131,072 characters is too small for contexts. The limit is one for the whole process.
@@ -16,17 +17,15 @@ csv.field_size_limit(MAX_FIELD_BYTES)
 _DELIMITERS = ",;\t"
 
 
-class CsvReader:
+class CsvReader(TextReader):
     typed = False
 
     def __init__(self, stream: Stream, problems: Problems, limits: Limits) -> None:
-        self._stream = stream
-        self._problems = problems
-        self._limits = limits
+        super().__init__(stream, problems, limits)
         self._nul_seen = False
         lines = self._lines()
         first = next(lines, "")
-        self._reader = csv.reader(_chain(first, lines), delimiter=_delimiter(first), strict=True)
+        self._reader = csv.reader(chain([first], lines), delimiter=_delimiter(first), strict=True)
         self._header = self._read_header()
 
     def columns(self) -> list[str]:
@@ -47,9 +46,7 @@ class CsvReader:
                 continue
             number += 1
             if number > self._limits.rows:
-                raise FileError(
-                    "too_large", f"The file has more than {self._limits.rows:,} rows.", row=number, line=line
-                )
+                raise self._limits.too_many_rows(number, line)
             if len(cells) != width:
                 self._problems.add(
                     RowError("columns", f"{len(cells)} cells, but the header has {width}.", excerpt=cells[0]),
@@ -59,16 +56,13 @@ class CsvReader:
                 continue
             try:
                 row = {name: unguard(cell) for name, cell in zip(self._header, cells, strict=True)}
-                self._check(row)
+                for name, cell in row.items():
+                    if self._nul_seen or len(cell) * 4 > MAX_FIELD_BYTES:
+                        check_text(cell, name)
             except RowError as error:
                 self._problems.add(error, number, line)
             else:
                 yield number, line, row
-
-    def _check(self, row: dict[str, str]) -> None:
-        for name, cell in row.items():
-            if self._nul_seen or len(cell) * 4 > MAX_FIELD_BYTES:
-                check_text(cell, name)
 
     def _read_header(self) -> list[str]:
         try:
@@ -132,11 +126,6 @@ class CsvReader:
     def _line_now(self) -> int:
         reader = getattr(self, "_reader", None)
         return reader.line_num + 1 if reader else 1
-
-
-def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
 
 
 def _delimiter(header: str) -> str:

@@ -1,9 +1,9 @@
-"""A JSON document: a list of objects, or an object that has such a list under a plain key.
+"""Rows from JSON: of a document, which is a list of objects or an object with such a list under a plain key, and of
+JSON Lines.
 
-The list is cut into its elements without parsing the document as a whole, so a file of any size streams, and every
-element goes through the same strict parser as a line of JSONL.
-
-JSON Lines: one object per line, and a line ends at the byte \n only (str.splitlines would also cut at U+2028).
+A document's list is cut into its elements without parsing the document as a whole, so a file of any size streams, and
+every element goes through the same strict parser as a line of JSONL. A line ends at the byte \n only (str.splitlines
+would also cut at U+2028).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from annotate.files.problems import MAX_LINE_BYTES, MIB, FileError, Limits, Problems, RowError
-from annotate.files.streams import NumberedRow, Stream
+from annotate.files.streams import NumberedRow, Stream, TextReader
 from annotate.files.strict_json import needs_care, parse_object
 
 ROW_KEYS = ("data", "samples", "items", "rows", "records", "examples", "instances", "labels", "scores", "results")
@@ -29,22 +29,15 @@ LIST_OPENING = re.compile(
 )
 
 
-class JsonReader:
-    typed = True
-
+class JsonReader(TextReader):
     def __init__(self, stream: Stream, problems: Problems, limits: Limits) -> None:
-        self._stream = stream
-        self._problems = problems
-        self._limits = limits
+        super().__init__(stream, problems, limits)
         self._buffer = b""
         self._at = 0
         self._dropped = stream.start  # bytes of the file before the buffer
         self._line = 1
         self._counted = 0  # the buffer's line ends before here are in `_line`
         self._number = 0
-
-    def columns(self) -> None:
-        return None
 
     def rows(self) -> Iterator[NumberedRow]:
         opening = self._next_byte()
@@ -90,7 +83,7 @@ class JsonReader:
         while True:
             self._number += 1
             if self._number > self._limits.rows:
-                raise FileError("too_large", f"The file has more than {self._limits.rows:,} rows.", row=self._number)
+                raise self._limits.too_many_rows(self._number)
             first = self._next_byte()
             line = self._line_here()
             if first != b"{":
@@ -208,17 +201,7 @@ class JsonReader:
         )
 
 
-class JsonlReader:
-    typed = True
-
-    def __init__(self, stream: Stream, problems: Problems, limits: Limits) -> None:
-        self._stream = stream
-        self._problems = problems
-        self._limits = limits
-
-    def columns(self) -> None:
-        return None
-
+class JsonlReader(TextReader):
     def rows(self) -> Iterator[NumberedRow]:
         number = line = 0
         for offset, raw, careful in self._lines():
@@ -233,9 +216,7 @@ class JsonlReader:
                 continue
             number += 1
             if number > self._limits.rows:
-                raise FileError(
-                    "too_large", f"The file has more than {self._limits.rows:,} rows.", row=number, line=line
-                )
+                raise self._limits.too_many_rows(number, line)
             try:
                 row = parse_object(raw, careful, offset)
             except RowError as error:

@@ -60,7 +60,7 @@ class ParquetReader:
             for index, values in enumerate(zip(*columns, strict=True)):
                 number += 1
                 if number > self._limits.rows:
-                    raise FileError("too_large", f"The file has more than {self._limits.rows:,} rows.", row=number)
+                    raise self._limits.too_many_rows(number)
                 row = dict(zip(self._header, values, strict=True))
                 try:
                     if index in too_long:

@@ -1,6 +1,6 @@
-"""What is wrong with a file, said so that a person finds the place: row, line, field, code, a sentence, an excerpt.
+"""The limits of a file, and what is wrong with one: row, line, field, code, a sentence and an excerpt for each problem.
 
-What a file may be. Fixed limits are constants; those an operator may change come from the settings.
+Fixed limits are constants; those that an operator may change come from the settings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ParamSpec, TypedDict, TypeVar
 
 from django.conf import settings
 
-KIB, MIB = 1 << 10, 1 << 20
+MIB = 1 << 20
 
 MAX_LINE_BYTES = 8 * MIB
 MAX_FIELD_BYTES = 1 * MIB
@@ -42,6 +42,9 @@ class Limits:
             rows=settings.IMPORT_MAX_ROWS,
         )
 
+    def too_many_rows(self, row: int, line: int | None = None) -> FileError:
+        return FileError("too_large", f"The file has more than {self.rows:,} rows.", row=row, line=line)
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,17 +64,6 @@ class Problem(TypedDict):
 class RowError(Exception):
     """This row is refused; reading goes on with the next one, so that all errors of a file are found at once."""
 
-    def __init__(self, code: str, message: str, *, field: str | None = None, excerpt: object = "") -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.field = field
-        self.excerpt = excerpt
-
-
-class FileError(RowError):
-    """The file can't be read any further."""
-
     def __init__(
         self,
         code: str,
@@ -82,9 +74,17 @@ class FileError(RowError):
         field: str | None = None,
         excerpt: object = "",
     ) -> None:
-        super().__init__(code, message, field=field, excerpt=excerpt)
+        super().__init__(message)
+        self.code = code
+        self.message = message
         self.row = row
         self.line = line
+        self.field = field
+        self.excerpt = excerpt
+
+
+class FileError(RowError):
+    """The file can't be read any further."""
 
 
 class Attempts:
@@ -121,8 +121,7 @@ class Problems:
 
     def add(self, error: RowError, row: int | None = None, line: int | None = None) -> None:
         self.total += 1
-        if isinstance(error, FileError):
-            row, line = error.row or row, error.line or line
+        row, line = error.row or row, error.line or line
         place = _BEHIND_ALL if row is None else row
         if len(self._kept) == SHOWN_ERRORS:
             if place >= self._kept[-1][0]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import orjson
 
 from annotate.files.csv_file import CsvReader
 from annotate.files.json_file import LIST_OPENING, ROW_KEYS, JsonlReader, JsonReader
 from annotate.files.problems import FileError, Limits, Problems
-from annotate.files.streams import GZIP, PARQUET, Counted, Reader, Stream, refuse_foreign
+from annotate.files.streams import GZIP, PARQUET, Counted, Reader, Stream, TextReader, refuse_foreign
 
-FORMATS = ("jsonl", "json", "csv", "parquet")
+_READERS: dict[str, type[TextReader]] = {"jsonl": JsonlReader, "json": JsonReader, "csv": CsvReader}
 _SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -28,19 +28,12 @@ _SUFFIXES = {
 
 @dataclass
 class Source:
-    """An opened file. Use as a context manager."""
+    """An opened file."""
 
-    file: IO[bytes]
-    size: int
     file_format: str
     reader: Reader
+    size: int
     _raw: Counted
-
-    def __enter__(self) -> Source:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
 
     @property
     def fraction(self) -> float:
@@ -48,23 +41,21 @@ class Source:
         return min(1.0, self._raw.count / self.size) if self.size else 1.0
 
 
-def open_source(path: Path, file_name: str, problems: Problems, limits: Limits) -> Source:
+@contextmanager
+def open_source(path: Path, file_name: str, problems: Problems, limits: Limits) -> Iterator[Source]:
     """Opens by what the file holds; its name decides only where the bytes leave it open. Raises FileError."""
     size = path.stat().st_size
     if size == 0:
         raise FileError("empty", "The file is empty.")
     if size > limits.file_bytes:
         raise FileError("too_large", f"The file is {size:,} bytes; the limit is {limits.file_bytes:,}.")
-    file = path.open("rb", buffering=0)
-    try:
-        return _open(file, size, file_name, problems, limits)
-    except BaseException:
-        file.close()
-        raise
+    with Counted(path) as raw:
+        file_format, reader = _reader(raw, size, file_name, problems, limits)
+        yield Source(file_format, reader, size, raw)
 
 
-def _open(file: IO[bytes], size: int, file_name: str, problems: Problems, limits: Limits) -> Source:
-    raw = Counted(file)
+def _reader(raw: Counted, size: int, file_name: str, problems: Problems, limits: Limits) -> tuple[str, Reader]:
+    """The format, and its reader."""
     suffixes = [suffix.lower() for suffix in Path(file_name).suffixes]
     head = raw.read(16)
     raw.seek(0)
@@ -73,17 +64,12 @@ def _open(file: IO[bytes], size: int, file_name: str, problems: Problems, limits
     if head.startswith(PARQUET) or (suffixes and _SUFFIXES.get(suffixes[-1]) == "parquet"):
         from annotate.files.parquet_file import ParquetReader
 
-        return Source(file, size, "parquet", ParquetReader(raw, size, problems, limits), raw)
+        return "parquet", ParquetReader(raw, size, problems, limits)
     stream = Stream(raw, head.startswith(GZIP), limits)
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     file_format = _text_format(stream.peek(), _SUFFIXES.get(suffixes[-1], "") if suffixes else "")
-    readers: dict[str, Callable[[Stream, Problems, Limits], Reader]] = {
-        "jsonl": JsonlReader,
-        "json": JsonReader,
-        "csv": CsvReader,
-    }
-    return Source(file, size, file_format, readers[file_format](stream, problems, limits), raw)
+    return file_format, _READERS[file_format](stream, problems, limits)
 
 
 def _text_format(head: bytes, by_name: str) -> str:
@@ -111,13 +97,9 @@ def _is_one_object(start: bytes, by_name: str) -> bool:
     except orjson.JSONDecodeError:
         # A broken or very long first line of JSONL opens with a key as well, so the name decides, unless the line is
         # just "{" or begins a list of rows.
-        return by_name == "json" or first.strip() == b"{" or _opens_a_list(first)
+        return by_name == "json" or first.strip() == b"{" or LIST_OPENING.match(first) is not None
     return (
         isinstance(value, dict)
         and any(isinstance(value.get(key), list) for key in ROW_KEYS)
         and "question" not in value
     )
-
-
-def _opens_a_list(first: bytes) -> bool:
-    return LIST_OPENING.match(first) is not None

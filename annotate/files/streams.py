@@ -1,13 +1,14 @@
-"""The bytes of a file as readers get them: unpacked, counted, never more than allowed; and what a reader is."""
+"""The bytes of a file as readers get them (unpacked, counted, never more than allowed), and what a reader is."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any, Protocol
+from io import FileIO
+from typing import Any, Protocol
 
-from annotate.files.problems import MIB, FileError, Limits
+from annotate.files.problems import MIB, FileError, Limits, Problems
 
 # (number of the row from 1, line it begins on or None, the row)
 NumberedRow = tuple[int, int | None, dict[str, Any]]
@@ -45,30 +46,15 @@ class Reader(Protocol):
         ...
 
 
-class Counted:
+class Counted(FileIO):
     """The bytes of a file as they are on disk; how many have been read is the measure of progress."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.count = 0
+    count = 0
 
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size) or b""
         self.count += len(data)
         return data
-
-    def seek(self, *args: int) -> int:
-        return self._file.seek(*args)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def seekable(self) -> bool:
-        return True
-
-    @property
-    def closed(self) -> bool:
-        return self._file.closed
 
 
 class Stream:
@@ -118,6 +104,20 @@ class Stream:
                 f"The gzip file grows by more than {limits.ratio} times when unpacked; unpack it yourself first.",
             )
         return data
+
+
+class TextReader(Reader):
+    """A reader of decoded bytes. Values have types of their own and there is no header, unless a format says so."""
+
+    typed = True
+
+    def __init__(self, stream: Stream, problems: Problems, limits: Limits) -> None:
+        self._stream = stream
+        self._problems = problems
+        self._limits = limits
+
+    def columns(self) -> list[str] | None:
+        return None
 
 
 def refuse_foreign(head: bytes, *, nested: bool) -> None:
