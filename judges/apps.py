@@ -7,9 +7,7 @@ class JudgesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotate.files.fields import register_fields
         from annotate.files.import_engine import register
 
-        register_fields("scores", "judges.files.fields.SCORE_FIELDS")
         home = "judges.files.import_scores"
         register("scores", f"{home}.ScoreImporter", claim_users_of_app=f"{home}.with_scored_claims")

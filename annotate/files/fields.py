@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
@@ -139,17 +138,3 @@ LABEL_FIELDS = Fields(
     required=("sample_id", "criterion", "rater", "value"),
     rest=IGNORE,
 )
-
-# Kind of import -> its fields.
-_KNOWN = {"samples": "annotate.files.fields.SAMPLE_FIELDS", "labels": "annotate.files.fields.LABEL_FIELDS"}
-
-
-def register_fields(kind: str, fields: str) -> None:
-    """For apps that build on this one, which knows nothing of them: called when they are ready. fields: where the
-    kind's Fields are, as a dotted name."""
-    _KNOWN[kind] = fields
-
-
-def fields_of(kind: str) -> Fields:
-    found: Fields = import_string(_KNOWN[kind])
-    return found

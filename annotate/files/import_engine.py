@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils.module_loading import import_string
 
-from annotate.files.fields import fields_of
+from annotate.files.fields import Fields
 from annotate.files.problems import FileError, Limits, Problem, Problems, RowError
 from annotate.files.sources import Source, open_source
 from annotate.files.streams import NumberedRow
@@ -39,10 +39,7 @@ class Importing:
     job: ImportJob | None = None
     pipeline: str = ""
 
-    def refuse(self, error: RowError, row: int | None, line: int | None = None) -> None:
-        self.problems.add(error, row, line)
-
-    def refuse_all(self, errors: Iterable[RowError], row: int | None, line: int | None) -> None:
+    def refuse(self, errors: Iterable[RowError], row: int, line: int | None) -> None:
         for error in errors:
             self.problems.add(error, row, line)
 
@@ -53,9 +50,10 @@ class Importing:
 
 
 class Importer(ABC):
-    """Takes the rows of one kind of file. Reports bad rows to `importing` and goes on. `fills`: where they end up."""
+    """Takes the rows of one kind of file. Reports bad rows to `importing` and goes on. `fields`: what its columns are;
+    `fills`: the tables that the rows are written to."""
 
-    kind: ClassVar[str]
+    fields: ClassVar[Fields]
     fills: ClassVar[tuple[type[Model], ...]]
 
     @abstractmethod
@@ -80,7 +78,7 @@ class Importer(ABC):
         chosen: Mapping[str, str],
     ) -> dict[str, str]:
         """Column -> field, as the import will take it."""
-        return fields_of(cls.kind).resolve(columns, chosen)
+        return cls.fields.resolve(columns, chosen)
 
 
 # Dotted paths, so that apps can register before models are loaded.
@@ -88,7 +86,6 @@ _importers = {
     "samples": "annotate.files.import_samples.SampleImporter",
     "labels": "annotate.files.import_labels.LabelImporter",
 }
-
 
 # Functions (sample ids) -> those with something on their claims, which must not be renamed any more.
 claim_users = ["annotate.files.claim_naming.with_labels_or_tasks"]
@@ -152,11 +149,12 @@ def run(
 def _take_all(
     source: Source, importer_class: type[Importer], importing: Importing, progress: Progress | None
 ) -> dict[str, Any]:
-    _check_header(source, importer_class.kind, importing.mapping)
+    _check_header(source, importer_class.fields, importing.mapping)
     importer = importer_class(importing)
     count = 0
     try:
-        for rows in _chunks(source.reader.rows()):
+        read = source.reader.rows()
+        while rows := list(islice(read, CHUNK_ROWS)):
             count += len(rows)
             importer.take(rows)
             if progress:
@@ -169,14 +167,9 @@ def _take_all(
     return {"rows": count, **result}
 
 
-def _chunks(rows: Iterator[NumberedRow]) -> Iterator[list[NumberedRow]]:
-    while chunk := list(islice(rows, CHUNK_ROWS)):
-        yield chunk
-
-
-def _check_header(source: Source, kind: str, mapping: Mapping[str, str]) -> None:
+def _check_header(source: Source, fields: Fields, mapping: Mapping[str, str]) -> None:
     """Formats with a header can lack a column altogether: one error says it, not one per row."""
-    fields, columns = fields_of(kind), source.reader.columns()
+    columns = source.reader.columns()
     if columns is None:
         return
     for column in mapping:
@@ -222,14 +215,14 @@ def preview(*, kind: str, path: Path, file_name: str, mapping: Mapping[str, str]
     """The first rows as they are in the file, and what each column would become."""
     problems = Problems()
     importer_class = importer_for(kind)
-    shown = Preview([], [], {}, fields_of(kind).targets, [], "")
+    shown = Preview([], [], {}, importer_class.fields.targets, [], "")
     try:
         with open_source(path, file_name, problems, Limits.from_settings()) as source:
             shown.file_format = source.file_format
             shown.rows = [row for _, _, row in islice(source.reader.rows(), PREVIEW_ROWS)]
             shown.columns = source.reader.columns() or list(dict.fromkeys(key for row in shown.rows for key in row))
             shown.mapping = importer_class.preview_mapping(shown.columns, shown.rows, mapping)
-            _check_header(source, kind, mapping)
+            _check_header(source, importer_class.fields, mapping)
     except FileError as error:
         problems.add(error)
     shown.errors = problems.first

@@ -23,9 +23,7 @@ from annotate.core.background import hand_over
 from annotate.core.errors import Conflict, Invalid, TooLarge
 from annotate.core.trail import note
 from annotate.files import import_engine as engine
-from annotate.files.fields import fields_of
-from annotate.files.pipeline import check_version
-from annotate.files.problems import MIB, FileError, Limits, Problems, plain
+from annotate.files.problems import MIB, VERSION_MARK, FileError, Limits, Problems, plain
 from annotate.models import ImportJob, Project, User
 from annotate.models.transfer import ImportKind, ImportStatus
 
@@ -38,6 +36,7 @@ _FOLDER = "imports"
 MANY_ROWS = 1_000
 _KEPT_DAYS = 7
 _PROGRESS_SECONDS = 3600
+_MAX_VERSION_CHARACTERS = 100
 
 
 def create_job(
@@ -86,7 +85,7 @@ def check_mapping(kind: str, mapping: Mapping[str, str] | str | None) -> dict[st
             mapping = json.loads(mapping) if mapping.strip() else {}
         except (ValueError, RecursionError):
             raise Invalid("invalid_mapping", _('The mapping is JSON, such as {"q": "question"}.')) from None
-    return fields_of(kind).check_choice({} if mapping is None else mapping)
+    return engine.importer_for(kind).fields.check_choice({} if mapping is None else mapping)
 
 
 def import_file(*, project: Project, user: User | None, kind: str, path: Path, mapping: Mapping[str, str]) -> ImportJob:
@@ -144,19 +143,27 @@ def push_samples(*, project: Project, user: User | None, version: object, docume
 
     document: JSON, {"samples": […], …}, of which the importer reads the samples. Raises Invalid for the version.
     """
-    pipeline = check_version(version)
+    if (
+        not isinstance(version, str)
+        or not 0 < len(version) <= _MAX_VERSION_CHARACTERS
+        or not version.isprintable()
+        or version != version.strip()
+        or VERSION_MARK in version
+    ):
+        said = _("version: a text of 1 to %(most)s characters without @, and without blanks at its ends.")
+        raise Invalid("bad_version", said % {"most": _MAX_VERSION_CHARACTERS})
     with NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(document)
         file.flush()
         job = ImportJob.objects.create(
             project=project,
             kind=ImportKind.SAMPLES,
-            file_name=f"{pipeline}.json",
+            file_name=f"{version}.json",
             size=len(document),
             created_by=user,
             status=ImportStatus.WAITING,
         )
-        return run_job(job.pk, path=Path(file.name), pipeline=pipeline)
+        return run_job(job.pk, path=Path(file.name), pipeline=version)
 
 
 def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "") -> ImportJob:

@@ -51,6 +51,8 @@ _MAX_RATER_NAME = 200
 
 # rater, sample, unit, criterion
 _Key = tuple[int, int, str, int]
+# What is written: the row, its key, and its evidence as it stands in the contexts.
+_Checked = tuple["_Read", _Key, list[dict[str, Any]]]
 
 
 @dataclass(slots=True)
@@ -71,18 +73,8 @@ class _Read:
     evidence: Any
 
 
-@dataclass(slots=True)
-class _Ready:
-    number: int
-    line: int | None
-    key: _Key
-    value: Any
-    comment: str
-    evidence: list[dict[str, Any]]
-
-
 class LabelImporter(Importer):
-    kind = "labels"
+    fields = LABEL_FIELDS
     fills = (Label, LabelEvent)
 
     def __init__(self, importing: Importing) -> None:
@@ -120,17 +112,17 @@ class LabelImporter(Importer):
             (row.external_id, sample, row.number, row.line) for row, sample in found if row.kind == "claim"
         )
         texts = sample_texts(sample.pk for row, sample in found if row.unit_text is not None or row.evidence)
-        ready: list[_Ready] = []
+        ready: list[_Checked] = []
         for item, sample in found:
             known = texts.get(sample.pk, {})
             try:
                 ready.append(self._check(item, sample, known))
             except RowError as error:
-                self._importing.refuse_all(self._problems(item, sample, known) or [error], item.number, item.line)
+                self._importing.refuse(self._problems(item, sample, known) or [error], item.number, item.line)
         self._write(self._new(ready) if self._compare else ready)
 
     def finish(self) -> dict[str, Any]:
-        named = self._naming.finish(self._importing.refuse)
+        named = self._naming.finish(self._importing.problems.add)
         if self._importing.writing:
             self._events.pause()
             replace_claims(named)
@@ -205,13 +197,13 @@ class LabelImporter(Importer):
             try:
                 found.append((row, self._samples.get(row.external_id, "sample_id")))
             except RowError as error:
-                self._importing.refuse(error, row.number, row.line)
+                self._importing.problems.add(error, row.number, row.line)
         return found
 
-    def _check(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> _Ready:
+    def _check(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> _Checked:
         self._check_unit(row, sample, texts)
         evidence = _check_evidence(row, texts)
-        return _Ready(row.number, row.line, self._key(row, sample), row.value, row.comment, evidence)
+        return row, self._key(row, sample), evidence
 
     def _problems(self, row: _Read, sample: KnownSample, texts: dict[str, Any]) -> list[RowError]:
         """Everything for which `_check` refuses a row."""
@@ -241,47 +233,46 @@ class LabelImporter(Importer):
             )
         return key
 
-    def _new(self, rows: list[_Ready]) -> list[_Ready]:
+    def _new(self, rows: list[_Checked]) -> list[_Checked]:
         """Labels that are not there yet. The same one again is left alone, another value is an error."""
         known = {
             (rater, sample, unit, criterion): said
             for rater, sample, unit, criterion, *said in Label.objects.filter(
-                task=None, sample_id__in={row.key[1] for row in rows}, rater_id__in={row.key[0] for row in rows}
+                task=None, sample_id__in={key[1] for _, key, _ in rows}, rater_id__in={key[0] for _, key, _ in rows}
             ).values_list("rater_id", "sample_id", "unit", "criterion_id", "value", "comment", "evidence")
         }
         new = []
-        for row in rows:
-            present = known.get(row.key)
+        for row, key, evidence in rows:
+            present = known.get(key)
             if present is None:
-                new.append(row)
-            elif present == [row.value, row.comment, row.evidence]:
+                new.append((row, key, evidence))
+            elif present == [row.value, row.comment, evidence]:
                 self._unchanged += 1
             else:
                 conflict = RowError(
                     "conflict",
-                    f"This rater's label of {row.key[2]} is there already and says “{str(present[0])[:60]}”"
+                    f"This rater's label of {row.unit} is there already and says “{str(present[0])[:60]}”"
                     f"{'' if present[0] != row.value else ' with another comment or evidence'}. Imported labels never "
                     "change: give this one another rater name, or take it out of the file.",
                     field="value",
                     excerpt=row.value,
                 )
-                self._importing.refuse(conflict, row.number, row.line)
+                self._importing.problems.add(conflict, row.number, row.line)
         return new
 
-    def _write(self, rows: list[_Ready]) -> None:
+    def _write(self, rows: list[_Checked]) -> None:
         if not self._importing.writing or not rows:
             return
         labels, events = [], []
-        for label_id, row in zip(_reserve_label_ids(len(rows)), rows, strict=True):
-            rater, sample, unit, criterion = row.key
-            value, comment = json(row.value), text(row.comment)
-            evidence = json(row.evidence)
+        for label_id, (row, key, spans) in zip(_reserve_label_ids(len(rows)), rows, strict=True):
+            rater, sample, unit, criterion = key
+            value, comment, evidence = json(row.value), text(row.comment), json(spans)
             labels.append(
                 b"%d\t\\N\t%d\t%d\t%b\t%d\t%b\t%b\t%b\t1"
                 % (label_id, rater, sample, unit.encode(), criterion, value, comment, evidence)
             )
-            key = str(uuid.uuid4()).encode()
-            events.append(b"%d\t1\t%b\t%b\t%b\t%b\t%b" % (label_id, value, comment, evidence, self._actor, key))
+            idempotency = str(uuid.uuid4()).encode()
+            events.append(b"%d\t1\t%b\t%b\t%b\t%b\t%b" % (label_id, value, comment, evidence, self._actor, idempotency))
         self._labels.write(labels)
         self._labels.pause()
         self._events.write(events)

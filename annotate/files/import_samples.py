@@ -1,6 +1,10 @@
-"""Writes samples. New ones are copied in, the same again is left alone, another content under a known id is refused.
+"""Rows of a samples file, checked and turned into lines of COPY: one file row is one table row.
 
-Rows of a samples file, checked and turned into lines of COPY: one file row is one table row.
+New samples are copied in, the same again is left alone, and other content under a known id is refused.
+
+Samples that a run of a pipeline pushes come the same way. A pipeline answers the same questions in every version, under
+the same ids, and an id is there once in a project. So such a sample is named by both: `kb-001`, pushed as version `v7`,
+becomes `kb-001@v7`. A version has no `@` of its own: the last one always divides the two.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ import hashlib
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -18,13 +23,20 @@ from annotate.files.cells import structured
 from annotate.files.copy_into import NULL, CopyInto, json, text, text_array
 from annotate.files.fields import METADATA, SAMPLE_FIELDS, squeeze
 from annotate.files.import_engine import Importer, Importing
-from annotate.files.pipeline import id_in_version, require_version
-from annotate.files.problems import Attempts, RowError
+from annotate.files.problems import MAX_ID_CHARACTERS, VERSION_MARK, Attempts, RowError
 from annotate.files.streams import NumberedRow
 from annotate.models import Sample
 from annotate.models.sample import ClaimsSource
 from annotate.samples.claim_splitting import Claim, split_into_claims
 
+# Field that lists something -> what reads it, what writes it, and how it is written when there is nothing.
+_LISTS: dict[str, tuple[Callable[[Any, str], list[Any]], Callable[[list[Any]], bytes], bytes]] = {
+    "contexts": (values.contexts, json, b"[]"),
+    "key_facts": (values.texts, json, b"[]"),
+    "entities": (values.texts, json, b"[]"),
+    "retrieved_doc_ids": (values.texts, text_array, b"{}"),
+    "relevant_doc_ids": (values.texts, text_array, b"{}"),
+}
 # The order of the columns in a line.
 COLUMNS = (
     "project_id",
@@ -35,17 +47,13 @@ COLUMNS = (
     "answer",
     "answer_b",
     "reference",
-    "contexts",
-    "key_facts",
-    "entities",
-    "retrieved_doc_ids",
-    "relevant_doc_ids",
+    *_LISTS,
     "pipeline_version",
     "metadata",
     "claims",
 )
 # Fields whose CSV cell may hold JSON.
-_STRUCTURED = frozenset({"contexts", "claims", "key_facts", "entities", "retrieved_doc_ids", "relevant_doc_ids"})
+_STRUCTURED = frozenset({*_LISTS, "claims"})
 _METADATA_SPELLINGS = frozenset({"metadata", "meta"})
 _FROM_FILE, _SPLIT = ClaimsSource.FILE.value.encode(), ClaimsSource.SPLIT.value.encode()
 _MAX_PLANS = 1000
@@ -72,10 +80,19 @@ class SampleBuilder:
 
     def __init__(self, project_id: int, chosen: Mapping[str, str], *, typed: bool, pipeline: str = "") -> None:
         self._project = str(project_id).encode()
-        self._chosen = chosen
         self._typed = typed
         self._pipeline = pipeline
-        self._plans: dict[tuple[str, ...], _Plan] = {}
+
+        # Hostile files give every row other keys, so not all of them are kept.
+        @lru_cache(maxsize=_MAX_PLANS)
+        def plan(columns: tuple[str, ...]) -> _Plan:
+            mapping = SAMPLE_FIELDS.resolve(columns, chosen)
+            return _Plan(
+                column={field: column for column, field in mapping.items() if field in SAMPLE_FIELDS.spellings},
+                rest=tuple(column for column, field in mapping.items() if field == METADATA),
+            )
+
+        self._plan = plan
 
     def build(self, row: dict[str, Any]) -> BuiltSample:
         """Raises RowError."""
@@ -94,11 +111,7 @@ class SampleBuilder:
                 text(answer),
                 _optional(row, plan, "answer_b"),
                 NULL if reference is None else text(reference),
-                _contexts(row, plan),
-                _json_texts(row, plan, "key_facts"),
-                _json_texts(row, plan, "entities"),
-                _array(row, plan, "retrieved_doc_ids"),
-                _array(row, plan, "relevant_doc_ids"),
+                *[_list(row, plan, field) for field in _LISTS],
                 self._pipeline_version(row, plan),
                 text(orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode()) if metadata else b"{}",
             )
@@ -126,11 +139,8 @@ class SampleBuilder:
         if answer is not None:
             attempt(_claims, row, plan, metadata, answer)
         attempt(_optional, row, plan, "answer_b")
-        attempt(_contexts, row, plan)
-        for field in ("key_facts", "entities"):
-            attempt(_json_texts, row, plan, field)
-        for field in ("retrieved_doc_ids", "relevant_doc_ids"):
-            attempt(_array, row, plan, field)
+        for field in _LISTS:
+            attempt(_list, row, plan, field)
         attempt(self._pipeline_version, row, plan)
         return attempt(self._external_id, row, plan, b"") if "id" in plan.column else None
 
@@ -138,15 +148,30 @@ class SampleBuilder:
         """The id in the file; without such a column, one made from the content, the same at every import."""
         column = plan.column.get("id")
         own = f"sample-{content_hash.hex()}" if column is None else values.identifier(row[column], column)
-        return id_in_version(own, self._pipeline, column or "id") if self._pipeline else own
+        if not self._pipeline:
+            return own
+        named = f"{own}{VERSION_MARK}{self._pipeline}"
+        if len(named) > MAX_ID_CHARACTERS:
+            raise RowError(
+                "too_long",
+                f"With {VERSION_MARK} and the version, longer than {MAX_ID_CHARACTERS} characters.",
+                field=column or "id",
+                excerpt=own,
+            )
+        return named
 
     def _pipeline_version(self, row: dict[str, Any], plan: _Plan) -> bytes:
         value = _value(row, plan, "pipeline_version")
         if value is None:
             return text(self._pipeline)
         given = values.identifier(value, plan.column["pipeline_version"])
-        if self._pipeline:
-            require_version(given, self._pipeline, plan.column["pipeline_version"])
+        if self._pipeline and given != self._pipeline:
+            raise RowError(
+                "other_version",
+                f"This sample is pushed as version “{self._pipeline}”; send it with its own.",
+                field=plan.column["pipeline_version"],
+                excerpt=given,
+            )
         return text(given)
 
     @staticmethod
@@ -160,20 +185,6 @@ class SampleBuilder:
                 _add_metadata(metadata, column, several)
             value = several[0] if several else None
         return values.optional_text(value, column)
-
-    def _plan(self, columns: tuple[str, ...]) -> _Plan:
-        plan = self._plans.get(columns)
-        if plan is None:
-            mapping = SAMPLE_FIELDS.resolve(columns, self._chosen)
-            plan = _Plan(
-                column={field: column for column, field in mapping.items() if field in SAMPLE_FIELDS.spellings},
-                rest=tuple(column for column, field in mapping.items() if field == METADATA),
-            )
-            # Hostile files give every row other keys.
-            if len(self._plans) >= _MAX_PLANS:
-                self._plans.clear()
-            self._plans[columns] = plan
-        return plan
 
 
 def _value(row: dict[str, Any], plan: _Plan, field: str) -> Any:
@@ -240,11 +251,6 @@ def _words(row: dict[str, Any], plan: _Plan, field: str) -> str:
     return values.words(_value(row, plan, field), plan.column.get(field, field))
 
 
-def _contexts(row: dict[str, Any], plan: _Plan) -> bytes:
-    value = _value(row, plan, "contexts")
-    return b"[]" if value is None else json(values.contexts(value, plan.column["contexts"]))
-
-
 def _optional(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
     value = _value(row, plan, field)
     if value is None:
@@ -252,18 +258,14 @@ def _optional(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
     return text(values.optional_text(value, plan.column[field]) or "")
 
 
-def _json_texts(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
+def _list(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
     value = _value(row, plan, field)
-    return b"[]" if value is None else json(values.texts(value, plan.column[field]))
-
-
-def _array(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
-    value = _value(row, plan, field)
-    return b"{}" if value is None else text_array(values.texts(value, plan.column[field]))
+    read, write, empty = _LISTS[field]
+    return empty if value is None else write(read(value, plan.column[field]))
 
 
 class SampleImporter(Importer):
-    kind = "samples"
+    fields = SAMPLE_FIELDS
     fills = (Sample,)
 
     def __init__(self, importing: Importing) -> None:
@@ -287,7 +289,7 @@ class SampleImporter(Importer):
                 sample = build(row)
                 keep_id(sample.external_id, number)
             except RowError as error:
-                self._importing.refuse_all(self._problems(row, number) or [error], number, line)
+                self._importing.refuse(self._problems(row, number) or [error], number, line)
             else:
                 built.append((number, line, sample))
         self._write(self._new(built) if self._compare else [sample for _, _, sample in built])
@@ -327,7 +329,7 @@ class SampleImporter(Importer):
                     field="id",
                     excerpt=sample.external_id,
                 )
-                self._importing.refuse(conflict, number, line)
+                self._importing.problems.add(conflict, number, line)
         return new
 
     def _problems(self, row: dict[str, Any], number: int) -> list[RowError]:

@@ -1,12 +1,12 @@
-"""What rows of labels and scores refer to: samples by their id in the file, and the units that these have.
-
-Raters by the name a file gives them. A name that is a member's username means that member.
+"""What rows of labels and scores refer to: samples by their id in the file, the units that these have, and raters by
+the name that the file gives them. A name that is a member's username means that member.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import F, Func, IntegerField
@@ -104,21 +104,16 @@ class CellReader:
     """Finds the fields in rows; where they are is worked out once for rows that have the same columns."""
 
     def __init__(self, fields: Fields, mapping: Mapping[str, str]) -> None:
-        self._fields = fields
-        self._mapping = mapping
-        self._columns: dict[tuple[str, ...], dict[str, str]] = {}
+        # Hostile files give every row other keys, so not all of them are kept.
+        @lru_cache(maxsize=_MAX_LAYOUTS)
+        def column_of(names: tuple[str, ...]) -> dict[str, str]:
+            resolved = fields.resolve(names, mapping).items()
+            return {name: column for column, name in resolved if name != IGNORE}
+
+        self._column_of = column_of
 
     def read(self, row: Mapping[str, Any]) -> Cells:
-        names = tuple(row)
-        column = self._columns.get(names)
-        if column is None:
-            resolved = self._fields.resolve(names, self._mapping).items()
-            column = {name: column for column, name in resolved if name != IGNORE}
-            # Hostile files give every row other keys.
-            if len(self._columns) >= _MAX_LAYOUTS:
-                self._columns.clear()
-            self._columns[names] = column
-        return Cells(column, row)
+        return Cells(self._column_of(tuple(row)), row)
 
 
 @dataclass(slots=True)
@@ -134,7 +129,7 @@ class RefusedRow:
     def refuse(self, samples: SampleLookup, importing: Importing) -> None:
         if self.external_id is not None:
             self.attempt(samples.get, self.external_id, "sample_id")
-        importing.refuse_all(self.attempt.errors or [self.first], self.number, self.line)
+        importing.refuse(self.attempt.errors or [self.first], self.number, self.line)
 
 
 def read_unit(value: object, field: str) -> tuple[str, str, int | None]:

@@ -19,6 +19,8 @@ MAX_LINE_BYTES = 8 * MIB
 MAX_FIELD_BYTES = 1 * MIB
 MAX_DEPTH = 20
 MAX_ID_CHARACTERS = 500
+# Between the id of a sample and the version of the pipeline that pushed it.
+VERSION_MARK = "@"
 SHOWN_ERRORS = 100
 SHOWN_EXCERPT = 80
 

@@ -1,4 +1,4 @@
-"""The columns of a scores file; annotate.files.fields knows them from when the app is ready."""
+"""The columns of a scores file."""
 
 from __future__ import annotations
 

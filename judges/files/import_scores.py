@@ -86,7 +86,7 @@ class _Read:
 
 
 class ScoreImporter(Importer):
-    kind = "scores"
+    fields = SCORE_FIELDS
     fills = (Score,)
 
     def __init__(self, importing: Importing) -> None:
@@ -134,7 +134,7 @@ class ScoreImporter(Importer):
             try:
                 ready += [(item, self._key(item, self._samples.get(item.external_id, "sample_id"))) for item in items]
             except RowError as error:
-                self._importing.refuse(error, items[0].number, items[0].line)
+                self._importing.problems.add(error, items[0].number, items[0].line)
         self._write(self._new(ready))
 
     def finish(self) -> dict[str, Any]:
@@ -244,7 +244,7 @@ class ScoreImporter(Importer):
                     field="score",
                     excerpt=item.said[1] if item.said[2] is None else item.said[2],
                 )
-                self._importing.refuse(conflict, item.number, item.line)
+                self._importing.problems.add(conflict, item.number, item.line)
         return new
 
     def _write(self, rows: list[tuple[_Read, _Key]]) -> None:
