@@ -1,10 +1,12 @@
-"""What all our commands share: what is wrong with the arguments takes one line."""
+"""What all our commands share: wrong arguments and refusals take one line."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotate.core.errors import Refusal
 
 
 class OneLineParser(CommandParser):
@@ -15,10 +17,16 @@ class OneLineParser(CommandParser):
 
 
 class OneLineCommand(BaseCommand):
-    """Wrong arguments: one line on stderr instead of the usage, and exit code 2."""
+    """Wrong arguments: one line on stderr, without the usage, and exit code 2. A refusal: its message, exit code 1."""
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         # Django names its parser's class itself; ours differs in one method only.
         parser.__class__ = OneLineParser
         return parser
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.core.errors import Refusal
 from annotate.files.import_jobs import import_file
 from annotate.files.problems import Problem
 from annotate.management.base import OneLineCommand
@@ -32,15 +31,12 @@ class ImportCommand(OneLineCommand):
         )
 
     def handle(self, *args: Any, slug: str, file: Path, **options: Any) -> None:
-        try:
-            project = project_named(slug)
-            if file.is_dir():
-                raise CommandError(f"{file} is a folder; name one file.")
-            if not file.is_file():
-                raise CommandError(f"There is no file {file}.")
-            job = import_file(project=project, user=None, kind=self.kind, path=file, mapping=_mapping(options["map"]))
-        except Refusal as error:
-            raise CommandError(error.message) from None
+        project = project_named(slug)
+        if file.is_dir():
+            raise CommandError(f"{file} is a folder; name one file.")
+        if not file.is_file():
+            raise CommandError(f"There is no file {file}.")
+        job = import_file(project=project, user=None, kind=self.kind, path=file, mapping=_mapping(options["map"]))
         if job.status != ImportStatus.DONE:
             for problem in job.errors:
                 self.stderr.write(_as_line(problem))

@@ -10,7 +10,6 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.models import User
 from annotate.models.project import Role
@@ -34,16 +33,13 @@ class Command(OneLineCommand):
         if staff and not create:
             raise CommandError("--staff goes with --create; it makes no difference to an account that exists.")
         password = None
-        try:
-            with transaction.atomic():
-                project = project_named(slug)
-                if create:
-                    user, password = _created(username, is_staff=staff)
-                else:
-                    user = _existing(username)
-                set_member(project=project, user=user, role=role)
-        except Refusal as error:
-            raise CommandError(error.message) from error
+        with transaction.atomic():
+            project = project_named(slug)
+            if create:
+                user, password = _created(username, is_staff=staff)
+            else:
+                user = _existing(username)
+            set_member(project=project, user=user, role=role)
         self.stdout.write(f"{user.username} is {role} of {project.slug}.")
         if password is not None:
             self.stdout.write(f"Password, shown only now: {password}")

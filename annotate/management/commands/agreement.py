@@ -6,9 +6,6 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotate.core.errors import Refusal
 from annotate.core.text_tables import figure, in_words, interval, text_table
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import criterion_named, project_named
@@ -24,11 +21,7 @@ class Command(OneLineCommand):
         parser.add_argument("--format", choices=["json", "table"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            criterion = criterion_named(project_named(options["slug"]), options["criterion"])
-        except Refusal as error:
-            raise CommandError(error.message) from error
-        found = agreement(criterion)
+        found = agreement(criterion_named(project_named(options["slug"]), options["criterion"]))
         if options["format"] == "json":
             self.stdout.write(json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False))
         else:

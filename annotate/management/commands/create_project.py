@@ -8,7 +8,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.core.errors import Refusal
 from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_document
 from annotate.management.base import OneLineCommand
@@ -38,10 +37,7 @@ class Command(OneLineCommand):
             admin = User.objects.filter(username=options["admin"], is_active=True).first()
             if admin is None:
                 raise CommandError(f"There is no active account “{options['admin']}”.")
-        try:
-            project = create_project(slug=options["slug"], spec=spec, created_by=admin)
-        except Refusal as error:
-            raise CommandError(error.message) from error
+        project = create_project(slug=options["slug"], spec=spec, created_by=admin)
         self.stdout.write(f"Created project {project.slug} with {project.criteria.count()} criteria.")
         if admin is None:
             self.stdout.write(

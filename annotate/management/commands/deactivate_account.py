@@ -7,7 +7,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.members.write import deactivate_account
 from annotate.models import User
@@ -26,10 +25,7 @@ class Command(OneLineCommand):
         user = User.objects.filter(username=username).first()
         if user is None:
             raise CommandError(f"There is no account “{username}”.")
-        try:
-            moved = deactivate_account(user=user)
-        except Refusal as error:
-            raise CommandError(error.message) from error
+        moved = deactivate_account(user=user)
         self.stdout.write(f"{username} is deactivated.")
         for slug, tasks in moved.items():
             self.stdout.write(f"{slug}: membership ended, {tasks} open tasks handed on.")

@@ -6,9 +6,6 @@ from argparse import ArgumentParser
 from collections import Counter
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotate.core.errors import Refusal
 from annotate.labels.consensus import settle_imported
 from annotate.management.base import OneLineCommand
 from annotate.models import Verdict
@@ -31,12 +28,9 @@ class Command(OneLineCommand):
         )
 
     def handle(self, *args: Any, slug: str, criterion: str, needed: int, **options: Any) -> None:
-        try:
-            project = project_named(slug)
-            asked = criterion_named(project, criterion)
-            written = settle_imported(project=project, criterion=asked, needed=needed)
-        except Refusal as error:
-            raise CommandError(error.message) from error
+        project = project_named(slug)
+        asked = criterion_named(project, criterion)
+        written = settle_imported(project=project, criterion=asked, needed=needed)
         states = Counter(Verdict.objects.filter(criterion=asked).values_list("state", flat=True))
         reopened = states[VerdictState.REOPENED]
         self.stdout.write(
