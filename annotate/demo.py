@@ -26,7 +26,7 @@ DEMO_LOGINS = [
     (Role.REVIEWER, "remy", "remy-demo"),
     (Role.ANNOTATOR, "ana", "ana-demo"),
 ]
-# Ana's colleagues; they have no password, so nobody can log in as them.
+# Ana's colleagues; they have no password, so no login is possible as them.
 _COLLEAGUES = ["ben", "chen"]
 _SEED = 7
 
@@ -35,7 +35,8 @@ def create_demo_project() -> Project:
     """The project with its criteria and people. The caller imports the samples next."""
     spec = json.loads((DEMO_FOLDER / "project.json").read_text(encoding="utf-8"))
     project = create_project(slug=DEMO_SLUG, spec=spec)
-    for role, username, password in DEMO_LOGINS:
+    colleagues = [(Role.ANNOTATOR, username, None) for username in _COLLEAGUES]
+    for role, username, password in [*DEMO_LOGINS, *colleagues]:
         user, created = User.objects.get_or_create(
             username=username, defaults={"display_name": username.capitalize(), "is_staff": role == Role.ADMIN}
         )
@@ -43,12 +44,6 @@ def create_demo_project() -> Project:
             user.set_password(password)
             user.save(update_fields=["password"])
         set_member(project=project, user=user, role=role)
-    for username in _COLLEAGUES:
-        user, created = User.objects.get_or_create(username=username, defaults={"display_name": username.capitalize()})
-        if created:
-            user.set_unusable_password()
-            user.save(update_fields=["password"])
-        set_member(project=project, user=user, role=Role.ANNOTATOR)
     return project
 
 

@@ -1,7 +1,7 @@
 """Who still has a sample to label doesn't see what others said about it, whatever their role. That rule's one home.
 
 What reads what people or judges said takes the `reader` and applies the rule itself, so that no caller can forget it.
-Where nobody in particular reads, the caller says so, by a name that whoever reviews the code sees.
+Where the reader is no particular user, the caller says so, by a name that shows in a code review.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 Row = TypeVar("Row", bound=Model)
 
 
-class NobodyInParticular(Enum):
-    """Readers that have nothing to label, so that nothing is held back from them."""
+class GeneralReader(Enum):
+    """Readers that are no particular user: they have nothing to label, so nothing is held back from them."""
 
-    # Rules, the worker, the command line, and figures over many units: what is read is shown to nobody as it is.
+    # Rules, the worker, the command line, and figures over many units: what is read is not shown as it is.
     SYSTEM = "system"
     # What all who may open it see alike, and what leaves as a file: a frozen report, a release.
     EVERYONE = "everyone"
 
 
-SYSTEM, EVERYONE = NobodyInParticular.SYSTEM, NobodyInParticular.EVERYONE
-Reader = User | NobodyInParticular
+SYSTEM, EVERYONE = GeneralReader.SYSTEM, GeneralReader.EVERYONE
+Reader = User | GeneralReader
 
 # Of a sample's id and a user: the rule for statements by hand. `{sample}` names the column.
 STILL_TO_LABEL = """
@@ -48,7 +48,7 @@ STILL_TO_LABEL = """
 def parameters(reader: Reader) -> dict[str, Any]:
     """Those of STILL_TO_LABEL."""
     return {
-        "user": None if isinstance(reader, NobodyInParticular) else reader.pk,
+        "user": None if isinstance(reader, GeneralReader) else reader.pk,
         "open": [status.value for status in OPEN_TASK_STATUSES],
         "running": [status.value for status in RUNNING_BATCH_STATUSES],
     }
@@ -56,12 +56,12 @@ def parameters(reader: Reader) -> dict[str, Any]:
 
 def still_to_label(reader: Reader, sample: Sample) -> bool:
     """Whether the reader has the sample in hand, or could take it from a queue."""
-    return not isinstance(reader, NobodyInParticular) and _tasks_ahead(reader).filter(sample=sample).exists()
+    return not isinstance(reader, GeneralReader) and _tasks_ahead(reader).filter(sample=sample).exists()
 
 
 def samples_still_to_label(reader: Reader, sample_ids: Collection[int]) -> set[int]:
     """Those of the samples that `still_to_label` is true of. One query."""
-    if not sample_ids or isinstance(reader, NobodyInParticular):
+    if not sample_ids or isinstance(reader, GeneralReader):
         return set()
     rule = STILL_TO_LABEL.format(sample="s.id")
     with connection.cursor() as cursor:
@@ -80,7 +80,7 @@ def require_unblind(reader: Reader, sample: Sample) -> None:
 
 def without_held_back(rows: QuerySet[Row], *, reader: Reader) -> QuerySet[Row]:
     """Rows about samples (`sample`), without those about samples that the reader still has to label."""
-    if isinstance(reader, NobodyInParticular):
+    if isinstance(reader, GeneralReader):
         return rows
     return rows.exclude(sample__in=_tasks_ahead(reader).values("sample"))
 

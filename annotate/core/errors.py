@@ -42,6 +42,6 @@ class TooLarge(Refusal):
 
 
 class Stale(Refusal):
-    """Somebody changed it in between; `details` carries both versions."""
+    """It was changed in between; `details` carries both versions."""
 
     status = 412

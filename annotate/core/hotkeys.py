@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# Action -> its keys, before anybody chose another. Keys that are no characters (arrows, Enter, PgUp) always work and
+# Action -> its keys, unless a user chose another. Keys that are no characters (arrows, Enter, PgUp) always work and
 # are bound in the browser.
 DEFAULT_HOTKEYS: dict[str, tuple[str, ...]] = {
     "next_unit": ("n", "j"),
@@ -64,8 +64,8 @@ OPTION_KEYS = frozenset("0123456789-")
 
 
 def keys_on(page: str, chosen: Mapping[str, str]) -> dict[str, list[str]]:
-    """Action -> the keys that do it on this page. A key that somebody chose for one action is no other's: it may have
-    been free when they chose it."""
+    """Action -> the keys that do it on this page. A key that the user chose for one action is no other's: it may
+    have been free when they chose it."""
     taken = {chosen[action]: action for action in PAGE_ACTIONS[page] if action in chosen}
     return {
         action: [chosen[action]] if action in chosen else [key for key in DEFAULT_HOTKEYS[action] if key not in taken]

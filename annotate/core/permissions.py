@@ -28,9 +28,9 @@ ROLES_FOR: dict[str, frozenset[str]] = {
     "batches.read": _STAFF,
     "batches.change": _ADMIN,
     "tasks.return": _STAFF,
-    "gold.read": _ADMIN,  # known answers: whoever is measured by them must not see them
+    "gold.read": _ADMIN,  # known answers: who is measured by them must not see them
     "gold.change": _ADMIN,
-    "work.label": _ALL,  # one's own tasks only: services.labelling
+    "work.label": _ALL,  # one's own tasks only: annotate.tasks.labelling
     "flags.raise": _ALL,  # about the sample of one's own task
     "flags.read": _STAFF,
     "flags.resolve": _ADMIN,
@@ -53,7 +53,7 @@ ROLES_FOR: dict[str, frozenset[str]] = {
 
 
 class MembershipEnded(PermissionDenied):
-    """Somebody who was a member: they know the project, and are told that it is over, unlike a stranger."""
+    """For former members: they know the project, and are told that it is over, unlike a stranger."""
 
     code = "not_a_member"
 

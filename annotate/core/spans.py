@@ -1,8 +1,9 @@
-"""Evidence spans: offsets in Unicode code points, kept with their quote, by which they are found again when the text
-around them has changed. Mirrored by frontend/base/static/base/spans.js on tests/fixtures/spans.json.
+"""Places in texts, in Unicode code points: spans of evidence in a context, and citations in an answer.
 
-Citations in an answer: `[1]`, `[2, 3]`, `[1-3]`, also in full-width brackets, name contexts by rank, from 1.
-The one definition; mirrored by frontend/label/static/label/citations.js on tests/fixtures/citations.json.
+A span is kept with its quote, by which it is found again when the text around it has changed; mirrored by
+frontend/base/static/base/spans.js on tests/fixtures/spans.json. A citation, `[1]`, `[2, 3]` or `[1-3]`, also in
+full-width brackets, names contexts by rank, from 1; mirrored by frontend/label/static/label/citations.js on
+tests/fixtures/citations.json.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Units are addresses within a sample: `answer`, `sample`, `claim:3`, `context:2`, `fact:0`, `entity:1`.
 
-The one home of the rule which units a sample has (docs/decisions/0001-units-are-addresses.md); annotate/core/units.py
-says the same in SQL. A claim that was dropped keeps its index and is no unit.
-
-Which units a sample has, in SQL: annotate/core/units.py for queries. A claim that was dropped is no unit.
+The one home of the rule which units a sample has (docs/decisions/0001-units-are-addresses.md), in Python and, at the
+end, in SQL. A claim that was dropped keeps its index and is no unit.
 """
 
 from __future__ import annotations
@@ -114,8 +112,8 @@ def unit_number(sample: Sample, unit: str) -> int:
 
 
 def unit_title(unit: str, number: int | None = None) -> str:
-    """What people call the unit: `Claim 2`. number: its `unit_number`; when it isn't known, of claims that nobody has
-    edited, it follows from the index."""
+    """What people call the unit: `Claim 2`. number: its `unit_number`; when it isn't known, it follows from the index,
+    which is right for claims that were never edited."""
     kind, index = parse_unit(unit)
     if kind == "answer":
         return _("Answer")
@@ -144,20 +142,17 @@ def unit_sort_key(unit: str) -> tuple[int, int]:
 _THERE = "jsonb_array_elements({claims}) WITH ORDINALITY AS c (e, n) WHERE c.e -> 'dropped' IS DISTINCT FROM 'true'"
 
 
-def indices_sql(kind: str, sample: str = "s") -> str:
-    """An array of the indices of the units of a kind that samples list; `sample`: the table's name in the query."""
-    listed = f"{sample}.{LISTED_KINDS[kind]}"
+def indices_sql(kind: str) -> str:
+    """An array of the indices of the units of a kind that samples list, in a query that calls the samples `s`."""
+    listed = f"s.{LISTED_KINDS[kind]}"
     if kind == "claim":
         return f"ARRAY(SELECT (c.n - 1)::int FROM {_THERE.format(claims=listed)} ORDER BY c.n)"
     return f"ARRAY(SELECT generate_series(0, jsonb_array_length({listed}) - 1))"
 
 
-def count_sql(kind: str, sample: str = "s") -> str:
-    """How many units of a kind that samples list there are."""
-    return _count(kind, f"{sample}.{LISTED_KINDS[kind]}")
-
-
-def _count(kind: str, listed: str) -> str:
+def count_sql(kind: str, listed: str | None = None) -> str:
+    """How many units of a kind that samples list there are. listed: the column; else that of the samples `s`."""
+    listed = listed or f"s.{LISTED_KINDS[kind]}"
     if kind == "claim":
         return f"(SELECT count(*)::int FROM {_THERE.format(claims=listed)})"
     return f"jsonb_array_length({listed})"
@@ -169,4 +164,4 @@ class UnitCount(Func):
     output_field = IntegerField()
 
     def __init__(self, kind: str) -> None:
-        super().__init__(F(LISTED_KINDS[kind]), template=_count(kind, "%(expressions)s"))
+        super().__init__(F(LISTED_KINDS[kind]), template=count_sql(kind, "%(expressions)s"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 class BatchStatus(models.TextChoices):
     DRAFT = "draft", _("Draft")
     OPEN = "open", _("Open")
-    # Nobody labels for now; everything stays where it is.
+    # No one labels for now; everything stays where it is.
     PAUSED = "paused", _("Paused")
     ADJUDICATING = "adjudicating", _("Adjudicating")
     CLOSED = "closed", _("Closed")
@@ -29,7 +28,7 @@ RUNNING_BATCH_STATUSES = (BatchStatus.OPEN, BatchStatus.PAUSED)
 class Strategy(models.TextChoices):
     # Every task has its person from the start; loads are equal.
     BALANCED = "balanced", _("Balanced")
-    # Tasks wait for whoever asks for one; a task that is taken and left comes back when its lease has run out.
+    # Tasks wait for annotators to ask for one; a task that is taken and left comes back when its lease has run out.
     PULL = "pull", _("Pull queue")
 
 
@@ -83,10 +82,8 @@ class Batch(models.Model):
     due_date = models.DateField(null=True, blank=True)
     samples = models.ManyToManyField("annotate.Sample", through="BatchSample", related_name="batches")
     criteria = models.ManyToManyField("annotate.Criterion", through="BatchCriterion", related_name="batches")
-    annotators = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="batches")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    annotators = models.ManyToManyField("annotate.User", related_name="batches")
+    created_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -186,12 +183,12 @@ class TaskStatus(models.TextChoices):
     SUBMITTED = "submitted", _("Submitted")
     RETURNED = "returned", _("Returned")
     SKIPPED = "skipped", _("Skipped")
-    # Taken from its annotator and given to somebody else. What was said in it stays stored, and counts for nothing.
+    # Taken from its annotator and given to another. Its labels stay stored, and count for nothing.
     RELEASED = "released", _("Handed on")
 
 
 class Purpose(models.TextChoices):
-    """Why somebody meets a sample. The annotator never learns it before submitting."""
+    """Why an annotator gets a sample. They never learn it before submitting."""
 
     LABEL = "label", _("Label")
     # The answers are known: it measures the annotator.
@@ -201,23 +198,24 @@ class Purpose(models.TextChoices):
 
 
 OPEN_TASK_STATUSES = (TaskStatus.PENDING, TaskStatus.IN_PROGRESS, TaskStatus.RETURNED)
+_IS_OPEN = Q(status__in=[status.value for status in OPEN_TASK_STATUSES])
 # For statements by hand that use the indexes below: PostgreSQL takes one only where its condition is written out.
 OPEN_TASK_STATUSES_SQL = "({})".format(", ".join(f"'{status.value}'" for status in OPEN_TASK_STATUSES))
 
 
 class Task(models.Model):
-    # The indexes below begin with batch and annotator, and serve wherever a foreign key's own would; by who returned it
-    # nobody looks for a task. Each step of a task writes all of its indexes anew.
+    # The indexes below begin with batch and annotator, and serve wherever a foreign key's own would; no query looks
+    # for a task by who returned it. Each step of a task writes all of its indexes anew.
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="tasks", db_index=False)
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="tasks")
-    # None: waits in the pull queue for whoever asks for a task.
+    # None: waits in the pull queue until an annotator asks for a task.
     annotator = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="tasks", null=True, blank=True, db_index=False
+        "annotate.User", on_delete=models.PROTECT, related_name="tasks", null=True, blank=True, db_index=False
     )
     purpose = models.CharField(max_length=6, choices=Purpose, default=Purpose.LABEL, db_default=Purpose.LABEL.value)
     # As BatchSample.tag; here because the queue is searched by it.
     tag = models.TextField(blank=True, default="", db_default="")
-    # Of a task taken from the pull queue: from then on somebody else may have it.
+    # Of a task taken from the pull queue: from then on another annotator may have it.
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     position = models.PositiveIntegerField()
     status = models.CharField(max_length=12, choices=TaskStatus, default=TaskStatus.PENDING)
@@ -225,7 +223,7 @@ class Task(models.Model):
     # What the reviewer asks for; stays until the next submission.
     return_message = models.TextField(blank=True, default="", db_default="")
     returned_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
+        "annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
     )
     active_seconds = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -253,19 +251,19 @@ class Task(models.Model):
             ),
         ]
         indexes = [
-            # Reader: "my next task" (selectors.tasks.next_task); holds open tasks only, so it stays small.
+            # Reader: "my next task" (annotate.tasks.read.next_task); holds open tasks only, so it stays small.
             models.Index(
                 fields=["annotator", "batch", "position"],
-                condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]),
+                condition=_IS_OPEN,
                 name="task_open_by_annotator",
             ),
             # Reader: "my next task" too: what a reviewer sent back comes first.
             models.Index(
                 fields=["annotator", "batch", "position"],
-                condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]) & ~Q(return_message=""),
+                condition=_IS_OPEN & ~Q(return_message=""),
                 name="task_returned_by_annotator",
             ),
-            # Reader: how far somebody has come in a pull queue (services.queue): the last position of each tag.
+            # Reader: how far an annotator has come in a pull queue: the last position of each tag.
             models.Index(
                 fields=["annotator", "batch", "tag", "position"],
                 condition=Q(annotator__isnull=False),
@@ -273,7 +271,7 @@ class Task(models.Model):
             ),
             # Reader: the end of the queue, where freed tasks go.
             models.Index(fields=["batch", "position"], name="task_by_batch"),
-            # Reader: the pull queue (services.queue): the first free task of a tag, and those whose lease has run out.
+            # Reader: the pull queue (annotate.tasks.task_queue): the first free task of a tag, and lapsed leases.
             models.Index(
                 fields=["batch", "tag", "position"],
                 condition=Q(annotator__isnull=True, status="pending"),
@@ -284,10 +282,10 @@ class Task(models.Model):
                 condition=Q(lease_expires_at__isnull=False, status__in=[s.value for s in OPEN_TASK_STATUSES]),
                 name="task_leased_by_batch",
             ),
-            # Reader: the reviewer's queue, which leaves out what was sent back (selectors.adjudication).
+            # Reader: the reviewer's queue, which leaves out what was sent back (annotate.verdicts.read).
             models.Index(
                 fields=["sample"],
-                condition=Q(status__in=[s.value for s in OPEN_TASK_STATUSES]) & ~Q(return_message=""),
+                condition=_IS_OPEN & ~Q(return_message=""),
                 name="task_sent_back",
             ),
         ]

@@ -2,7 +2,6 @@
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -16,7 +15,7 @@ class Label(models.Model):
 
     cant_tell: why no value can be given; "" when one can, or when nothing was decided yet. Answers the question without
     being a vote.
-    active_ms: how long the rater was at work on it, while the page was in use; None when nobody measured.
+    active_ms: how long the rater was at work on it, while the page was in use; None when it was not measured.
 
     evidence: [{"context": int, "start": int, "end": int, "quote": str}], offsets in Unicode code points.
     """
@@ -70,11 +69,9 @@ class LabelEvent(models.Model):
     cant_tell = models.TextField(blank=True, db_default="")
     comment = models.TextField(blank=True)
     evidence = models.JSONField(default=list)
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
-    )
-    # Of a label carried over to a new version of its criterion: the label that it repeats. Nobody looks for it this way
-    # round, so it costs the labelling loop no index.
+    actor = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
+    # Of a label carried over to a new version of its criterion: the label that it repeats. No query looks for it this
+    # way round, so it costs the labelling loop no index.
     carried_from = models.ForeignKey(
         Label, on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
     )
@@ -86,7 +83,7 @@ class LabelEvent(models.Model):
             models.UniqueConstraint(fields=["label", "revision"], name="label_event_revision_once"),
         ]
         indexes = [
-            # Reader: the trail, newest first (selectors.audit).
+            # Reader: the trail, newest first (annotate.projects.trail_read).
             models.Index(fields=["-created_at", "-id"], name="label_event_by_time"),
         ]
 
@@ -131,7 +128,7 @@ class Verdict(models.Model):
     unit = models.CharField(max_length=20)
     criterion = models.ForeignKey("annotate.Criterion", on_delete=models.PROTECT, related_name="verdicts")
     # The batch that last brought votes, and whose rule and overlap they were held against; None: none did. Which
-    # verdicts are a batch's is another question (selectors.of_batch).
+    # verdicts are a batch's is another question (annotate.labels.read.of_batch).
     batch = models.ForeignKey("annotate.Batch", on_delete=models.PROTECT, related_name="verdicts", null=True)
     state = models.CharField(max_length=10, choices=VerdictState)
     value = models.JSONField(null=True, blank=True)
@@ -142,12 +139,10 @@ class Verdict(models.Model):
     reason = models.TextField(blank=True)
     decided_votes = models.JSONField(null=True, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
-    )
+    decided_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
     approved_at = models.DateTimeField(null=True, blank=True)
     approved_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
+        "annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True, db_index=False
     )
     revision = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
@@ -179,7 +174,7 @@ class Verdict(models.Model):
             ),
         ]
         indexes = [
-            # Reader: the reviewer's queue (selectors.adjudication), which orders by all that ever needed a person and
+            # Reader: the reviewer's queue (annotate.verdicts.read), which orders by all that ever needed a person and
             # touches no row that it doesn't show.
             models.Index(
                 fields=["criterion", "sample"],
@@ -206,15 +201,13 @@ class VerdictEvent(models.Model):
     confidence = models.FloatField(null=True, blank=True)
     reason = models.TextField(blank=True)
     # None: by rule. With a method that is a rule's: the reviewer who approved it.
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
-    )
+    actor = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
 
     class Meta:
         indexes = [
             models.Index(fields=["verdict", "revision"], name="verdict_event_by_verdict"),
-            # Reader: the trail, newest first (selectors.audit).
+            # Reader: the trail, newest first (annotate.projects.trail_read).
             models.Index(fields=["-created_at", "-id"], name="verdict_event_by_time"),
         ]
 
@@ -223,10 +216,10 @@ class VerdictEvent(models.Model):
 
 
 class LessonRead(models.Model):
-    """Somebody has seen what a reviewer decided otherwise than they had said."""
+    """An annotator has seen that a reviewer decided otherwise than they had."""
 
     verdict = models.ForeignKey(Verdict, on_delete=models.CASCADE, related_name="+")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey("annotate.User", on_delete=models.CASCADE, related_name="+")
     # Of the verdict, as it was seen: a new decision is a new lesson.
     revision = models.PositiveIntegerField()
 
@@ -246,9 +239,7 @@ class GoldAnswer(models.Model):
     value = models.JSONField()
     # Shown to the annotator with the answer, where the batch gives feedback.
     reason = models.TextField(blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
-    )
+    created_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

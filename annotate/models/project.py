@@ -1,9 +1,7 @@
-"""A project, what it asks (criteria with their scale and options), and who takes part: accounts, roles, raters.
-
-What people report about samples, and who did what when.
+"""A project: what it asks (criteria with their scale and options), who takes part (accounts, roles, raters), what they
+report about samples, and who did what when.
 """
 
-from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -17,7 +15,7 @@ class Project(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=200)
     guidelines = models.TextField(blank=True)
-    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="annotate.Membership", related_name="projects")
+    members = models.ManyToManyField("annotate.User", through="annotate.Membership", related_name="projects")
     # Seed of everything drawn by chance in the project (the dev/test division), so that figures can be made again.
     seed = models.BigIntegerField(default=20260901)
     # Reviewers see who said what; otherwise people are lettered, so that a name doesn't decide.
@@ -27,9 +25,7 @@ class Project(models.Model):
     # Annotators see what reviewers decided otherwise, and why, once labelling has ended.
     teach = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    created_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
 
     class Meta:
         ordering = ["name"]
@@ -59,7 +55,7 @@ class Criterion(models.Model):
 
     `options`: list of {"value", "label", "hotkey"?, "help"?} in scale order (worst to best for ordinal scales).
     `passes`: the values that count as *pass*; empty when the criterion has no pass/fail reading.
-    Rows are immutable once labels rest on them: services.criteria makes the next version.
+    Rows are immutable once labels rest on them: annotate.projects.criteria makes the next version.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="criteria")
@@ -84,10 +80,10 @@ class Criterion(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "key", "version"], name="criterion_version_once"),
             models.UniqueConstraint(
-                fields=["project", "key"], condition=models.Q(is_current=True), name="criterion_one_current_version"
+                fields=["project", "key"], condition=Q(is_current=True), name="criterion_one_current_version"
             ),
-            models.CheckConstraint(condition=models.Q(unit__in=UnitKind.values), name="criterion_unit_known"),
-            models.CheckConstraint(condition=models.Q(scale__in=Scale.values), name="criterion_scale_known"),
+            models.CheckConstraint(condition=Q(unit__in=UnitKind.values), name="criterion_unit_known"),
+            models.CheckConstraint(condition=Q(scale__in=Scale.values), name="criterion_scale_known"),
         ]
 
     def __str__(self) -> str:
@@ -105,7 +101,7 @@ class User(AbstractUser):
     display_name = models.CharField(max_length=150, blank=True)
     # "": whatever the browser asks for.
     language = models.CharField(max_length=10, blank=True, db_default="")
-    # How this person likes to work (services.preferences knows the keys): hotkeys, layout of the workspace.
+    # How this person likes to work (annotate.projects.accounts knows the keys): hotkeys, layout of the workspace.
     preferences = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
 
     class Meta(AbstractUser.Meta):
@@ -140,7 +136,7 @@ class Membership(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "user"], name="membership_once_per_project"),
-            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role_known"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="membership_role_known"),
         ]
 
     def __str__(self) -> str:
@@ -148,7 +144,7 @@ class Membership(models.Model):
 
 
 class Invite(models.Model):
-    """A link that makes whoever opens it a member. Only a digest of its token is kept."""
+    """A link that makes the person who opens it a member. Only a digest of its token is kept."""
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="invites")
     role = models.CharField(max_length=10, choices=Role)
@@ -165,9 +161,9 @@ class Invite(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="invite_role_known"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="invite_role_known"),
             models.CheckConstraint(
-                condition=models.Q(uses__lte=models.F("max_uses"), max_uses__gte=1), name="invite_not_overused"
+                condition=Q(uses__lte=models.F("max_uses"), max_uses__gte=1), name="invite_not_overused"
             ),
         ]
 
@@ -200,12 +196,10 @@ class Flag(models.Model):
     # Where it was raised; None: on the sample's own page.
     task = models.ForeignKey("annotate.Task", on_delete=models.SET_NULL, related_name="flags", null=True, blank=True)
     reason = models.TextField()
-    raised_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    raised_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     resolution = models.TextField(blank=True)
-    resolved_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
-    )
+    resolved_by = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
     resolved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -236,9 +230,7 @@ class AuditEntry(models.Model):
     project = models.ForeignKey(
         "annotate.Project", on_delete=models.PROTECT, related_name="audit_entries", null=True, blank=True
     )
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True, blank=True
-    )
+    actor = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+", null=True, blank=True)
     action = models.CharField(max_length=60)
     subject = models.TextField()
     details = models.JSONField(default=dict)
@@ -246,7 +238,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         indexes = [
-            # Reader: the trail, newest first (selectors.audit).
+            # Reader: the trail, newest first (annotate.projects.trail_read).
             models.Index(fields=["project", "-created_at", "-id"], name="audit_by_project_and_time"),
         ]
 

@@ -1,6 +1,5 @@
 """A RAG interaction as it was imported. Its units have no rows of their own: see docs/decisions/0001."""
 
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
@@ -66,7 +65,7 @@ class ClaimEdit(models.Model):
     # What was done, with its arguments: {"op": "split", "claim": 2, "at": 17}.
     change = models.JSONField()
     claims = models.JSONField()
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    actor = models.ForeignKey("annotate.User", on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True, db_default=Now())
 
     class Meta:

@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Collate, TruncDate
 
-from annotate.core.blindness import STILL_TO_LABEL, NobodyInParticular, Reader, parameters, without_held_back
+from annotate.core.blindness import STILL_TO_LABEL, GeneralReader, Reader, parameters, without_held_back
 from annotate.core.scales import Value
 from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater, seconds_per_choice
 from annotate.models import Criterion, Label, Verdict
@@ -77,7 +77,7 @@ def votes_of(criterion: Criterion, *, reader: Reader) -> list[tuple[int, str, st
     """The same labels as `rating_columns`, as sample's key, unit, rater and value, in that order: for whoever waits for
     the answer to a request, since it costs a tenth."""
     parse = _parser()
-    rule = "" if isinstance(reader, NobodyInParticular) else f"AND NOT {STILL_TO_LABEL.format(sample='l.sample_id')}"
+    rule = "" if isinstance(reader, GeneralReader) else f"AND NOT {STILL_TO_LABEL.format(sample='l.sample_id')}"
     with connection.cursor() as cursor:
         cursor.execute(_VOTES.format(rule=rule), {"criterion": criterion.pk, **parameters(reader)})
         return [(sample, unit, rater, parse(text)) for sample, unit, rater, text in cursor.fetchall()]
