@@ -1,7 +1,4 @@
-"""One's own account, as programs and the workspace change it: preferences, nothing that gives rights.
-
-Tokens for programs: shown once, stored as a hash (knox).
-"""
+"""One's own account over the API: preferences, and tokens for programs, shown once and stored as a hash (knox)."""
 
 from __future__ import annotations
 

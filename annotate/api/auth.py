@@ -1,6 +1,7 @@
-"""Session authentication that answers 401 to the logged out, so that a page can tell them from the forbidden.
+"""Who asks, and which form a reply takes.
 
-Which form a reply takes. REST framework weighs every part of `Accept` at every request; here there is mostly one.
+A session that is not logged in is answered 401, so that a page can tell it from the forbidden. REST framework weighs
+every part of `Accept` at every request; here there is mostly one.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from annotate.models import User
 
 
 def _of_deactivated_account(request: Request) -> bool:
-    """Whoever was at work when it happened is told: logging in, as after a session that ran out, won't help."""
+    """Who was at work when it happened is told so: logging in, as after a session that ran out, won't help."""
     user_id = request._request.session.get(SESSION_KEY)  # noqa: SLF001
     return user_id is not None and User.objects.filter(pk=user_id, is_active=False).exists()
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
-        """None, so 401, also when the page that asks was opened by somebody else: after Ben logged in, Ana's open tab
+        """None, so 401, also when the page that asks was opened by another user: after Ben logged in, Ana's open tab
         must keep her choices for her instead of sending them as his."""
         found = super().authenticate(request)
         if found is None and _of_deactivated_account(request):
@@ -71,7 +72,7 @@ class Negotiation(DefaultContentNegotiation):
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> Any:
-        """Whoever accepts just what a route's only renderer makes, or anything, gets that."""
+        """A request that accepts just what a route's only renderer makes, or anything, gets that."""
         renderers = list(renderers)
         if len(renderers) == 1 and not format_suffix:
             only = renderers[0]

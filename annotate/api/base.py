@@ -38,7 +38,7 @@ class StrictAPIView(APIView):
 
     @property
     def user(self) -> User:
-        """Who asks; nobody gets here without an account."""
+        """Who asks; no request gets here without an account."""
         return cast("User", self.request.user)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -87,7 +87,7 @@ def json_body(request: Request, *, or_file: bool = False) -> Any:
 
 
 def raw_body(request: Request) -> bytes:
-    """The body as it came, for whoever reads it more strictly than a JSON parser does; ask for it first."""
+    """The body as it came, for callers that read it more strictly than a JSON parser does; ask for it first."""
     _check_size(request)
     return request.body
 

@@ -1,4 +1,4 @@
-"""Known answers, and how annotators did against them and against themselves."""
+"""Batches over the API, their known answers, and how annotators did against these and against themselves."""
 
 from __future__ import annotations
 
@@ -13,18 +13,9 @@ from annotate.api import batches_serializers as shapes
 from annotate.api.base import ProjectAPIView, json_body
 from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, With
+from annotate.batches import steps
 from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold
 from annotate.batches.read import batch_annotators, batch_criteria, free_tasks
-from annotate.batches.steps import (
-    close_batch,
-    delete_batch,
-    extend_batch,
-    open_batch,
-    pause_batch,
-    reopen_batch,
-    resume_batch,
-    start_adjudication,
-)
 from annotate.batches.write import create_batch
 from annotate.core.errors import Invalid
 from annotate.labels.consensus import settle_imported
@@ -34,12 +25,12 @@ from annotate.projects.read import batches_of, current_criteria, one_batch, one_
 from annotate.tasks.write import HandedOn
 
 STEPS: dict[str, Callable[..., Batch | HandedOn]] = {
-    "open": open_batch,
-    "adjudicate": start_adjudication,
-    "close": close_batch,
-    "reopen": reopen_batch,
-    "pause": pause_batch,
-    "resume": resume_batch,
+    "open": steps.open_batch,
+    "adjudicate": steps.start_adjudication,
+    "close": steps.close_batch,
+    "reopen": steps.reopen_batch,
+    "pause": steps.pause_batch,
+    "resume": steps.resume_batch,
 }
 
 
@@ -90,7 +81,7 @@ class BatchView(ProjectAPIView):
 
         One that carries some is refused (409, with their number in `labels`); close it instead.
         """
-        delete_batch(batch=one_batch(self.project, number), actor=self.user)
+        steps.delete_batch(batch=one_batch(self.project, number), actor=self.user)
 
 
 class BatchStepView(ProjectAPIView):
@@ -125,7 +116,7 @@ class BatchExtendView(ProjectAPIView):
         """
         batch = one_batch(self.project, number)
         annotators = people_named(data.pop("annotators", []))
-        return extend_batch(actor=self.user, batch=batch, annotators=annotators, **data)
+        return steps.extend_batch(actor=self.user, batch=batch, annotators=annotators, **data)
 
 
 class SettleView(ProjectAPIView):

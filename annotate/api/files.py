@@ -1,7 +1,4 @@
-"""Imports over the API: upload, look, start, watch.
-
-Releases of ground truth over the API.
-"""
+"""Files over the API: imports (upload, look, start, watch) and releases of ground truth."""
 
 from __future__ import annotations
 

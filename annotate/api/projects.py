@@ -1,7 +1,4 @@
-"""Projects over the API: what they ask, who belongs to them, and what happened.
-
-A criterion evolves: what a change would touch, and the labels that no longer hold given anew.
-"""
+"""Projects over the API: what they ask, what a change of it touches, who belongs to them, and what happened."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The shapes of requests and replies, for the OpenAPI schema only: what is accepted is decided by the services.
+"""What a view's method takes and replies (`answers`), and the OpenAPI schema that follows from it.
 
-`describes` adds them to a view's method; a method without it gets plain objects. Every operation names the error reply.
-The docstring of a view's method is what the schema says about the operation: its first line is the summary.
+Every operation names the error replies. The docstring of a view's method is what the schema says about the operation:
+its first line is the summary.
 """
 
 from __future__ import annotations
@@ -23,13 +23,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.base import json_body
-from annotate.api.serializers import Nothing, Page
-from annotate.api.serializers import Shape as Declared
+from annotate.api.serializers import Nothing, Page, Shape
 from annotate.core.errors import Stale
 from annotate.core.permissions import ROLES_FOR
 from annotate.models.project import Role as RoleName
-
-Shape = Any
 
 NO_CONTENT = OpenApiResponse(description="Done; no content.")
 IF_MATCH = OpenApiParameter(
@@ -50,9 +47,6 @@ PAGE = [
     OpenApiParameter("limit", OpenApiTypes.INT, description="At most 1000; 100 when left out."),
     OpenApiParameter("offset", OpenApiTypes.INT, description="How many to leave out at the beginning."),
 ]
-
-
-PAGING = frozenset({"limit", "offset"})
 
 
 class Problem(s.Serializer):
@@ -123,7 +117,7 @@ class OurSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
 
 
 class Schema(AutoSchema):
-    """The generator's own, except that a method without a description is no error, and that error replies are named."""
+    """The generator's own, with ids, summaries and descriptions that follow from our routes and docstrings."""
 
     def get_operation_id(self) -> str:
         """`get_projects_samples_sample_id`; the generator's own ids take a view without serializer for no list."""
@@ -144,12 +138,6 @@ class Schema(AutoSchema):
     def _docstring(self) -> str:
         return inspect.getdoc(getattr(self.view, self.method.lower())) or ""
 
-    def get_request_serializer(self) -> Shape:
-        return OpenApiTypes.OBJECT if self.method in ("POST", "PUT", "PATCH") else None
-
-    def get_response_serializers(self) -> Shape:
-        return _with_errors({204: NO_CONTENT} if self.method == "DELETE" else {200: OpenApiTypes.OBJECT}, self.method)
-
 
 def _who(roles: frozenset[str]) -> str:
     if roles == frozenset(RoleName.values):
@@ -158,15 +146,15 @@ def _who(roles: frozenset[str]) -> str:
 
 
 def answers(
-    reply: Shape = None,
+    reply: Any = None,
     *,
-    takes: type[Declared] | None = None,
-    query: type[Declared] | None = None,
-    request: Shape = None,
+    takes: type[Shape] | None = None,
+    query: type[Shape] | None = None,
+    request: Any = None,
     headers: Sequence[OpenApiParameter] = (),
     status: Any = 200,
     conflict: bool = False,
-    also: dict[int, Shape] | None = None,
+    also: dict[int, Any] | None = None,
     examples: list[OpenApiExample] | None = None,
 ) -> Callable[[Any], Any]:
     """What a view's method takes and replies, and what the schema says of it.
@@ -176,6 +164,8 @@ def answers(
     reply None: 204. request: a body that the method reads by itself. status: with the type, (200, "text/csv"), when it
     is not JSON. conflict: 409 is among the replies. also: replies beside the usual ones.
     """
+
+    is_page = isinstance(reply, type) and issubclass(reply, Page)
 
     def decorate(method: Any) -> Any:
         @wraps(method)
@@ -189,58 +179,48 @@ def answers(
             try:
                 found = method(view, request, **given)
             except Stale as stale:
-                stale.details["current"] = _current(reply, stale.details["current"])
+                current = stale.details["current"]
+                if current is not None and not isinstance(current, dict):
+                    stale.details["current"] = reply.show(current)
                 raise
-            return found if isinstance(found, HttpResponseBase) else _response(reply, found, status, request)
+            if isinstance(found, HttpResponseBase):
+                return found
+            if reply is None:
+                return Response(status=204)
+            if is_page:
+                return Response(reply.show(_page(found, reply.most, request)))
+            many = isinstance(reply, s.ListSerializer)
+            return Response([reply.child.show(one) for one in found] if many else reply.show(found), status)
 
         verb = method.__name__.upper()
         replies = {status: reply} if reply is not None else {204: NO_CONTENT}
-        known = _with_errors(replies, verb, conflict=conflict, versioned=IF_MATCH in headers) | (also or {})
+        errors = _errors(verb, conflict=conflict, versioned=IF_MATCH in headers)
+        queried = [*(PAGE if is_page else ()), *(query.query_parameters() if query else ())]
         described: Any = extend_schema(
             request=request or (takes if takes is not Nothing else None),
-            responses=known,
-            parameters=[*(PAGE if _is_page(reply) else ()), *(query.query_parameters() if query else ()), *headers],
+            responses={**replies, **errors, **(also or {})},
+            parameters=[*queried, *headers],
             examples=examples,
             filters=False,
         )(answer)
-        described.params = (query.names() if query else frozenset()) | (PAGING if _is_page(reply) else frozenset())
+        described.params = frozenset(one.name for one in queried)
         return described
 
     return decorate
 
 
-def _is_page(reply: Shape) -> bool:
-    return isinstance(reply, type) and issubclass(reply, Page)
-
-
-def _response(reply: Shape, found: Any, status: int, request: Request) -> Response:
-    if reply is None:
-        return Response(status=204)
-    if not _is_page(reply):
-        return Response([reply.child.show(one) for one in found] if _is_list(reply) else reply.show(found), status)
+def _page(found: Any, most: int, request: Request) -> dict[str, Any]:
     pages = LimitOffsetPagination()
-    pages.max_limit = reply.most
-    page: dict[str, Any] = {"results": pages.paginate_queryset(found, request) or [], "count": pages.count}
-    return Response(reply.show({**page, "next": pages.get_next_link(), "previous": pages.get_previous_link()}))
+    pages.max_limit = most
+    rows: list[Any] = pages.paginate_queryset(found, request) or []
+    return {"results": rows, "count": pages.count, "next": pages.get_next_link(), "previous": pages.get_previous_link()}
 
 
-def _is_list(reply: Shape) -> bool:
-    return isinstance(reply, s.ListSerializer)
-
-
-def _current(reply: Shape, current: Any) -> Any:
-    """Of a stale request: what the service found there instead, as the reply would have shown it."""
-    return current if current is None or isinstance(current, dict) else reply.show(current)
-
-
-def _with_errors(
-    replies: dict[Any, Shape], verb: str, *, conflict: bool = False, versioned: bool = False
-) -> dict[Any, Shape]:
+def _errors(verb: str, *, conflict: bool, versioned: bool) -> dict[int, OpenApiResponse]:
     errors = dict(_ERRORS)
     if verb != "GET":
         errors |= _BODY_ERRORS
     if conflict or versioned:
         errors |= {code: text for code, text in _PRECONDITION_ERRORS.items() if versioned or code == 409}
     shapes = {409: RefusedError, 412: StaleError, 422: RefusedError}
-    described = {code: OpenApiResponse(shapes.get(code, Error), description=text) for code, text in errors.items()}
-    return {**replies, **described}
+    return {code: OpenApiResponse(shapes.get(code, Error), description=text) for code, text in errors.items()}

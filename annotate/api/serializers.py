@@ -335,10 +335,6 @@ class Shape(s.Serializer, metaclass=_WithOptions):
             cls._steps.append((name, key, bool(field.required), own or _getter(path), _writer(field)))
 
     @classmethod
-    def names(cls) -> frozenset[str]:
-        return frozenset(cls._declared_fields)
-
-    @classmethod
     def query_parameters(cls) -> list[OpenApiParameter]:
         """Of a query, for the schema."""
         return [

@@ -1,9 +1,4 @@
-"""Running a campaign: other people's tasks.
-
-The workspace's endpoints: one's own tasks, nothing else.
-
-Flags: an annotator reports a sample, an admin resolves it.
-"""
+"""Tasks over the API: other people's, to run a campaign with; one's own, for the workspace; and flags on samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the API takes and replies about tasks: the workspace's own, and those that somebody runs a campaign with."""
+"""What the API takes and replies about tasks: those of the workspace, and those that a campaign is run with."""
 
 from __future__ import annotations
 

@@ -127,35 +127,22 @@ class AcceptView(ProjectAPIView):
         decided in between is left as it is and counted. What a reviewer decided before is never touched.
         """
         method = data.get("method", "agreement")
-        return self._preview(method, data) if data.get("dry_run") else self._accept(method, data)
-
-    def _preview(self, method: str, data: dict[str, Any]) -> dict[str, Any]:
         criterion = self._criterion(method, data)
-        key = criterion.key if criterion else ""
-        queue = Queue(self.project, reader=self.user, criterion=key, batch=data.get("batch"))
-        if criterion is not None and method == "dawid_skene":
-            return _shown(probable(queue, criterion, posterior=data.get("posterior", _POSTERIOR)))
-        return _shown(agreed(queue, agreement=data.get("agreement"), votes=data.get("votes", FEWEST_VOTES)))
-
-    def _accept(self, method: str, data: dict[str, Any]) -> dict[str, Any]:
-        criterion = self._criterion(method, data)
+        fitted = criterion if method == "dawid_skene" else None
+        posterior, votes = data.get("posterior", _POSTERIOR), data.get("votes", FEWEST_VOTES)
+        if data.get("dry_run"):
+            key = criterion.key if criterion else ""
+            queue = Queue(self.project, reader=self.user, criterion=key, batch=data.get("batch"))
+            if fitted is not None:
+                return _shown(probable(queue, fitted, posterior=posterior))
+            return _shown(agreed(queue, agreement=data.get("agreement"), votes=votes))
         given: dict[str, Any] = {"project": self.project, "seen": data.get("seen")}
-        if criterion is not None and method == "dawid_skene":
-            done = accept_probable(
-                criterion=criterion,
-                posterior=data.get("posterior", _POSTERIOR),
-                reason=data.get("reason", ""),
-                reviewer=self.user,
-                **given,
-            )
+        if fitted is not None:
+            given |= {"criterion": fitted, "posterior": posterior, "reason": data.get("reason", "")}
+            done = accept_probable(reviewer=self.user, **given)
         else:
-            done = accept_agreed(
-                agreement=data.get("agreement"),  # type: ignore[arg-type]
-                votes=data.get("votes", FEWEST_VOTES),
-                reason=data.get("reason"),  # type: ignore[arg-type]
-                reviewer=self.user,
-                **given,
-            )
+            given |= {"agreement": data.get("agreement"), "votes": votes, "reason": data.get("reason")}
+            done = accept_agreed(reviewer=self.user, **given)
         return {"settled": done.settled, "left": done.left}
 
     def _criterion(self, method: str, data: dict[str, Any]) -> Criterion | None:

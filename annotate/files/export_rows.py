@@ -1,13 +1,12 @@
-"""Verdicts with their sample, streamed from one snapshot in an order that does not change.
-
-Columns per annotator, on request: what each of them said about the unit of a row, and when.
+"""The rows of an export: verdicts with their sample, streamed from one snapshot in an order that does not change, and
+on request with columns for each annotator: what they said about the unit of the row, and when.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from itertools import groupby
 from typing import Any
 
@@ -22,7 +21,7 @@ from annotate.models import Batch, Criterion, Label, Project, Rater, Sample, Ver
 from annotate.models.label import VerdictMethod, VerdictState
 from annotate.models.project import UnitKind
 
-# NAMED: by the name that files of labels know them by. NUMBERED: nobody who reads the file learns who they are.
+# NAMED: by the name that files of labels know them by. NUMBERED: the reader of the file doesn't learn who they are.
 NUMBERED, NAMED = "numbered", "named"
 CHOICES = (NUMBERED, NAMED)
 
@@ -43,7 +42,7 @@ SaidOfSample = tuple[int, dict[tuple[str, int], list[Label]]]
 
 @dataclass(frozen=True)
 class Annotators:
-    """Who gets columns, and what the file calls people. Without arguments: nobody, and by their names.
+    """Who gets columns, and what the file calls people. Without arguments: no columns, and people by their names.
 
     columns: rater id -> name in the file, in the order of the columns. called: a rater's name -> that in the file.
     """
@@ -60,9 +59,6 @@ class Annotators:
             return list(raters)
         return sorted((self.called[rater] for rater in raters), key=_number)
 
-    def column_names(self) -> list[str]:
-        return [f"{name}.{what}" for name in self.columns.values() for what in FIELDS]
-
     def cells(self, labels: Collection[Label]) -> dict[str, Any]:
         """A row's cells of every annotator; None where one said nothing."""
         found = {label.rater_id: label for label in labels}
@@ -74,7 +70,7 @@ class Annotators:
 
 
 def annotators_of(project: Project, verdicts: QuerySet[Verdict], naming: str | None) -> Annotators:
-    """Everybody who answered a unit of these verdicts. Numbers are the project's own: they stay from one release to the
+    """Those who answered a unit of these verdicts. Numbers are the project's own: they stay from one release to the
     next, as raters are never removed."""
     if naming is None:
         return Annotators()
@@ -157,18 +153,8 @@ class Filters:
 
     def as_dict(self) -> dict[str, Any]:
         """Only what was asked for, for the manifest."""
-        shown: dict[str, Any] = {}
-        if self.criteria is not None:
-            shown["criteria"] = list(self.criteria)
-        if self.batch is not None:
-            shown["batch"] = self.batch
-        if self.methods is not None:
-            shown["methods"] = list(self.methods)
-        if self.include_disputed:
-            shown["include_disputed"] = True
-        if self.annotators is not None:
-            shown["annotators"] = self.annotators
-        return shown
+        asked = {name: value for name, value in asdict(self).items() if value}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asked.items()}
 
     def apply(self, project: Project) -> QuerySet[Verdict]:
         verdicts = latest_of_unit(Verdict.objects.filter(sample__project=project))
@@ -245,28 +231,6 @@ def exported_samples(project: Project, filters: Filters) -> Iterator[ExportedSam
 def _order(verdict: Verdict) -> tuple[tuple[int, int], int, str, int]:
     criterion = verdict.criterion
     return unit_sort_key(verdict.unit), criterion.position, criterion.key, criterion.version
-
-
-COLUMNS = (
-    "sample_id",
-    "unit",
-    "unit_text",
-    "criterion",
-    "criterion_version",
-    "state",
-    "value",
-    "method",
-    "confidence",
-    "votes",
-    "decided_by",
-    "reason",
-    "approved_by",
-    "approved_at",
-    "labels",
-    "updated_at",
-    "claims_source",
-    "claims_revision",
-)
 
 
 def verdict_row(exported: ExportedSample, verdict: Verdict, annotators: Annotators) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import alignment
 from annotate.core.errors import Invalid
 from annotate.core.units import parse_unit, unit_text, units_of
 from annotate.files.cells import guard
-from annotate.files.export_rows import COLUMNS, Annotators, ExportedSample, verdict_rows
+from annotate.files.export_rows import Annotators, ExportedSample, verdict_rows
 from annotate.models import Sample, Verdict
 from annotate.models.label import VerdictState
 from annotate.models.project import UnitKind
@@ -39,11 +39,11 @@ def write_csv(samples: Iterable[ExportedSample], file: IO[bytes], annotators: An
     """Lists are JSON in their cell; texts that a spreadsheet would run as a formula get a ' in front."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text)
-    columns = [*COLUMNS, *annotators.column_names()]
-    writer.writerow([guard(column) for column in columns])
     count = 0
     for row in verdict_rows(samples, annotators):
-        writer.writerow([_cell(row[column]) for column in columns])
+        if not count:
+            writer.writerow([guard(column) for column in row])
+        writer.writerow([_cell(value) for value in row.values()])
         count += 1
     text.detach()
     return count

@@ -201,7 +201,7 @@ class Preview:
 
     @property
     def short_rows(self) -> list[dict[str, Any]]:
-        """The rows with their long texts cut, for whoever looks at them."""
+        """The rows with their long texts cut, to be shown."""
         return [{column: _cut(value) for column, value in row.items()} for row in self.rows]
 
 

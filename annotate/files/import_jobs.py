@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -187,7 +187,7 @@ def run_job(job_id: uuid.UUID, *, path: Path | None = None, pipeline: str = "") 
                     file_name=job.file_name,
                     mapping=job.mapping,
                     job=job,
-                    progress=_progress_of(job_id),
+                    progress=lambda fraction: cache.set(_progress_key(job_id), fraction, _PROGRESS_SECONDS),
                     pipeline=pipeline,
                 )
                 _finish(job, outcome)
@@ -257,7 +257,7 @@ def is_interrupted(job: ImportJob) -> bool:
 
 
 def as_it_stands(job: ImportJob) -> ImportJob:
-    """For whoever looks at it: failed when it was interrupted, which is stored when it starts again."""
+    """As it is shown: failed when it was interrupted, which is stored when it starts again."""
     if is_interrupted(job):
         _set_outcome(job, _INTERRUPTED)
     return job
@@ -297,11 +297,6 @@ def _progress_key(job_id: uuid.UUID) -> str:
     return f"import-progress:{job_id}"
 
 
-def _progress_of(job_id: uuid.UUID) -> Callable[[float], None]:
-    key = _progress_key(job_id)
-    return lambda fraction: cache.set(key, fraction, _PROGRESS_SECONDS)
-
-
 @contextmanager
 def _lock(job_id: uuid.UUID) -> Iterator[bool]:
     """Whether we are the one who runs the job. The lock belongs to the database session and ends with it."""
@@ -322,7 +317,7 @@ def _lock_key(job_id: uuid.UUID) -> int:
 
 
 def _is_held(job_id: uuid.UUID) -> bool:
-    """Whether anybody runs the job."""
+    """Whether a process runs the job."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1"

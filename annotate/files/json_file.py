@@ -140,26 +140,23 @@ class JsonReader(TextReader):
                 return self._buffer[start : self._at]
 
     def _key(self) -> str:
-        match = _KEY.match(self._buffer, self._at)
-        while match is None and self._more():
-            match = _KEY.match(self._buffer, self._at)
-        if match is None:
-            raise self._broken("expected a key")
-        self._at = match.end()
-        return match[1][1:-1].decode("utf-8", "replace")
+        return self._take(_KEY, "a key")[1][1:-1].decode("utf-8", "replace")
 
     def _skip_value(self) -> None:
         first = self._next_byte()
         if first in (b"{", b"["):
             self._bracketed()
             return
-        pattern = _STRING_VALUE if first == b'"' else _BARE_VALUE
+        self._take(_STRING_VALUE if first == b'"' else _BARE_VALUE, "a value")
+
+    def _take(self, pattern: re.Pattern[bytes], what: str) -> re.Match[bytes]:
         match = pattern.match(self._buffer, self._at)
         while match is None and self._more():
             match = pattern.match(self._buffer, self._at)
         if match is None:
-            raise self._broken("expected a value")
+            raise self._broken(f"expected {what}")
         self._at = match.end()
+        return match
 
     def _next_byte(self) -> bytes:
         """The next byte that is no blank, not consumed; empty at the end of the file."""

@@ -60,7 +60,7 @@ class SampleLookup:
 
     @staticmethod
     def _dropped(pks: Collection[int]) -> dict[int, frozenset[int]]:
-        """Only where people edited: most files are about samples whose claims nobody touched."""
+        """Only where people edited: most files are about samples whose claims were never edited."""
         if not pks:
             return {}
         return {

@@ -62,13 +62,7 @@ class _Tally:
             yield one
 
 
-def make_release(
-    *,
-    project: Project,
-    user: User | None,
-    file_format: str,
-    filters: object = None,
-) -> Release:
+def make_release(*, project: Project, user: User | None, file_format: str, filters: object = None) -> Release:
     """Writes the file from one snapshot and numbers it; the manifest holds the agreement of the same moment.
 
     Raises Invalid for an unknown format or filter and Conflict when there is nothing to export.
@@ -89,7 +83,9 @@ def make_release(
     try:
         with path.open("xb") as file:
             manifest = _write(file, project, file_format, chosen)
-        manifest["sha256"], manifest["bytes"] = _digest(path), path.stat().st_size
+        with path.open("rb") as written:
+            manifest["sha256"] = hashlib.file_digest(written, "sha256").hexdigest()
+        manifest["bytes"] = path.stat().st_size
         return _number(project, user, file_format, chosen, manifest, stored_as)
     except BaseException:
         path.unlink(missing_ok=True)
@@ -185,7 +181,7 @@ def _number(
 
 
 def hand_out(release: Release, *, actor: User) -> IO[bytes]:
-    """The file for whoever downloads it, which the worker notes in the trail: a download is a GET, and changes no row.
+    """The file for a download, which the worker notes in the trail: a download is a GET, and changes no row.
 
     Raises as `open_release`, and Unavailable when the worker can't be told: no file leaves without a note.
     """
@@ -237,11 +233,6 @@ def open_release(release: Release) -> IO[bytes]:
 
 def download_name(release: Release) -> str:
     return f"{release.project.slug}-{release.number}-{release.file_format}.{SUFFIXES[release.file_format]}"
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @cache

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import orjson
@@ -151,9 +150,17 @@ def _no_constant(name: str) -> NoReturn:
     raise RowError("number", f"{name} is not JSON; write null for a missing number.", excerpt=name)
 
 
-def _check_strings(row: Any) -> None:
-    for path, text in _strings(row, ""):
-        check_text(text, path)
+def _check_strings(node: Any, path: str = "") -> None:
+    """Checks every string in the tree, keys included, as one of the field that it stands in."""
+    if isinstance(node, str):
+        check_text(node, path)
+    elif isinstance(node, dict):
+        for key, child in node.items():
+            check_text(key, path or key)
+            _check_strings(child, f"{path}.{key}" if path else key)
+    elif isinstance(node, list):
+        for index, child in enumerate(node):
+            _check_strings(child, f"{path}[{index}]")
 
 
 def check_text(text: str, field: str) -> None:
@@ -174,16 +181,3 @@ def check_text(text: str, field: str) -> None:
             raise RowError(
                 "too_long", f"{size:,} bytes long; the limit is {MAX_FIELD_BYTES:,}.", field=field, excerpt=text
             )
-
-
-def _strings(node: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Every string in the tree, keys included, with the field it stands in."""
-    if isinstance(node, str):
-        yield path, node
-    elif isinstance(node, dict):
-        for key, child in node.items():
-            yield path or key, key
-            yield from _strings(child, f"{path}.{key}" if path else key)
-    elif isinstance(node, list):
-        for index, child in enumerate(node):
-            yield from _strings(child, f"{path}[{index}]")
