@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
+from alignment.base import estimate
 from annotate import models
 from annotate.api.serializers import (
     Checked,
@@ -23,6 +24,7 @@ from annotate.api.serializers import (
     Value,
 )
 from annotate.batches import read
+from annotate.labels import gold_read
 from annotate.projects.read import annotators_of, asked_in
 
 
@@ -184,30 +186,18 @@ class GoldDrawing(Shape, required="criterion n"):
     seed = s.IntegerField()
 
 
-class Estimate(Shape):
-    value = s.FloatField(allow_null=True)
-    low = s.FloatField(allow_null=True)
-    high = s.FloatField(allow_null=True)
-    level = s.FloatField()
-    n = s.IntegerField(help_text="Units.")
-    clusters = s.IntegerField(help_text="Samples that they come from.")
-    method = s.CharField()
+class Estimate(Shape, of=estimate.Estimate, shows="value low high level n clusters method reason"):
+    n = Of("Units.")
+    clusters = Of("Samples that they come from.")
     reason = Remark(allow_null=True, help_text="Why the value or the interval is missing.")
 
 
-class GoldAccuracy(Shape):
-    username = s.CharField()
-    name = s.CharField()
-    right = s.IntegerField()
-    answered = s.IntegerField()
-    cant_tell = s.IntegerField(help_text="Units of which they said that they can't tell; not counted as answered.")
+class GoldAccuracy(Shape, of=gold_read.GoldAccuracy, shows="username name right answered cant_tell accuracy"):
+    cant_tell = Of("Units of which they said that they can't tell; not counted as answered.")
     accuracy = Estimate()
 
 
-class Steadiness(Shape):
-    username = s.CharField()
-    name = s.CharField()
-    criterion = s.CharField()
+class Steadiness(Shape, of=gold_read.Steadiness, shows="username name criterion agreement kappa"):
     agreement = Estimate()
     kappa = Estimate()
 

@@ -115,11 +115,7 @@ class ReleaseCreation(Shape, required="format"):
     filters = ReleaseFilters(allow_null=True)
 
 
-class ReleasedCriterion(Stored):
-    key = s.CharField()
-    version = s.IntegerField()
-    unit = s.CharField()
-    scale = s.CharField()
+class ReleasedCriterion(Stored, of=models.Criterion, shows="key version unit scale verdicts"):
     verdicts = s.IntegerField()
 
 

@@ -31,25 +31,19 @@ class LabelSaving(Shape, required="unit criterion value"):
     active_ms = s.IntegerField(help_text="Running total of this label.")
 
 
-class Label(Shape):
-    unit = s.CharField()
+class Label(Shape, of=models.Label, shows="unit criterion value cant_tell comment evidence revision"):
     criterion = s.CharField()
     value = Value(allow_null=True)
-    cant_tell = s.CharField()
-    comment = s.CharField()
     evidence = Evidence(many=True)
-    revision = s.IntegerField()
 
 
 class TaskLabel(Label, shows="unit criterion value cant_tell comment evidence active_ms revision"):
     active_ms = s.IntegerField(allow_null=True, help_text="Work on it so far, as measured.")
 
 
-class TaskSample(Shape):
-    question = s.CharField()
-    answer = s.CharField()
-    answer_b = s.CharField(allow_null=True)
-    reference = s.CharField(allow_null=True)
+class TaskSample(
+    Shape, of=models.Sample, shows="question answer answer_b reference contexts claims key_facts entities"
+):
     contexts = Context(many=True)
     claims = Claim(many=True)
     key_facts = s.ListField(child=s.CharField())

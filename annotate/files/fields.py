@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.utils.translation import gettext as _
 
@@ -26,13 +27,14 @@ class Fields:
     rest: str
     repeatable: frozenset[str] = frozenset()
 
-    def __post_init__(self) -> None:
-        ranked = {
+    @cached_property
+    def _ranked(self) -> dict[str, tuple[int, str]]:
+        """Spelling -> its rank among those of its field, and the field."""
+        return {
             squeeze(name): (rank, field)
             for field, names in self.spellings.items()
             for rank, name in reversed(list(enumerate(names)))
         }
-        object.__setattr__(self, "_ranked", ranked)
 
     @property
     def targets(self) -> list[str]:
@@ -41,7 +43,6 @@ class Fields:
 
     def resolve(self, columns: Iterable[str], chosen: Mapping[str, str]) -> dict[str, str]:
         """Column -> field. Of two columns for one field the likelier spelling wins; what was chosen always wins."""
-        ranked: dict[str, tuple[int, str]] = self._ranked  # type: ignore[attr-defined]
         mapping: dict[str, str] = {}
         taken = {field for field in chosen.values() if field not in (METADATA, IGNORE)}
         best: dict[str, tuple[int, str]] = {}
@@ -50,7 +51,7 @@ class Fields:
                 mapping[column] = chosen[column]
                 continue
             mapping[column] = self.rest if column else IGNORE
-            guess = ranked.get(squeeze(column))
+            guess = self._ranked.get(squeeze(column))
             if guess is None or guess[1] in taken:
                 continue
             rank, field = guess
