@@ -30,7 +30,9 @@ from annotate.models.sample import ClaimsSource
 from annotate.samples.claim_splitting import Claim, split_into_claims
 
 # Field that lists something -> what reads it, what writes it, and how it is written when there is nothing.
-_LISTS: dict[str, tuple[Callable[[Any, str], list[Any]], Callable[[list[Any]], bytes], bytes]] = {
+_Read = Callable[[Any, str], list[Any]]
+_Write = Callable[[list[Any]], bytes]
+_LISTS: dict[str, tuple[_Read, _Write, bytes]] = {
     "contexts": (values.contexts, json, b"[]"),
     "key_facts": (values.texts, json, b"[]"),
     "entities": (values.texts, json, b"[]"),
@@ -68,10 +70,11 @@ class BuiltSample:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Where the fields are in rows that have the same columns."""
+    """Where the fields are in rows that have the same columns. lists: the columns of _LISTS, with their steps."""
 
     column: dict[str, str]
     rest: tuple[str, ...]
+    lists: list[tuple[str | None, _Read, _Write, bytes]]
 
 
 class SampleBuilder:
@@ -87,9 +90,11 @@ class SampleBuilder:
         @lru_cache(maxsize=_MAX_PLANS)
         def plan(columns: tuple[str, ...]) -> _Plan:
             mapping = SAMPLE_FIELDS.resolve(columns, chosen)
+            column_of = {field: column for column, field in mapping.items() if field in SAMPLE_FIELDS.spellings}
             return _Plan(
-                column={field: column for column, field in mapping.items() if field in SAMPLE_FIELDS.spellings},
+                column=column_of,
                 rest=tuple(column for column, field in mapping.items() if field == METADATA),
+                lists=[(column_of.get(field), *steps) for field, steps in _LISTS.items()],
             )
 
         self._plan = plan
@@ -104,6 +109,10 @@ class SampleBuilder:
         metadata = _metadata(row, plan)
         reference = self._reference(row, plan, metadata)
         claims, claims_source = _claims(row, plan, metadata, answer)
+        lists = [
+            empty if column is None or row[column] is None else write(read(row[column], column))
+            for column, read, write, empty in plan.lists
+        ]
         content = b"\t".join(
             (
                 claims_source,
@@ -111,7 +120,7 @@ class SampleBuilder:
                 text(answer),
                 _optional(row, plan, "answer_b"),
                 NULL if reference is None else text(reference),
-                *[_list(row, plan, field) for field in _LISTS],
+                *lists,
                 self._pipeline_version(row, plan),
                 text(orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode()) if metadata else b"{}",
             )
@@ -139,8 +148,9 @@ class SampleBuilder:
         if answer is not None:
             attempt(_claims, row, plan, metadata, answer)
         attempt(_optional, row, plan, "answer_b")
-        for field in _LISTS:
-            attempt(_list, row, plan, field)
+        for column, read, _write, _empty in plan.lists:
+            if column is not None:
+                attempt(read, row[column], column)
         attempt(self._pipeline_version, row, plan)
         return attempt(self._external_id, row, plan, b"") if "id" in plan.column else None
 
@@ -256,12 +266,6 @@ def _optional(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
     if value is None:
         return NULL
     return text(values.optional_text(value, plan.column[field]) or "")
-
-
-def _list(row: dict[str, Any], plan: _Plan, field: str) -> bytes:
-    value = _value(row, plan, field)
-    read, write, empty = _LISTS[field]
-    return empty if value is None else write(read(value, plan.column[field]))
 
 
 class SampleImporter(Importer):
