@@ -148,7 +148,7 @@ def errors_as_csv(job: ImportJob) -> HttpResponse:
     writer = csv.writer(text)
     writer.writerow(_ERROR_COLUMNS)
     for error in job.errors:
-        cells = ["" if error[column] is None else error[column] for column in _ERROR_COLUMNS]
+        cells = [error[column] for column in _ERROR_COLUMNS]
         writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in cells])
     return HttpResponse(
         text.getvalue(),

@@ -24,13 +24,9 @@ class Scaled(Protocol):
     def levels(self) -> list[Any]: ...
 
 
-# Text of a spreadsheet's empty cell; nothing else is guessed to mean "missing".
-_EMPTY = ""
-
-
 def is_missing(value: object) -> bool:
-    """None, an empty cell and NaN are no value."""
-    return value is None or value == _EMPTY or (isinstance(value, float) and math.isnan(value))
+    """None, a spreadsheet's empty cell and NaN are no value; nothing else is guessed to mean "missing"."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 # Narrower than float(), which also takes "1_0", " 4 ", "٤" and "infinity".

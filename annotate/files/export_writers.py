@@ -50,8 +50,6 @@ def write_csv(samples: Iterable[ExportedSample], file: IO[bytes], annotators: An
 
 
 def _cell(value: Any) -> Any:
-    if value is None:
-        return ""
     if isinstance(value, str):
         return guard(value)
     if isinstance(value, datetime):

@@ -296,7 +296,10 @@ class SampleImporter(Importer):
                 self._importing.refuse(self._problems(row, number) or [error], number, line)
             else:
                 built.append((number, line, sample))
-        self._write(self._new(built) if self._compare else [sample for _, _, sample in built])
+        new = self._new(built) if self._compare else [sample for _, _, sample in built]
+        if self._importing.writing:
+            self._copy.write([sample.line for sample in new])
+            self._created += len(new)
 
     def finish(self) -> dict[str, Any]:
         self._copy.pause()
@@ -304,11 +307,6 @@ class SampleImporter(Importer):
 
     def close(self) -> None:
         self._copy.abandon()
-
-    def _write(self, samples: list[BuiltSample]) -> None:
-        if self._importing.writing:
-            self._copy.write([sample.line for sample in samples])
-            self._created += len(samples)
 
     def _new(self, built: list[tuple[int, int | None, BuiltSample]]) -> list[BuiltSample]:
         """Those that the project has not yet. Another content under the same id is an error."""

@@ -65,7 +65,6 @@ class Stream:
         self._packed = packed
         self._limits = limits
         self._file: Any = gzip.GzipFile(fileobj=raw, mode="rb") if packed else raw
-        self._ahead = b""
         self.count = 0
         # Where the first byte handed out stands in the decoded file.
         self.start = 0
