@@ -1,11 +1,12 @@
-"""The protocol that every kind of judge keeps to: items in, scored units with a status out."""
+"""What every kind of judge implements: items in, scored units with a status out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from annotate.core.scales import Value
 from annotate.models import Project, Sample
@@ -53,6 +54,31 @@ class Outcome:
     found: Any = None
 
 
+class NoScore(Exception):
+    """A unit has no score. `detail`: why, in our words."""
+
+    def __init__(self, detail: str, status: ScoreStatus = ScoreStatus.ERROR) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.status = status
+
+    def scored(self, unit: str, dimension: str) -> Scored:
+        return Scored(unit, dimension, self.status, detail=self.detail)
+
+
+def score_each(items: Sequence[Item], dimension: str, score: Callable[[Item], tuple[float, str]]) -> Sequence[Outcome]:
+    """One outcome per item, of one score each. score: an item's number and rationale; raises NoScore."""
+    outcomes = []
+    for item in items:
+        try:
+            number, rationale = score(item)
+            scored = Scored(item.unit, dimension, number=number, rationale=rationale)
+        except NoScore as failure:
+            scored = failure.scored(item.unit, dimension)
+        outcomes.append(Outcome([scored]))
+    return outcomes
+
+
 class Refused(Exception):
     """A configuration that can't be taken. `field`: where, as a path ("template", "members.0.weight")."""
 
@@ -74,8 +100,8 @@ class OneByOne(Protocol):
     """A scorer that asks a model: one item at a time, from any of several threads."""
 
     def ask(self, item: Item, model: Model) -> Outcome:
-        """Raises CallFailed, TryLater and StopRun as the model raised them; the replies that had come by then are kept
-        by whoever gave the model."""
+        """Raises CallFailed, TryLater and StopRun as the model raised them; the replies that came before are kept by
+        the caller, which passed the model."""
         ...
 
 
@@ -83,22 +109,22 @@ class OneByOne(Protocol):
 class Size:
     """About how much an item costs, for an estimate before a run. `requests`: how many it makes."""
 
-    requests: int
-    tokens_in: int
-    tokens_out: int
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
-class Kind(Protocol):
+class Kind(ABC):
     """One kind of judge.
 
     key: of JudgeKind. code_version: goes into every version's hash, and is raised with every change of code after which
-    the same configuration may give other scores. asks_model: whether its scorer is a OneByOne (with an endpoint) or a
-    Together, for a configuration.
+    the same configuration may give other scores.
     """
 
     key: str
     code_version: int
 
+    @abstractmethod
     def complete(self, config: Any, project: Project) -> dict[str, Any]:
         """The configuration with every default filled in, which is what is kept and hashed.
 
@@ -106,31 +132,30 @@ class Kind(Protocol):
         """
         ...
 
-    def asks_model(self, config: Config) -> bool: ...
+    def asks_model(self, config: Config) -> bool:
+        """Whether the configuration's scorer is a OneByOne (with an endpoint) or a Together."""
+        return False
 
     def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
         """What its scores are of: (kind of unit, dimension). A dimension is a criterion's key, or the judge's own name
         for what it measures."""
-        ...
+        return [(config["unit"], config["dimension"])]
 
+    def members(self, config: Config) -> Sequence[tuple[str, str]]:
+        """(judge's name, version's label) of each judge whose scores it rests on: a version is in use only while all of
+        them are (judges.versions.write)."""
+        return [(member["judge"], member["version"]) for member in config.get("members", ())]
+
+    @abstractmethod
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
         """The units of the sample that are asked about, one item each; none when there is nothing to ask."""
         ...
 
     def size(self, config: Config, sample: Sample) -> Size:
         """Of one item of the sample, on average. Of a Together: no requests."""
-        ...
+        return Size()
 
+    @abstractmethod
     def open(self, version: JudgeVersion) -> AbstractContextManager[Together | OneByOne]:
         """A scorer, with what takes long to load (a model from disk) loaded. Raises StopRun when it can't be."""
-        ...
-
-
-@runtime_checkable
-class MadeOfOthers(Protocol):
-    """What a kind has beside `Kind` when its judges rest on the scores of others: a version is in use only while all
-    that it is made of are (judges.versions.write)."""
-
-    def members(self, config: Config) -> Sequence[tuple[str, str]]:
-        """(judge's name, version's label) of each."""
         ...

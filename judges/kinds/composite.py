@@ -1,10 +1,9 @@
-"""Composite judges: the weighted sum of other judges' scores, with weights that somebody chose."""
+"""Composite judges: the weighted sum of other judges' scores, with weights chosen by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
@@ -12,19 +11,10 @@ from django.utils.translation import gettext as _
 
 from annotate.core.units import KIND_ORDER, units_of
 from annotate.models import Project, Sample
-from judges.kinds.base import Config, Item, Outcome, Scored, Size
+from judges.kinds.base import Config, Item, Kind, NoScore, Outcome, score_each
 from judges.kinds.fields import Fields, target
-from judges.kinds.members import (
-    MOST_MEMBERS,
-    Member,
-    Missing,
-    Said,
-    member_fields,
-    members_in,
-    value_of,
-    what_they_say,
-)
-from judges.models import LARGEST_SCORE, JudgeKind, JudgeVersion, ScoreStatus
+from judges.kinds.members import MOST_MEMBERS, Member, Said, member_fields, members_in, value_of, what_they_say
+from judges.models import LARGEST_SCORE, JudgeKind, JudgeVersion
 
 AS_IS, FLIPPED = "as_is", "flipped"
 _LARGEST_WEIGHT = 1e6
@@ -33,7 +23,7 @@ _LARGEST_BOUND = 1e9
 _WHOLES = ("answer", "sample")
 
 
-class CompositeKind:
+class CompositeKind(Kind):
     """Its configuration: {"criterion" or "dimension" and "unit", "per", "normalised", "members"}.
 
     per: "unit" adds what the members say of the same unit; "sample" adds the means, over all of a sample's units of
@@ -60,22 +50,10 @@ class CompositeKind:
         fields.finish()
         return complete
 
-    def asks_model(self, config: Config) -> bool:
-        return False
-
-    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
-        return [(config["unit"], config["dimension"])]
-
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
         if config["per"] == "sample" and not any(units_of(sample, one["unit"]) for one in config["members"]):
             return []
         return units_of(sample, config["unit"])
-
-    def size(self, config: Config, sample: Sample) -> Size:
-        return Size(requests=0, tokens_in=0, tokens_out=0)
-
-    def members(self, config: Config) -> Sequence[tuple[str, str]]:
-        return [(member["judge"], member["version"]) for member in config["members"]]
 
     @contextmanager
     def open(self, version: JudgeVersion) -> Iterator[CompositeScorer]:
@@ -118,75 +96,50 @@ def _range(fields: Fields) -> list[float] | None:
     return [low, high]
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A member with how it counts."""
-
-    member: Member
-    unit: str
-    weight: float
-    is_flipped: bool
-    bounds: Sequence[float] | None
-
-    def counted(self, value: float) -> float | Missing:
-        if self.bounds is None:
-            return value
-        low, high = self.bounds
-        if not low <= value <= high:
-            return Missing(f"{self.member.title} gave {value:g}, which is not from {low:g} to {high:g}.")
-        return low + high - value if self.is_flipped else value
-
-
 class CompositeScorer:
     def __init__(self, version: JudgeVersion) -> None:
         config = version.config
         self._project = version.judge.project
         self._config = config
-        self._parts = [
-            _Part(member, one["unit"], one["weight"], one["direction"] == FLIPPED, one["range"])
-            for member, one in zip(members_in(config), config["members"], strict=True)
-        ]
-        self._divisor = fsum(part.weight for part in self._parts) if config["normalised"] else 1.0
+        self._members = list(zip(members_in(config), config["members"], strict=True))
+        self._divisor = fsum(part["weight"] for part in config["members"]) if config["normalised"] else 1.0
 
     def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
         samples = {item.sample.pk for item in items}
-        said = what_they_say(self._project, [part.member for part in self._parts], samples)
-        return [Outcome([self._scored(item, said)]) for item in items]
+        said = what_they_say(self._project, [member for member, _part in self._members], samples)
+        return score_each(items, self._config["dimension"], lambda item: self._sum(item, said))
 
-    def _scored(self, item: Item, said: Sequence[Said]) -> Scored:
-        dimension = self._config["dimension"]
-        values = []
-        for part, its in zip(self._parts, said, strict=True):
-            value = self._value(part, its, item)
-            if isinstance(value, Missing):
-                return Scored(item.unit, dimension, ScoreStatus.ERROR, detail=value.why)
-            values.append(value)
-        number = fsum(part.weight * value for part, value in zip(self._parts, values, strict=True)) / self._divisor
+    def _sum(self, item: Item, said: Sequence[Said]) -> tuple[float, str]:
+        terms = [
+            (part["weight"], self._value(member, part, its, item), member.judge)
+            for (member, part), its in zip(self._members, said, strict=True)
+        ]
+        number = fsum(weight * value for weight, value, _judge in terms) / self._divisor
         if not -LARGEST_SCORE <= number <= LARGEST_SCORE:
-            return Scored(item.unit, dimension, ScoreStatus.ERROR, detail="The sum is too large for a score.")
-        terms = (
-            f"{part.weight:g} × {value:.3g} ({part.member.judge})"
-            for part, value in zip(self._parts, values, strict=True)
-        )
-        return Scored(item.unit, dimension, number=number, rationale=" + ".join(terms))
+            raise NoScore("The sum is too large for a score.")
+        return number, " + ".join(f"{weight:g} × {value:.3g} ({judge})" for weight, value, judge in terms)
 
-    def _value(self, part: _Part, said: Said, item: Item) -> float | Missing:
+    def _value(self, member: Member, part: Mapping[str, Any], said: Said, item: Item) -> float:
+        """What is added for one of the configuration's members. Raises NoScore."""
         if self._config["per"] == "unit":
-            return _counted(part, said, item.sample.pk, item.unit)
-        values = []
-        for unit in units_of(item.sample, part.unit):
-            value = _counted(part, said, item.sample.pk, unit)
-            if isinstance(value, Missing):
-                return value
-            values.append(value)
+            return _directed(member, part, value_of(member, said, item.sample.pk, item.unit))
+        values = [
+            _directed(member, part, value_of(member, said, item.sample.pk, unit))
+            for unit in units_of(item.sample, part["unit"])
+        ]
         if not values:
-            return Missing(f"The sample has nothing that {part.member.title} could have scored.")
+            raise NoScore(f"The sample has nothing that {member.title} could have scored.")
         return fsum(values) / len(values)
 
 
-def _counted(part: _Part, said: Said, sample: int, unit: str) -> float | Missing:
-    value = value_of(part.member, said, sample, unit)
-    return value if isinstance(value, Missing) else part.counted(value)
+def _directed(member: Member, part: Mapping[str, Any], value: float) -> float:
+    """The value, flipped where the configuration says so. Raises NoScore for one outside its range."""
+    if part["range"] is None:
+        return value
+    low, high = part["range"]
+    if not low <= value <= high:
+        raise NoScore(f"{member.title} gave {value:g}, which is not from {low:g} to {high:g}.")
+    return float(low + high - value) if part["direction"] == FLIPPED else value
 
 
 KIND = CompositeKind()

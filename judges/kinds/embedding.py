@@ -1,4 +1,4 @@
-"""Embedding judges: how near two texts are, by the cosine between their vectors, from an endpoint or a local model."""
+"""Embedding judges: the cosine between the vectors of two texts, from an endpoint or a local model."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from annotate.core.units import unit_text, units_of
 from annotate.models import Project, Sample
 from judges.endpoints.calls import Answered, EmbedRequest, Model
-from judges.kinds.base import Config, Item, Outcome, Scored, Size
+from judges.kinds.base import Config, Item, Kind, NoScore, Outcome, Size, score_each
 from judges.kinds.fields import SOURCES, Fields, against_field, has_source, source_texts, target
-from judges.kinds.local_models import checked_folder, folder_fields, load, longest_of
+from judges.kinds.local_models import Loaded, folder_fields, load
 from judges.models import JudgeKind, JudgeVersion, ScoreStatus
 
 _KINDS = ("claim", "context", "fact", "entity", "answer")
@@ -22,7 +22,7 @@ _CHARACTERS_PER_TOKEN = 4
 Vector = Sequence[float]
 
 
-class EmbeddingKind:
+class EmbeddingKind(Kind):
     """Its configuration: {"criterion" or "dimension" and "unit", "against", "contexts", and either "model" and
     "texts_per_request" or "folder", "sha256" and "pooling"}.
 
@@ -49,7 +49,7 @@ class EmbeddingKind:
         else:
             complete |= {
                 "model": fields.text("model"),
-                # The vectors of so many texts fit into the largest reply that is read.
+                # The vectors of this many texts fit into the largest reply that is read.
                 "texts_per_request": fields.whole("texts_per_request", default=_AT_ONCE, low=1, high=256),
             }
         fields.finish()
@@ -57,9 +57,6 @@ class EmbeddingKind:
 
     def asks_model(self, config: Config) -> bool:
         return "model" in config
-
-    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
-        return [(config["unit"], config["dimension"])]
 
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
         """A sample's units are asked about together, as its answer: what they are held against is sent once."""
@@ -70,23 +67,18 @@ class EmbeddingKind:
 
     def size(self, config: Config, sample: Sample) -> Size:
         if not self.asks_model(config):
-            return Size(requests=0, tokens_in=0, tokens_out=0)
+            return Size()
         texts = _texts(config, sample)
         characters = sum(map(len, texts))
         return Size(
             requests=math.ceil(len(texts) / config["texts_per_request"]),
             tokens_in=math.ceil(characters / _CHARACTERS_PER_TOKEN),
-            tokens_out=0,
         )
 
     @contextmanager
     def open(self, version: JudgeVersion) -> Iterator[AskingScorer | LocalScorer]:
         config = version.config
-        if self.asks_model(config):
-            yield AskingScorer(config)
-        else:
-            folder = checked_folder(config["folder"], config["sha256"])
-            yield LocalScorer(config, *load(folder, "AutoModel"))
+        yield AskingScorer(config) if self.asks_model(config) else LocalScorer(config, load(config, "AutoModel"))
 
 
 def _texts(config: Config, sample: Sample) -> list[str]:
@@ -95,23 +87,23 @@ def _texts(config: Config, sample: Sample) -> list[str]:
     return list(dict.fromkeys(text for text in (*units, *source_texts(sample, config["against"])) if text.strip()))
 
 
-def _scored(config: Config, sample: Sample, unit: str, vectors: Mapping[str, Vector], cut: str = "") -> Scored:
-    own = vectors.get(unit_text(sample, unit))
+def _nearness(config: Config, item: Item, vectors: Mapping[str, Vector]) -> tuple[float, str]:
+    """The number and its rationale. Raises NoScore."""
+    sample, against = item.sample, SOURCES[config["against"]]
+    own = vectors.get(unit_text(sample, item.unit))
     others = [vectors.get(text) for text in source_texts(sample, config["against"])]
     near = [(_cosine(own, other), at) for at, other in enumerate(others) if own is not None and other is not None]
     known = [(cosine, at) for cosine, at in near if cosine is not None]
-    dimension, against = config["dimension"], SOURCES[config["against"]]
     if own is None:
-        return Scored(unit, dimension, ScoreStatus.ERROR, detail="There is no word in what is to be scored.")
+        raise NoScore("There is no word in what is to be scored.")
     if not near:
-        return Scored(unit, dimension, ScoreStatus.ERROR, detail=f"There is no word in {against}.")
+        raise NoScore(f"There is no word in {against}.")
     if len(known) < len(near):
-        return Scored(unit, dimension, ScoreStatus.ERROR, detail="A vector has no direction, so there is no cosine.")
+        raise NoScore("A vector has no direction, so there is no cosine.")
     if config["contexts"] == "mean" or len(known) == 1:
-        number = math.fsum(cosine for cosine, _ in known) / len(known)
-        return Scored(unit, dimension, number=number, rationale=f"Cosine with {against}.{cut}")
+        return math.fsum(cosine for cosine, _ in known) / len(known), f"Cosine with {against}."
     number, at = max(known, key=lambda one: one[0])
-    return Scored(unit, dimension, number=number, rationale=f"Nearest to context {at + 1}.{cut}")
+    return number, f"Nearest to context {at + 1}."
 
 
 def _cosine(one: Vector | None, other: Vector | None) -> float | None:
@@ -136,6 +128,7 @@ class AskingScorer:
 
     def ask(self, item: Item, model: Model) -> Outcome:
         config, sample = self._config, item.sample
+        units = units_of(sample, config["unit"])
         texts = _texts(config, sample)
         vectors: dict[str, Vector] = {}
         replies: list[Answered] = []
@@ -144,54 +137,52 @@ class AskingScorer:
             answered = model.embed(EmbedRequest(config["model"], part, draw=item.repeat))
             replies.append(answered)
             if answered.vectors is None or len(answered.vectors) != len(part):
-                detail = "The reply holds no vectors of these texts."
-                failed = [
-                    Scored(unit, config["dimension"], ScoreStatus.PARSE_ERROR, detail=detail)
-                    for unit in units_of(sample, config["unit"])
-                ]
-                return Outcome(failed, replies)
+                failure = NoScore("The reply holds no vectors of these texts.", ScoreStatus.PARSE_ERROR)
+                return Outcome([failure.scored(unit, config["dimension"]) for unit in units], replies)
             vectors.update(zip(part, answered.vectors, strict=True))
-        scores = [_scored(config, sample, unit, vectors) for unit in units_of(sample, config["unit"])]
-        return Outcome(scores, replies)
+        outcomes = score_each(
+            [Item(sample, unit) for unit in units], config["dimension"], lambda one: _nearness(config, one, vectors)
+        )
+        return Outcome([scored for outcome in outcomes for scored in outcome.scores], replies)
 
 
 class LocalScorer:
-    def __init__(self, config: Config, torch: Any, tokenizer: Any, model: Any) -> None:
+    def __init__(self, config: Config, loaded: Loaded) -> None:
         self._config = config
-        self._torch = torch
-        self._tokenizer = tokenizer
-        self._model = model
-        self._longest = longest_of(tokenizer, model.config)
+        self._loaded = loaded
 
     def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
         known: dict[int, tuple[dict[str, Vector], str]] = {}
-        outcomes = []
-        for item in items:
+
+        def score(item: Item) -> tuple[float, str]:
             if item.sample.pk not in known:
                 known[item.sample.pk] = self._vectors(_texts(self._config, item.sample))
             vectors, cut = known[item.sample.pk]
-            outcomes.append(Outcome([_scored(self._config, item.sample, item.unit, vectors, cut)]))
-        return outcomes
+            number, rationale = _nearness(self._config, item, vectors)
+            return number, rationale + cut
+
+        return score_each(items, self._config["dimension"], score)
 
     def _vectors(self, texts: Sequence[str]) -> tuple[dict[str, Vector], str]:
-        """Of each text its vector, from as much of it as the model reads; and a word on that, if it wasn't all."""
+        """The vector of each text, of as much of it as the model reads; and a sentence on that if it isn't all."""
+        loaded = self._loaded
         found: dict[str, Vector] = {}
         is_cut = False
-        with self._torch.inference_mode():
+        with loaded.torch.inference_mode():
             for start in range(0, len(texts), _AT_ONCE):
                 part = list(texts[start : start + _AT_ONCE])
-                read = self._tokenizer(
-                    part, padding=True, truncation=True, max_length=self._longest, return_tensors="pt"
+                read = loaded.tokenizer(
+                    part, padding=True, truncation=True, max_length=loaded.longest, return_tensors="pt"
                 )
                 is_cut |= any(encoding.overflowing for encoding in read.encodings)
-                states = self._model(**read).last_hidden_state.double()
+                states = loaded.model(**read).last_hidden_state.double()
                 mask = read["attention_mask"].unsqueeze(-1)
                 if self._config["pooling"] == "first":
                     pooled = states[:, 0]
                 else:
                     pooled = (states * mask).sum(1) / mask.sum(1)
                 found.update(zip(part, pooled.tolist(), strict=True))
-        return found, f" Of long texts the model read the first {self._longest} tokens." if is_cut else ""
+        return found, f" Of long texts the model read the first {loaded.longest} tokens." if is_cut else ""
 
 
 KIND = EmbeddingKind()

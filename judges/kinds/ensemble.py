@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -16,23 +17,14 @@ from annotate.models import Criterion, Project, Sample
 from annotate.samples.read import samples_named
 from annotate.verdicts.evidence_read import evidence_of
 from judges.core.split import divide
-from judges.kinds.base import Config, Item, Outcome, Scored, Size
+from judges.kinds.base import Config, Item, Kind, Outcome, score_each
 from judges.kinds.fields import Fields, target
-from judges.kinds.members import (
-    MOST_MEMBERS,
-    Member,
-    Missing,
-    Said,
-    member_fields,
-    members_in,
-    value_of,
-    what_they_say,
-)
+from judges.kinds.members import MOST_MEMBERS, Member, Said, member_fields, members_in, value_of, what_they_say
 from judges.kinds.stacking import FOLDS, Curve, NotStacked, fit_stack, fold_of
-from judges.models import JudgeKind, JudgeVersion, ScoreStatus, SplitMember
+from judges.models import JudgeKind, JudgeVersion, SplitMember
 
 
-class EnsembleKind:
+class EnsembleKind(Kind):
     """Its configuration: {"criterion", "members": [{"judge", "version", "dimension", "passes"}], "fit"}.
 
     fit: made when the configuration is completed without one, on people's verdicts of the dev half as they are then,
@@ -62,36 +54,24 @@ class EnsembleKind:
         complete = {**of, "members": members}
         given = fields.raw("fit")
         fields.finish()
-        if given is not None:
-            return {**complete, "fit": _given_fit(Fields(given, "fit"), members)}
-        return {**complete, "fit": _fit(fields, criterion, members_in(complete))}
-
-    def asks_model(self, config: Config) -> bool:
-        return False
-
-    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
-        return [(config["unit"], config["dimension"])]
+        fitted = members_in(complete)
+        fit = _fit(fields, criterion, fitted) if given is None else _given_fit(Fields(given, "fit"), fitted)
+        return {**complete, "fit": fit}
 
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
         return units_of(sample, config["unit"])
-
-    def size(self, config: Config, sample: Sample) -> Size:
-        return Size(requests=0, tokens_in=0, tokens_out=0)
-
-    def members(self, config: Config) -> Sequence[tuple[str, str]]:
-        return [(member["judge"], member["version"]) for member in config["members"]]
 
     @contextmanager
     def open(self, version: JudgeVersion) -> Iterator[EnsembleScorer]:
         yield EnsembleScorer(version)
 
 
-def _named(members: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    return [[member["judge"], member["version"], member["dimension"]] for member in members]
+def _named(members: Sequence[Member]) -> list[list[str]]:
+    return [[member.judge, member.version, member.dimension] for member in members]
 
 
 def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dict[str, Any]:
-    # Samples get a side here as they do at a report; of what is said of the test half, nothing is used.
+    # Samples get a side here as they do at a report; nothing of the test half is used.
     reference = alignment.report.reference_of(evidence_of(criterion, reader=SYSTEM))
     sides = divide(criterion, reference.strata())
     verdicts = {unit: passes for unit, passes in reference.positive.items() if sides[unit[0]]}
@@ -118,24 +98,18 @@ def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dic
     try:
         stack = fit_stack(rows, passes, samples, [member.title for member in members], seed)
     except NotStacked as error:
-        raise fields.refuse("members", error.why) from error
+        raise fields.refuse("members", str(error)) from error
     return {
         "criterion_version": criterion.version,
         "seed": seed,
-        "members": [[member.judge, member.version, member.dimension] for member in members],
-        "whole": stack.whole.as_dict(),
-        "folds": [curve.as_dict() for curve in stack.folds],
-        "units": stack.units,
-        "samples": stack.samples,
-        "passing": stack.passing,
+        "members": _named(members),
         "left_out": left_out,
-        "brier": stack.brier,
-        "brier_of_share": stack.brier_of_share,
+        **asdict(stack),
     }
 
 
-def _given_fit(fields: Fields, members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A fit that was made before: as it is written, as long as it is one for these members."""
+def _given_fit(fields: Fields, members: Sequence[Member]) -> dict[str, Any]:
+    """A fit that was made before, unchanged, as long as it is one for these members."""
     if fields.raw("members") != _named(members):
         raise fields.refuse(
             "members", _("This fit is of other members. Leave “fit” out, and the ensemble is fitted anew.")
@@ -196,23 +170,21 @@ class EnsembleScorer:
                 is_dev=True,
             ).values_list("sample_id", flat=True)
         )
-        return [Outcome([self._scored(item, said, item.sample.pk in dev)]) for item in items]
+        return score_each(
+            items, self._config["dimension"], lambda item: self._probability(item, said, item.sample.pk in dev)
+        )
 
-    def _scored(self, item: Item, said: Sequence[Said], is_dev: bool) -> Scored:
-        dimension = self._config["dimension"]
-        scores = []
-        for member, its in zip(self._members, said, strict=True):
-            value = value_of(member, its, item.sample.pk, item.unit)
-            if isinstance(value, Missing):
-                return Scored(item.unit, dimension, ScoreStatus.ERROR, detail=value.why)
-            scores.append(value)
+    def _probability(self, item: Item, said: Sequence[Said], is_dev: bool) -> tuple[float, str]:
+        scores = [
+            value_of(member, its, item.sample.pk, item.unit) for member, its in zip(self._members, said, strict=True)
+        ]
         fold = fold_of(self._config["fit"]["seed"], item.sample.external_id)
         curve = self._folds[fold] if is_dev else self._whole
         terms = ", ".join(
             f"{member.judge} {score:.3g} ({term:+.2f})"
             for member, score, term in zip(self._members, scores, curve.terms(scores), strict=True)
         )
-        return Scored(item.unit, dimension, number=curve.probability(scores), rationale=f"Log-odds: {terms}.")
+        return curve.probability(scores), f"Log-odds: {terms}."
 
 
 KIND = EnsembleKind()

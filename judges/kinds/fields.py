@@ -1,7 +1,4 @@
-"""How a configuration is read: each field by its name and type, its default filled in, nothing left over.
-
-What the text of a unit can be held against, for every kind that compares two texts.
-"""
+"""Reading a configuration field by field, each by its type and with its default; and the fields that kinds share."""
 
 from __future__ import annotations
 
@@ -18,9 +15,9 @@ LONGEST_DIMENSION = 120
 
 
 class Fields:
-    """The fields of one object, read one by one; `finish` refuses those that nobody asked for.
+    """The fields of one object, read one by one; `finish` refuses those that were not read.
 
-    path: where the object is in the configuration, which goes before the names of its fields.
+    path: where the object is in the configuration, which precedes the names of its fields.
     """
 
     def __init__(self, given: Any, path: str = "") -> None:
@@ -36,9 +33,9 @@ class Fields:
     def refuse(self, name: str, message: str) -> Refused:
         return Refused(self.place(name), message)
 
-    def has(self, name: str) -> bool:
-        """Whether it was given, be it as null."""
-        return name in self._given
+    def is_null(self, name: str) -> bool:
+        """Whether it was given as null, which is not the same as left out."""
+        return name in self._given and self.raw(name) is None
 
     def raw(self, name: str) -> Any:
         """The value as it was given; None when it wasn't."""
@@ -141,7 +138,20 @@ def _criterion(project: Project, key: Any) -> Criterion | None:
     return project.criteria.filter(key=key, is_current=True).first() if isinstance(key, str) else None
 
 
-# How each reads in a sentence.
+def sampling_fields(fields: Fields, *, max_tokens: int, fewest: int) -> dict[str, Any]:
+    """{"temperature", "max_tokens", "seed"} of a judge that asks a chat model.
+
+    temperature: null leaves it to the server, as some models demand. max_tokens: the default, at least `fewest`.
+    """
+    no_temperature = fields.is_null("temperature")
+    return {
+        "temperature": None if no_temperature else fields.number("temperature", default=0.0, low=0.0, high=2.0),
+        "max_tokens": fields.whole("max_tokens", default=max_tokens, low=fewest, high=32_768),
+        "seed": None if fields.raw("seed") is None else fields.whole("seed", high=2**31 - 1),
+    }
+
+
+# What the text of a unit can be compared with, and how each is worded in a sentence.
 SOURCES = {
     "contexts": "the contexts",
     "question": "the question",
@@ -152,7 +162,7 @@ _OWN = {"context": "contexts", "answer": "answer"}
 
 
 def against_field(fields: Fields, unit: str, default: str) -> str:
-    """The field that names one; not the text that the unit is of itself. unit: its kind."""
+    """The field that names one, except the text that the unit itself is part of. unit: its kind."""
     return fields.choice("against", [name for name in SOURCES if name != _OWN.get(unit)], default=default)
 
 
@@ -164,8 +174,8 @@ def source_texts(sample: Sample, name: str) -> list[str]:
 
 
 def has_source(sample: Sample, name: str) -> bool:
-    """Whether the sample has such a text at all. An empty question is there, and fails; a reference that nobody gave
-    and contexts that were not retrieved are not there."""
+    """Whether the sample has such a text at all. An empty question is there, and its score fails; a reference that is
+    None and an empty list of contexts are not there."""
     if name == "contexts":
         return bool(sample.contexts)
     return name != "reference" or sample.reference is not None

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,9 +17,10 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from judges.endpoints.calls import StopRun
+from judges.kinds.base import Config
 from judges.kinds.fields import Fields
 
-# First a letter or a digit, so that no name is hidden or leads upwards; no separator of folders in it.
+# It begins with a letter or a digit, so that no name is hidden or leads upwards, and has no path separator.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _WEIGHTS = "*.safetensors"
 # What a model and its tokeniser are loaded from; nothing else in the folder is looked at.
@@ -27,11 +29,7 @@ _CHUNK = 1 << 20
 
 
 class NoModel(Exception):
-    """There is no such folder to load from. `why`: a sentence."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    """There is no such folder to load from; its text says why, in a sentence."""
 
 
 def is_installed() -> bool:
@@ -101,7 +99,7 @@ def folder_fields(fields: Fields) -> tuple[dict[str, str], Path]:
     try:
         folder = model_folder(fields.text("folder", longest=100))
     except NoModel as error:
-        raise fields.refuse("folder", error.why) from error
+        raise fields.refuse("folder", str(error)) from error
     digest = hash_of(folder)
     if fields.raw("sha256") not in (None, digest):
         raise fields.refuse("sha256", changed(folder.name))
@@ -123,14 +121,25 @@ def checked_folder(name: str, digest: str) -> Path:
     try:
         folder = model_folder(name)
     except NoModel as error:
-        raise StopRun("no_model", error.why) from error
+        raise StopRun("no_model", str(error)) from error
     if hash_of(folder) != digest:
         raise StopRun("model_changed", changed(name))
     return folder
 
 
-def load(folder: Path, head: str) -> tuple[Any, Any, Any]:
-    """torch, tokeniser and model, ready to be asked. head: the name of one of transformers' classes. Raises StopRun."""
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model that is ready to be asked. longest: how many tokens it can read at once."""
+
+    torch: Any
+    tokenizer: Any
+    model: Any
+    longest: int
+
+
+def load(config: Config, head: str) -> Loaded:
+    """The model of a version's configuration. head: the name of one of transformers' classes. Raises StopRun."""
+    folder = checked_folder(config["folder"], config["sha256"])
     torch, library = _libraries()
     options = {"local_files_only": True, "trust_remote_code": False}
     try:
@@ -145,13 +154,12 @@ def load(folder: Path, head: str) -> tuple[Any, Any, Any]:
     if not tokenizer.is_fast:
         raise StopRun("no_model", _("“%(name)s” has no tokenizer.json.") % {"name": folder.name})
     model.eval()
-    return torch, tokenizer, model
+    return Loaded(torch, tokenizer, model, _longest(tokenizer, model.config))
 
 
-def longest_of(tokenizer: Any, config: Any) -> int:
-    """How many tokens the model can read at once."""
+def _longest(tokenizer: Any, config: Any) -> int:
     positions = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
-    # RoBERTa's positions begin behind its padding token.
+    # RoBERTa's positions begin after its padding token.
     if getattr(config, "model_type", "") in ("roberta", "xlm-roberta", "camembert"):
         positions -= config.pad_token_id + 1
     return int(min(positions, tokenizer.model_max_length))

@@ -1,4 +1,4 @@
-"""Versions of judges that another judge is made of, and what they say: for every kind that rests on others' scores."""
+"""Versions of judges that another judge is made of, and their scores: for every kind that rests on other judges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from annotate.core.scales import as_number
 from annotate.models import Criterion, Project
 from judges.core.scores_read import current_version, version_named
-from judges.kinds.base import Config
+from judges.kinds.base import Config, NoScore
 from judges.kinds.fields import LONGEST_DIMENSION, Fields
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, Score, ScoreStatus
@@ -38,15 +38,8 @@ class Member:
         return f"“{self.judge}” ({self.version})"
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """There is no value, and why."""
-
-    why: str
-
-
-# Of a unit of a sample, by the sample's primary key and the address.
-Said = Mapping[tuple[int, str], float | Missing]
+# By a sample's primary key and a unit's address: the value, or a sentence that says why there is none.
+Said = Mapping[tuple[int, str], float | str]
 
 
 def member_fields(fields: Fields, project: Project, unit: str, wanted: str) -> tuple[dict[str, Any], JudgeVersion]:
@@ -84,7 +77,7 @@ def members_in(config: Config) -> list[Member]:
 
 
 def what_they_say(project: Project, members: Sequence[Member], samples: Collection[int]) -> list[Said]:
-    """What each member said first (repeat 0) of every unit of the samples that it has said anything of."""
+    """Each member's first score (repeat 0) of every unit of the samples that it has scored."""
     found: list[Said] = []
     for member in members:
         rows = Score.objects.filter(
@@ -102,22 +95,24 @@ def what_they_say(project: Project, members: Sequence[Member], samples: Collecti
     return found
 
 
-def value_of(member: Member, said: Said, sample: int, unit: str) -> float | Missing:
-    """What the member says of a unit, from all that it says."""
-    value = said.get((sample, unit))
-    return Missing(f"{member.title} has no score of {unit}.") if value is None else value
+def value_of(member: Member, said: Said, sample: int, unit: str) -> float:
+    """The member's value of a unit, from all of its values. Raises NoScore."""
+    value = said.get((sample, unit), f"{member.title} has no score of {unit}.")
+    if isinstance(value, str):
+        raise NoScore(value)
+    return value
 
 
-def _value(member: Member, status: str, number: float | None, label: str | None) -> float | Missing:
+def _value(member: Member, status: str, number: float | None, label: str | None) -> float | str:
     if status != ScoreStatus.OK:
-        return Missing(f"{member.title} has none either: {status}.")
+        return f"{member.title} has none either: {status}."
     if number is not None:
         return number
     assert label is not None
     if member.passes is not None:
         return float(label in member.passes)
     spelt = as_number(label)
-    return Missing(f"{member.title} answered with a word that is no number.") if spelt is None else spelt
+    return f"{member.title} answered with a word that is no number." if spelt is None else spelt
 
 
 def _dimension(fields: Fields, version: JudgeVersion, unit: str, wanted: str) -> str:

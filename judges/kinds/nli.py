@@ -10,20 +10,20 @@ from django.utils.translation import gettext as _
 
 from annotate.core.units import unit_text, units_of
 from annotate.models import Project, Sample
-from judges.kinds.base import Config, Item, Outcome, Scored, Size
+from judges.kinds.base import Config, Item, Kind, NoScore, Outcome, score_each
 from judges.kinds.fields import SOURCES, Fields, against_field, has_source, source_texts, target
-from judges.kinds.local_models import NoModel, checked_folder, config_of, folder_fields, load, longest_of
+from judges.kinds.local_models import Loaded, NoModel, config_of, folder_fields, load
 from judges.models import JudgeKind, JudgeVersion, ScoreStatus
 
 _KINDS = ("claim", "fact", "answer")
-# Windows of a context that is too long for the model begin so many tokens before the one before ends.
+# Windows of a context that is too long for the model overlap by this many tokens.
 _OVERLAP = 64
-# Of the premise, at least so many tokens have to fit beside the hypothesis.
+# At least this many tokens of the premise have to fit beside the hypothesis.
 _LEAST_ROOM = 32
 _AT_ONCE = 16
 
 
-class NliKind:
+class NliKind(Kind):
     """Its configuration: {"criterion" or "dimension" and "unit", "against", "folder", "sha256", "entailment"}.
 
     A score is the probability of entailment with the text as premise and the unit as hypothesis; of several contexts
@@ -42,28 +42,18 @@ class NliKind:
         try:
             labels = _labels(config_of(folder))
         except NoModel as error:
-            raise fields.refuse("folder", error.why) from error
-        found = [label for label in labels.values() if _says_entailment(label)]
+            raise fields.refuse("folder", str(error)) from error
+        found = [label for label in labels.values() if label.lower().startswith("entail")]
         entailment = fields.choice("entailment", list(labels.values()), default=found[0] if len(found) == 1 else None)
         fields.finish()
         return {**of, "against": held, **model, "entailment": entailment}
 
-    def asks_model(self, config: Config) -> bool:
-        return False
-
-    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
-        return [(config["unit"], config["dimension"])]
-
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
         return units_of(sample, config["unit"]) if has_source(sample, config["against"]) else []
 
-    def size(self, config: Config, sample: Sample) -> Size:
-        return Size(requests=0, tokens_in=0, tokens_out=0)
-
     @contextmanager
     def open(self, version: JudgeVersion) -> Iterator[NliScorer]:
-        folder = checked_folder(version.config["folder"], version.config["sha256"])
-        yield NliScorer(version.config, *load(folder, "AutoModelForSequenceClassification"))
+        yield NliScorer(version.config, load(version.config, "AutoModelForSequenceClassification"))
 
 
 def _labels(config: Mapping[str, Any]) -> dict[int, str]:
@@ -74,75 +64,63 @@ def _labels(config: Mapping[str, Any]) -> dict[int, str]:
     return {int(key): str(label) for key, label in named.items()}
 
 
-def _says_entailment(label: str) -> bool:
-    word = label.lower().replace("-", "_")
-    return word.startswith("entail")
-
-
 class NliScorer:
-    def __init__(self, config: Config, torch: Any, tokenizer: Any, model: Any) -> None:
+    def __init__(self, config: Config, loaded: Loaded) -> None:
         self._config = config
-        self._torch = torch
-        self._tokenizer = tokenizer
-        self._model = model
-        self._longest = longest_of(tokenizer, model.config)
-        (self._index,) = (
-            index
-            for index, label in _labels({"id2label": model.config.id2label}).items()
-            if label == config["entailment"]
-        )
+        self._loaded = loaded
+        labels = _labels({"id2label": loaded.model.config.id2label})
+        (self._index,) = (index for index, label in labels.items() if label == config["entailment"])
 
     def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
-        return [Outcome([self._scored(item)]) for item in items]
+        return score_each(items, self._config["dimension"], self._score)
 
-    def _scored(self, item: Item) -> Scored:
-        unit, against = item.unit, self._config["against"]
-        hypothesis = unit_text(item.sample, unit)
+    def _score(self, item: Item) -> tuple[float, str]:
+        against, tokenizer = self._config["against"], self._loaded.tokenizer
+        hypothesis = unit_text(item.sample, item.unit)
         premises = {at: text for at, text in enumerate(source_texts(item.sample, against)) if text.strip()}
         if not hypothesis.strip():
-            return self._failed(unit, ScoreStatus.ERROR, "There is no word in what is to be scored.")
+            raise NoScore("There is no word in what is to be scored.")
         if not premises:
-            return self._failed(unit, ScoreStatus.ERROR, f"There is no word in {SOURCES[against]}.")
-        room = self._longest - self._tokenizer.num_special_tokens_to_add(pair=True)
-        room_for_premise = room - len(self._tokenizer(hypothesis, add_special_tokens=False)["input_ids"])
+            raise NoScore(f"There is no word in {SOURCES[against]}.")
+        room = self._loaded.longest - tokenizer.num_special_tokens_to_add(pair=True)
+        room_for_premise = room - len(tokenizer(hypothesis, add_special_tokens=False)["input_ids"])
         if room_for_premise < _LEAST_ROOM:
-            return self._failed(unit, ScoreStatus.TRUNCATED, f"It is longer than the model reads: {room} tokens.")
+            raise NoScore(f"It is longer than the model reads: {room} tokens.", ScoreStatus.TRUNCATED)
         windows = self._windows(premises, hypothesis, min(_OVERLAP, room_for_premise // 2))
         likely = self._likely([inputs for _, inputs in windows])
         best = max(range(len(windows)), key=lambda at: likely[at])
         where = f"context {windows[best][0] + 1}" if against == "contexts" else SOURCES[against]
         cut = " It was read in windows." if len(windows) > len(premises) else ""
-        return Scored(unit, self._config["dimension"], number=likely[best], rationale=f"Entailed most by {where}.{cut}")
+        return likely[best], f"Entailed most by {where}.{cut}"
 
     def _windows(
         self, premises: Mapping[int, str], hypothesis: str, overlap: int
     ) -> list[tuple[int, dict[str, list[int]]]]:
         """(index of the premise, what the model reads) of each premise and window of it."""
+        tokenizer = self._loaded.tokenizer
         found = []
         for at, premise in premises.items():
-            read = self._tokenizer(
+            read = tokenizer(
                 premise,
                 hypothesis,
                 truncation="only_first",
-                max_length=self._longest,
+                max_length=self._loaded.longest,
                 stride=overlap,
                 return_overflowing_tokens=True,
             )
-            names = [name for name in self._tokenizer.model_input_names if name in read]
+            names = [name for name in tokenizer.model_input_names if name in read]
             found += [(at, {name: read[name][window] for name in names}) for window in range(len(read["input_ids"]))]
         return found
 
     def _likely(self, inputs: Sequence[Mapping[str, list[int]]]) -> list[float]:
+        torch = self._loaded.torch
         found: list[float] = []
-        with self._torch.inference_mode():
+        with torch.inference_mode():
             for start in range(0, len(inputs), _AT_ONCE):
-                batch = self._tokenizer.pad(list(inputs[start : start + _AT_ONCE]), return_tensors="pt")
-                logits = self._model(**batch).logits.double()
-                found += self._torch.softmax(logits, dim=-1)[:, self._index].tolist()
+                batch = self._loaded.tokenizer.pad(list(inputs[start : start + _AT_ONCE]), return_tensors="pt")
+                logits = self._loaded.model(**batch).logits.double()
+                found += torch.softmax(logits, dim=-1)[:, self._index].tolist()
         return found
-
-    def _failed(self, unit: str, status: ScoreStatus, detail: str) -> Scored:
-        return Scored(unit, self._config["dimension"], status, detail=detail)
 
 
 KIND = NliKind()

@@ -10,15 +10,9 @@ from annotate.core.errors import Invalid
 from judges.kinds.base import Kind
 from judges.models import JudgeKind
 
-# Kind -> where its `KIND` is. Imported judges have none: nothing here can run them.
-_PLACES: dict[str, str] = {
-    "llm": "judges.kinds.llm",
-    "lexical": "judges.kinds.lexical",
-    "embedding": "judges.kinds.embedding",
-    "nli": "judges.kinds.nli",
-    "ensemble": "judges.kinds.ensemble",
-    "composite": "judges.kinds.composite",
-    "ragas": "judges.kinds.ragas",
+# Kind -> the module of its `KIND`. Imported judges have none: nothing here can run them.
+_PLACES = {
+    key: f"judges.kinds.{key}" for key in ("llm", "lexical", "embedding", "nli", "ensemble", "composite", "ragas")
 }
 
 

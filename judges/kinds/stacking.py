@@ -1,7 +1,7 @@
 """Logistic stacking: from several judges' scores to one calibrated probability that people would pass the unit.
 
-Fitted once, cross-fitted by sample: the folds are dealt by a hash of the sample's own id, so that whoever knows the id
-knows the fold, in every installation.
+Fitted once, cross-fitted by sample: a hash of the sample's own id gives its fold, which is the same in every
+installation.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-# Fewer verdicts tell weights from luck nowhere: the rarer of pass and fail on this many units at least, on so many for
-# each member, and from this many samples.
+# With fewer verdicts, weights are mostly chance: the rarer of pass and fail needs this many units, and this many for
+# each member; and the units are of at least this many samples.
 FEWEST_RARER = 10
 RARER_PER_MEMBER = 5
 FEWEST_SAMPLES = 20
@@ -24,11 +24,7 @@ FOLDS = 5
 
 
 class NotStacked(Exception):
-    """There is no fit on these data. `why`: a sentence."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    """There is no fit on these data; its text says why, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +45,14 @@ class Curve:
 
     def probability(self, scores: Sequence[float]) -> float:
         height = self.intercept + math.fsum(self.terms(scores))
-        # Either way round, so that no exponential overflows.
+        # By the sign, so that no exponential overflows.
         return 1 / (1 + math.exp(-height)) if height >= 0 else 1 - 1 / (1 + math.exp(min(height, 700.0)))
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("intercept", "weights", "centres", "spreads")}
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
     """whole: fitted on everything; folds: each without the samples of one fold. brier, brier_of_share: mean squared
-    error of the cross-fitted probabilities, and of the share that passes taken for everybody."""
+    error of the cross-fitted probabilities, and of the share that passes taken for every unit."""
 
     whole: Curve
     folds: Sequence[Curve]
@@ -79,7 +72,7 @@ def fold_of(seed: int, name: str) -> int:
 def fit_stack(
     scores: Sequence[Sequence[float]], passes: Sequence[bool], samples: Sequence[str], members: Sequence[str], seed: int
 ) -> Stack:
-    """scores: shape (units, members); passes, samples: of each unit. members: their names, for what is said of them.
+    """scores: shape (units, members); passes, samples: of each unit. members: their names, for error messages.
 
     Raises NotStacked.
     """

@@ -19,7 +19,7 @@ from annotate.core.errors import Invalid
 from annotate.core.permissions import may
 from annotate.models import Project, User
 from annotate.samples.read import samples_named
-from judges.kinds.base import Config, MadeOfOthers
+from judges.kinds.base import Config
 from judges.kinds.registry import kind_named, runnable_kinds
 from judges.models import Judge, JudgeVersion, VersionState
 
@@ -45,10 +45,7 @@ class Difference:
 
 def members_of(kind: str, config: Config) -> Sequence[tuple[str, str]]:
     """The versions that a judge is made of: (judge's name, version's label)."""
-    if kind not in runnable_kinds():
-        return ()
-    made = kind_named(kind)
-    return made.members(config) if isinstance(made, MadeOfOthers) else ()
+    return kind_named(kind).members(config) if kind in runnable_kinds() else ()
 
 
 def kept_on_top_of(version: JudgeVersion) -> list[JudgeVersion]:

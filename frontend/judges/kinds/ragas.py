@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
 from frontend.judges.kinds.base import ConfigForm, Group, Start, Words, endpoint_field, given, no_endpoint, offered
-from judges.kinds.ragas.kind import how_to_install, installed_version
+from judges.kinds.ragas import how_to_install, installed_version
 from judges.models import JudgeKind
 
 METRIC_WORDS = {

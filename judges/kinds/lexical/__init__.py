@@ -8,17 +8,17 @@ from typing import Any
 
 from annotate.core.units import units_of
 from annotate.models import Project, Sample
-from judges.kinds.base import Config, Item, Outcome, Scored, Size
+from judges.kinds.base import Config, Item, Kind, Outcome, score_each
 from judges.kinds.fields import Fields, target
 from judges.kinds.lexical.measures import MEASURES
-from judges.kinds.lexical.texts import NoScore, Reading
-from judges.models import JudgeKind, JudgeVersion, ScoreStatus
+from judges.kinds.lexical.texts import Reading
+from judges.models import JudgeKind, JudgeVersion
 
-# How scripts without blanks are taken (lexical.tokens).
+# How scripts without blanks are split (lexical.texts).
 UNSPACED = ("pairs", "characters")
 
 
-class LexicalKind:
+class LexicalKind(Kind):
     """Its configuration: {"measure", "criterion" or "dimension" and "unit", "unspaced", the measure's own options}."""
 
     key = JudgeKind.LEXICAL.value
@@ -38,18 +38,9 @@ class LexicalKind:
         fields.finish()
         return complete
 
-    def asks_model(self, config: Config) -> bool:
-        return False
-
-    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
-        return [(config["unit"], config["dimension"])]
-
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
         measure = MEASURES[config["measure"]]
         return [unit for unit in units_of(sample, config["unit"]) if measure.asks(config, sample, unit)]
-
-    def size(self, config: Config, sample: Sample) -> Size:
-        return Size(requests=0, tokens_in=0, tokens_out=0)
 
     @contextmanager
     def open(self, version: JudgeVersion) -> Iterator[LexicalScorer]:
@@ -64,21 +55,14 @@ class LexicalScorer:
 
     def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
         readings: dict[int, Reading] = {}
-        outcomes = []
-        for item in items:
+
+        def score(item: Item) -> tuple[float, str]:
             reading = readings.get(item.sample.pk)
             if reading is None:
                 reading = readings[item.sample.pk] = Reading(item.sample, pairs=self._pairs)
-            outcomes.append(Outcome([self._scored(reading, item.unit)]))
-        return outcomes
+            return self._measure.score(self._config, reading, item.unit)
 
-    def _scored(self, reading: Reading, unit: str) -> Scored:
-        dimension = self._config["dimension"]
-        try:
-            number, rationale = self._measure.score(self._config, reading, unit)
-        except NoScore as why:
-            return Scored(unit, dimension, ScoreStatus.ERROR, detail=why.detail)
-        return Scored(unit, dimension, number=number, rationale=rationale)
+        return score_each(items, self._config["dimension"], score)
 
 
 KIND = LexicalKind()

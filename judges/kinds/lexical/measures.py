@@ -1,32 +1,31 @@
 """What a lexical judge can measure. Every number is from 0 to 1, and depends on the sample alone.
 
-BM25 and TF-IDF of a sample's contexts for a query.
-
-The corpus is the sample's own contexts, so that a score depends on nothing but the sample. Libraries for this build an
-index of the corpus first; for four passages that takes far longer than the sums below, which the tests hold against two
-of them.
+The corpus of BM25 and TF-IDF is the sample's own contexts. Libraries for them build an index of the corpus first, which
+for four passages takes far longer than the sums below; the tests compare those with two libraries.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log, sqrt
-from typing import Any, Protocol
+from typing import Any
 
 from annotate.core.spans import citations_in
 from annotate.core.units import parse_unit
 from annotate.models import Sample
 from annotate.samples.claim_splitting import split_into_claims
+from judges.kinds.base import NoScore
 from judges.kinds.fields import SOURCES, Fields, against_field, has_source
-from judges.kinds.lexical.texts import NoScore, Reading
+from judges.kinds.lexical.texts import Reading
 
 Words = Sequence[str]
 
 
 def bm25(query: Words, contexts: Sequence[Words], *, k1: float, b: float) -> list[float]:
-    """Σ idf·tf / (tf + k1·(1 − b + b·length / mean length)) over the query's distinct words, divided by Σ idf: the part
-    that is reached of what a context could reach that repeats every word of the query without end. From 0 to 1.
+    """Σ idf·tf / (tf + k1·(1 − b + b·length / mean length)) over the query's distinct words, divided by Σ idf: the
+    share of the limit for a context that repeats every word of the query endlessly. From 0 to 1.
 
     idf = ln(1 + (N − df + ½) / (df + ½)), which is never negative.
 
@@ -61,12 +60,12 @@ def tf_idf(query: Words, contexts: Sequence[Words]) -> list[float]:
     for count in counts:
         df.update(count.keys())
     # By df: there are few different ones.
-    idf = [log((1 + len(contexts)) / (1 + many)) + 1 for many in range(len(contexts) + 1)]
-    asked = {word: many * idf[df[word]] for word, many in Counter(query).items()}
+    idf = [log((1 + len(contexts)) / (1 + each)) + 1 for each in range(len(contexts) + 1)]
+    asked = {word: tf * idf[df[word]] for word, tf in Counter(query).items()}
     length = sqrt(sum(weight * weight for weight in asked.values()))
     scores = []
     for count in counts:
-        own = sqrt(sum((many * idf[df[word]]) ** 2 for word, many in count.items()))
+        own = sqrt(sum((tf * idf[df[word]]) ** 2 for word, tf in count.items()))
         together = sum(weight * count[word] * idf[df[word]] for word, weight in asked.items() if word in count)
         scores.append(min(together / (own * length), 1.0) if own else 0.0)
     return scores
@@ -74,7 +73,7 @@ def tf_idf(query: Words, contexts: Sequence[Words]) -> list[float]:
 
 Options = Mapping[str, Any]
 SHARES = ("precision", "recall", "f1")
-# Of the words that are missing so many are named.
+# At most this many of the missing words are named.
 _NAMED = 8
 # A longer text is no key fact, and comparing each of its words with each of a long context takes minutes.
 LONGEST_FACT = 400
@@ -82,20 +81,22 @@ LONGEST_FACT = 400
 _SHORTEST_FUZZY = 4
 
 
-class Measure(Protocol):
-    """kinds: of units that it scores. pairs: how it takes scripts without blanks by default (lexical.tokens)."""
+class Measure(ABC):
+    """kinds: of units that it scores. pairs: how it splits scripts without blanks by default (lexical.texts)."""
 
-    kinds: Collection[str]
-    pairs: bool
+    kinds: Collection[str] = ("claim", "context", "fact", "entity", "answer")
+    pairs = True
 
+    @abstractmethod
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
         """Its own fields, complete. unit: the kind that is scored."""
         ...
 
     def asks(self, options: Options, sample: Sample, unit: str) -> bool:
         """Whether the sample has what the measure needs for the unit."""
-        ...
+        return has_source(sample, options["against"])
 
+    @abstractmethod
     def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
         """The number, and what it rests on in words. Raises NoScore."""
         ...
@@ -113,19 +114,8 @@ def _missing(wanted: Iterable[str], there: Collection[str]) -> str:
     return f" Not there: {', '.join(names[:_NAMED])}{more}" if names else ""
 
 
-class _Compared:
-    """Measures that hold a unit's words against those of another text."""
-
-    kinds: Collection[str] = ("claim", "context", "fact", "entity", "answer")
-
-    def asks(self, options: Options, sample: Sample, unit: str) -> bool:
-        return has_source(sample, options["against"])
-
-
-class TokenOverlap(_Compared):
+class TokenOverlap(Measure):
     """Which share of the distinct words of one text the other one has."""
-
-    pairs = True
 
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
         return {
@@ -150,10 +140,10 @@ class TokenOverlap(_Compared):
         return number, f"{shared} of {len(own)} words are in {SOURCES[against]}.{_missing(own, source)}"
 
 
-class RougeL(_Compared):
+class RougeL(Measure):
     """The longest common subsequence of words; of several contexts the one that gives most."""
 
-    # Of characters, as it is usual.
+    # Of characters, as usual.
     pairs = False
 
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
@@ -176,14 +166,10 @@ class RougeL(_Compared):
         return best[0], f"{best[1]} of {len(own)} words stand in this order in {SOURCES[options['against']]}."
 
 
-class _Ranked:
+class _Ranked(Measure):
     """Measures that rank a sample's contexts."""
 
-    kinds: Collection[str] = ("context",)
-    pairs = True
-
-    def asks(self, options: Options, sample: Sample, unit: str) -> bool:
-        return has_source(sample, options["against"])
+    kinds = ("context",)
 
     def score(self, options: Options, reading: Reading, unit: str) -> tuple[float, str]:
         reading.unit(unit)
@@ -197,8 +183,8 @@ class _Ranked:
         shared = sum(word in own for word in wanted)
         return ranked[index], f"{shared} of {len(wanted)} words of {SOURCES[against]}.{_missing(wanted, own)}"
 
-    def rank(self, options: Options, query: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float]:
-        raise NotImplementedError
+    @abstractmethod
+    def rank(self, options: Options, query: Words, contexts: Sequence[Words]) -> list[float]: ...
 
 
 class Bm25(_Ranked):
@@ -209,7 +195,7 @@ class Bm25(_Ranked):
             "b": fields.number("b", default=0.75, low=0, high=1),
         }
 
-    def rank(self, options: Options, query: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float]:
+    def rank(self, options: Options, query: Words, contexts: Sequence[Words]) -> list[float]:
         return bm25(query, contexts, k1=options["k1"], b=options["b"])
 
 
@@ -217,15 +203,14 @@ class TfIdf(_Ranked):
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
         return {"against": against_field(fields, unit, "question")}
 
-    def rank(self, options: Options, query: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float]:
+    def rank(self, options: Options, query: Words, contexts: Sequence[Words]) -> list[float]:
         return tf_idf(query, contexts)
 
 
-class Citation:
-    """Whether the sentence that a claim stands in cites contexts that are there and hold the claim's words."""
+class Citation(Measure):
+    """Whether the sentence of a claim cites contexts that exist and contain the claim's words."""
 
-    kinds: Collection[str] = ("claim",)
-    pairs = True
+    kinds = ("claim",)
 
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
         return {}
@@ -263,8 +248,8 @@ def _cited(reading: Reading, unit: str) -> list[int]:
 
 
 def _cited_by_sentence(answer: str) -> list[tuple[int, int, list[int]]]:
-    """Of each sentence its span and the ranks that it cites. A citation at the very beginning of a sentence belongs to
-    the one before: "… online. [1] Next"."""
+    """The span of each sentence and the ranks that it cites. A citation at the very beginning of a sentence belongs to
+    the previous one: "… online. [1] Next"."""
     sentences: list[tuple[int, int, list[int]]] = []
     sentences += ((one["start"], one["end"], []) for one in split_into_claims(answer))
     for citation in citations_in(answer):
@@ -277,11 +262,10 @@ def _cited_by_sentence(answer: str) -> list[tuple[int, int, list[int]]]:
     return sentences
 
 
-class KeyFact(_Compared):
+class KeyFact(Measure):
     """Which share of a key fact's distinct words the other text has, small differences in spelling allowed."""
 
-    kinds: Collection[str] = ("fact", "entity", "claim")
-    pairs = True
+    kinds = ("fact", "entity", "claim")
 
     def options(self, fields: Fields, unit: str) -> dict[str, Any]:
         return {
@@ -313,7 +297,7 @@ def _is_near(word: str, others: list[str], similar: float) -> bool:
 
 
 def _rapidfuzz() -> Any:
-    """Loaded by who compares words, and not by every page with a list of the measures."""
+    """Loaded when words are compared, and not for every page with a list of the measures."""
     import rapidfuzz
 
     return rapidfuzz

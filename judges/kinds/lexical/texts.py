@@ -1,10 +1,8 @@
-"""The texts of a sample as words, each read once however many of its units are scored.
-
-What a word is, for everything that compares texts by their words. The one home of that.
+"""What a word is, for everything that compares texts by their words; and the texts of a sample as words.
 
 Words are runs of letters, marks and digits, without regard to case or width; a number with its decimals or thousands
 is one word. Chinese, Japanese, Thai, Lao, Burmese and Khmer are written without blanks, so there a "word" is either
-each pair of characters that stand side by side (a single one where it stands alone), or each character.
+each pair of adjacent characters (a single one where it stands alone), or each character.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from typing import TypeVar, cast
 
 from annotate.core.units import unit_text
 from annotate.models import Sample
+from judges.kinds.base import NoScore
 from judges.kinds.fields import SOURCES, source_texts
 
 # Scripts without blanks between words: Thai, Lao, Burmese, Khmer, kana, Han.
@@ -37,14 +36,14 @@ _SPACED = re.compile(f"{_NUMBER}|[\\w{_MARKS}]+")
 _RUN_OF_UNSPACED = re.compile(f"([{_UNSPACED}]+)")
 
 
-# A passage of a knowledge base comes with many a sample. Longer texts are read anew each time, so that what is kept
-# stays within some ten megabytes.
+# The same passage of a knowledge base comes with many samples. Longer texts are split each time, so that the cache
+# stays within about ten megabytes.
 _LONGEST_KEPT = 4_000
 _KEPT = 512
 
 
 def words(text: str, *, pairs: bool = True) -> Sequence[str]:
-    """The words of a text, in order. pairs: whether scripts without blanks are taken by pairs of characters."""
+    """The words of a text, in order. pairs: whether scripts without blanks are split into pairs of characters."""
     return _kept_words(text, pairs) if len(text) <= _LONGEST_KEPT else _words(text, pairs)
 
 
@@ -71,62 +70,43 @@ _kept_words = lru_cache(maxsize=_KEPT)(_words)
 Kept = TypeVar("Kept")
 
 
-class NoScore(Exception):
-    """There is nothing to measure. `detail`: why, in our words."""
-
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail = detail
-
-
 class Reading:
+    """A sample's texts as words. pairs: as of `words`."""
+
     def __init__(self, sample: Sample, *, pairs: bool) -> None:
         self.sample = sample
         self._pairs = pairs
-        self._units: dict[str, Sequence[str]] = {}
-        self._lists: dict[str, list[Sequence[str]]] = {}
-        self._sets: dict[str, list[frozenset[str]]] = {}
         self._kept: dict[Hashable, object] = {}
-
-    def words(self, text: str) -> Sequence[str]:
-        return words(text, pairs=self._pairs)
 
     def unit(self, unit: str) -> Sequence[str]:
         """The words of the unit. Raises NoScore when it has none."""
-        if unit not in self._units:
-            self._units[unit] = self.words(unit_text(self.sample, unit))
-        found = self._units[unit]
+        found = self.kept(("unit", unit), lambda: words(unit_text(self.sample, unit), pairs=self._pairs))
         if not found:
             raise NoScore("There is no word in what is to be scored.")
         return found
 
     def source(self, name: str) -> list[Sequence[str]]:
-        """The words of what a unit is held against: one list for each context, one for any other text.
+        """The words of what a unit is compared with: one list for each context, one for any other text.
 
         Raises NoScore when there are none.
         """
-        if name not in self._lists:
-            self._lists[name] = [self.words(text) for text in source_texts(self.sample, name)]
-        found = self._lists[name]
+        found = self.kept(
+            ("source", name), lambda: [words(text, pairs=self._pairs) for text in source_texts(self.sample, name)]
+        )
         if not any(found):
             raise NoScore(f"There is no word in {SOURCES[name]}.")
         return found
 
     def distinct(self, name: str) -> Sequence[frozenset[str]]:
         """Like `source`, each as a set."""
-        if name not in self._sets:
-            self._sets[name] = [frozenset(one) for one in self.source(name)]
-        return self._sets[name]
+        return self.kept(("distinct", name), lambda: [frozenset(one) for one in self.source(name)])
 
     def pooled(self, name: str) -> frozenset[str]:
-        """All words of what a unit is held against."""
-        key = f"all {name}"
-        if key not in self._sets:
-            self._sets[key] = [frozenset().union(*self.source(name))]
-        return self._sets[key][0]
+        """All words of what a unit is compared with."""
+        return self.kept(("pooled", name), lambda: frozenset().union(*self.source(name)))
 
     def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """What a measure works out once for a sample."""
+        """What is worked out once for a sample."""
         if key not in self._kept:
             self._kept[key] = make()
         return cast("Kept", self._kept[key])

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotate.core.units import units_of
 from annotate.models import Project, Sample
-from judges.kinds.base import Config, Size
+from judges.kinds.base import Config, Kind, Size
 from judges.kinds.llm.config import complete
 from judges.kinds.llm.examples import example_samples
 from judges.kinds.llm.judging import Judging, size_of
@@ -19,7 +19,7 @@ from judges.models import JudgeKind, JudgeVersion
 __all__ = ["KIND", "LLMKind", "builtin_templates", "example_samples", "lacks"]
 
 
-class LLMKind:
+class LLMKind(Kind):
     """Its configuration: docs/judges.md."""
 
     key = JudgeKind.LLM.value
@@ -31,12 +31,9 @@ class LLMKind:
     def asks_model(self, config: Config) -> bool:
         return True
 
-    def dimensions(self, config: Config) -> Sequence[tuple[str, str]]:
-        return [(config["unit"], config["dimension"])]
-
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
-        """One item for each unit, or one, of the answer, for all of them. None for a sample that the judge has the
-        answer to, and none for one that has nothing for a variable of the prompt."""
+        """One item for each unit, or one, of the answer, for all of them. None for a sample that is an example of the
+        judge's prompt, or that has nothing for one of its variables."""
         if sample.external_id in example_samples(config):
             return []
         units = units_of(sample, config["unit"])

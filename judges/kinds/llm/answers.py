@@ -1,9 +1,7 @@
-"""The answers that a judge may give: what they are called to the model, and which of its values are one.
+"""The answers that a judge may give: how the model is told of them, and how its replies are read.
 
-Reading replies, strictly: an answer is what was asked for, to the letter, or there is none.
-
-No default, nothing put within bounds, nothing looked for in other words: a number that somebody else wrote into a text
-is no score.
+Replies are read strictly: an answer is exactly what was asked for, or there is none. There are no defaults, no value is
+moved into its bounds, and none is searched for in other text: a number in the text of a sample is no score.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from annotate.core.scales import Value
 from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_object
 from judges.endpoints.calls import Answered
-from judges.kinds.base import Config, Scored
+from judges.kinds.base import Config, NoScore, Scored
 from judges.models import ScoreStatus
 
 OPTIONS, NUMBER, REQUIREMENTS = "options", "number", "requirements"
@@ -26,19 +24,17 @@ OPTIONS, NUMBER, REQUIREMENTS = "options", "number", "requirements"
 REASON, VALUE, MET = "reason", "value", "met"
 
 
-class NoAnswer(Exception):
-    """What the model wrote is no answer; there is no value then. `detail`: in our words."""
+class NoAnswer(NoScore):
+    """What the model wrote is no answer; there is no value then."""
 
     def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail = detail
+        super().__init__(detail, ScoreStatus.PARSE_ERROR)
 
 
 class Answers:
     """Of one configuration."""
 
     def __init__(self, config: Config) -> None:
-        self.with_reason: bool = config["rationale"]
         self._kind: str = config["answer_with"]
         self._levels: list[Value] = [option["value"] for option in config["options"] or ()]
         self._low, self._high, self._whole = config["min"], config["max"], config["whole"]
@@ -47,16 +43,10 @@ class Answers:
         self._accepted = [(level, _types(level, whole=only_whole)) for level in self._levels]
         # What each option counts as, where it isn't a criterion's.
         self._scores: list[float | None] = [option.get("score") for option in config["options"] or ()]
-
-    @property
-    def name(self) -> str:
-        """What the value is called in the reply."""
-        return MET if self._kind == REQUIREMENTS else VALUE
-
-    @property
-    def fields(self) -> list[str]:
-        """Of the object that holds one answer, in the order in which the model is to write them: why comes first."""
-        return [REASON, self.name] if self.with_reason else [self.name]
+        # What the value is called in the reply.
+        self.name = MET if self._kind == REQUIREMENTS else VALUE
+        # Of the object that holds one answer, in the order in which the model writes them.
+        self.fields = [REASON, self.name] if config["rationale"] else [self.name]
 
     def in_words(self) -> str:
         if self._kind == REQUIREMENTS:
@@ -80,7 +70,7 @@ class Answers:
         return {**({"type": types.pop()} if len(types) == 1 else {}), "enum": list(self._levels)}
 
     def read(self, node: Any) -> tuple[Value, str]:
-        """The value and the reason in an object. Raises NoAnswer: nothing is converted or put within bounds.
+        """The value and the reason in an object. Raises NoAnswer: nothing is converted or moved into its bounds.
 
         An option that counts as a number is that number, and is named in the reason.
         """
@@ -128,7 +118,7 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _types(level: Value, *, whole: bool) -> tuple[type, ...]:
-    """As which types the level may be written: 2 is not "2", and 1 not true; 2.0 is 2 where there are halves too."""
+    """The types that the level may be written as: 2 is not "2", and 1 not true; 2.0 is 2 unless all are whole."""
     if isinstance(level, bool | str) or whole:
         return (type(level),)
     return (int, float)
@@ -138,7 +128,7 @@ def _plain(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(number)
 
 
-# Many models put what they write as JSON into a block of code: one block and nothing beside it is taken.
+# Many models write JSON in a block of code: one block and nothing beside it is accepted.
 _BLOCK = re.compile(r"```(?:json|JSON)?[ \t]*\r?\n(.*)\n?[ \t]*```", re.DOTALL)
 _BLANKS = " \t\r\n"
 
@@ -152,73 +142,57 @@ _PROBLEMS = {
     "surrogate": "The reply holds half of a character.",
 }
 
-Failure = tuple[ScoreStatus, str]
-# Of one thing that was asked about: its value and why, or why there is none.
+# The value and the reason for one thing that was asked about, or why there is none.
 Said = tuple[Value, str] | NoAnswer
 
 
-def failure_of(reply: Answered) -> Failure | None:
-    """Why the reply can't be read at all: the model refused, was cut off, or said nothing."""
+def object_in(reply: Answered) -> dict[str, Any]:
+    """The JSON object that the reply is, alone or as the only block of code.
+
+    Raises NoScore: the model refused, was cut off, wrote nothing, or wrote something else.
+    """
     if reply.refusal:
-        return ScoreStatus.REFUSED, "The model refused."
+        raise NoScore("The model refused.", ScoreStatus.REFUSED)
     if reply.finish_reason == "content_filter":
-        return ScoreStatus.REFUSED, "A filter of the server held the reply back."
+        raise NoScore("A filter of the server held the reply back.", ScoreStatus.REFUSED)
     if reply.finish_reason == "length":
-        return ScoreStatus.TRUNCATED, "The reply was cut off at the most tokens it may have."
-    if reply.text is None or not reply.text.strip(_BLANKS):
-        return ScoreStatus.PARSE_ERROR, "The reply is empty."
-    return None
-
-
-def one_object(text: str) -> dict[str, Any]:
-    """The JSON object that the text is, alone or as the only block of code. Raises NoAnswer."""
-    text = text.strip(_BLANKS)
+        raise NoScore("The reply was cut off at the most tokens it may have.", ScoreStatus.TRUNCATED)
+    text = (reply.text or "").strip(_BLANKS)
+    if not text:
+        raise NoAnswer("The reply is empty.")
     block = _BLOCK.fullmatch(text)
     try:
-        return parse_object((block[1] if block else text).strip(_BLANKS).encode())
+        return parse_object((block[1].strip(_BLANKS) if block else text).encode())
     except UnicodeEncodeError:
         raise NoAnswer(_PROBLEMS["surrogate"]) from None
     except RowError as error:
         raise NoAnswer(_PROBLEMS.get(error.code, _NOT_JSON)) from None
 
 
-def read_one(reply: Answered, answers: Answers) -> tuple[Value, str]:
-    """Raises NoAnswer."""
-    return answers.read(one_object(reply.text or ""))
-
-
 def read_numbered(reply: Answered, answers: Answers, count: int) -> list[Said]:
     """The answers about `count` things, under their numbers from "1".
 
-    One that is missing or malformed fails alone. Raises NoAnswer when a number is none of theirs: the model counted
-    otherwise, and then no answer is known to be about what it is filed under.
+    One that is missing or malformed fails alone. Raises NoScore where `object_in` does, and when a number is none of
+    theirs: the model counted differently, and then it is unknown which answer is about which.
     """
-    node = one_object(reply.text or "")
+    node = object_in(reply)
     numbers = [str(number) for number in range(1, count + 1)]
     if not node.keys() <= set(numbers):
         raise NoAnswer("The reply is about something that was not asked about.")
-    return [_one_of(node, number, answers) for number in numbers]
-
-
-def _one_of(node: Mapping[str, Any], number: str, answers: Answers) -> Said:
-    if number not in node:
-        return NoAnswer("The reply leaves it out.")
-    try:
-        return answers.read(node[number])
-    except NoAnswer as why:
-        return why
+    said: list[Said] = []
+    for number in numbers:
+        try:
+            said.append(answers.read(node[number]) if number in node else NoAnswer("The reply leaves it out."))
+        except NoAnswer as why:
+            said.append(why)
+    return said
 
 
 def scored(unit: str, dimension: str, said: Said) -> Scored:
-    """Options that are numbers are numbers to whoever reckons with them; others are labels."""
+    """Options that are numbers are scored as numbers; others are labels."""
     if isinstance(said, NoAnswer):
-        return Scored(unit, dimension, ScoreStatus.PARSE_ERROR, detail=said.detail)
+        return said.scored(unit, dimension)
     value, reason = said
     if isinstance(value, bool | str):
         return Scored(unit, dimension, label=value, rationale=reason)
     return Scored(unit, dimension, number=float(value), rationale=reason)
-
-
-def failed(units: Sequence[str], dimension: str, failure: Failure) -> list[Scored]:
-    status, detail = failure
-    return [Scored(unit, dimension, status, detail=detail) for unit in units]

@@ -1,8 +1,8 @@
-"""An LLM judge's configuration, read and made complete: nothing that decides what it says is left out of it."""
+"""Reading and completing an LLM judge's configuration, which holds everything that decides what the judge says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,18 +12,18 @@ from annotate.core.texts import is_storable
 from annotate.core.units import LISTED_KINDS
 from annotate.models import Criterion, Project
 from judges.kinds.base import Refused
-from judges.kinds.fields import Fields, target
+from judges.kinds.fields import Fields, sampling_fields, target
 from judges.kinds.llm.answers import NUMBER, OPTIONS, REQUIREMENTS
 from judges.kinds.llm.examples import read_examples
 from judges.kinds.llm.prompt import (
     CRITERION,
     EXAMPLES,
-    INSTRUCTIONS,
     PER_SAMPLE,
     PER_UNIT,
     known_names,
-    names_in,
+    names_between,
     parts_of,
+    sample_names,
     subject,
 )
 from judges.kinds.llm.prompt import REQUIREMENTS as REQUIREMENTS_NAME
@@ -34,12 +34,10 @@ LONGEST_PROMPT = 50_000
 LONGEST_REQUIREMENT = 2000
 MOST_REQUIREMENTS = 50
 MOST_OPTIONS = 50
-MOST_TOKENS = 32_768
-_LARGEST_SEED = 2**31 - 1
 
 
 def complete(config: Any, project: Project) -> dict[str, Any]:
-    """The whole configuration. What is complete already stays as it is, unless the criterion has changed since.
+    """The complete configuration. One that is complete already stays as it is, unless the criterion has changed since.
 
     Raises Refused.
     """
@@ -54,27 +52,24 @@ def complete(config: Any, project: Project) -> dict[str, Any]:
     per = fields.choice("per", (PER_UNIT, PER_SAMPLE), default=PER_UNIT if template is None else template.per)
     if per == PER_SAMPLE and (of["unit"] not in LISTED_KINDS or requirements is not None):
         raise fields.refuse("per", _("Only claims, contexts, key facts and entities can be asked about all at once."))
-    prompt = _prompt(fields, template)
+    prompt = _text(fields, "prompt", longest=LONGEST_PROMPT) if template is None else template.prompt
     used = _names(prompt, of["unit"], per, criterion, requirements)
-    shown = [name for name in used if name not in INSTRUCTIONS]
-    examples = read_examples(fields, criterion, shown)
+    examples = read_examples(fields, criterion, sample_names(prompt))
     _check_examples(examples, used, answer, criterion)
     whole = {
         **of,
         "per": per,
-        "model": _storable(fields, "model", fields.text("model")),
-        "temperature": _temperature(fields),
-        "max_tokens": fields.whole("max_tokens", default=1024, low=1, high=MOST_TOKENS),
-        "seed": None if fields.raw("seed") is None else fields.whole("seed", high=_LARGEST_SEED),
+        "model": _text(fields, "model"),
+        **sampling_fields(fields, max_tokens=1024, fewest=1),
         "prompt": prompt,
-        "criterion_text": _criterion_text(criterion) if CRITERION in used else None,
+        "criterion_text": None if criterion is None or CRITERION not in used else _criterion_text(criterion),
         **answer,
         "requirements": requirements,
         "rationale": fields.truth("rationale", default=True),
         "structured": fields.truth("structured", default=True),
         "examples": examples,
     }
-    # Made here, and only here: given back, it is made again.
+    # Always made anew, also when it is given.
     fields.raw("criterion_text")
     fields.finish()
     return whole
@@ -95,19 +90,16 @@ def _template(fields: Fields, unit: str) -> Template | None:
     return template
 
 
-def _prompt(fields: Fields, template: Template | None) -> str:
-    if template is not None:
-        return template.prompt
-    return _storable(fields, "prompt", fields.text("prompt", longest=LONGEST_PROMPT))
-
-
 def _names(
     prompt: str, unit: str, per: str, criterion: Criterion | None, requirements: Sequence[Any] | None
 ) -> list[str]:
-    """The variables of the prompt. Raises Refused for one that isn't there, and for a prompt that shows nothing of what
-    it asks about."""
-    known = known_names(unit, per, has_criterion=criterion is not None, has_requirements=requirements is not None)
-    used = names_in(parts_of(prompt, known))
+    """The variables of the prompt. Raises Refused for an unknown one, and for a prompt that doesn't show what it asks
+    about."""
+    parts_of(
+        prompt,
+        known_names(unit, per, has_criterion=criterion is not None, has_requirements=requirements is not None),
+    )
+    used = names_between(prompt)
     needed = [subject(unit, per), *([REQUIREMENTS_NAME] if requirements is not None else [])]
     for name in needed:
         if name not in used:
@@ -117,19 +109,12 @@ def _names(
     return used
 
 
-def _temperature(fields: Fields) -> float | None:
-    """`null`, said aloud, leaves it to the server, as some models demand."""
-    if fields.has("temperature") and fields.raw("temperature") is None:
-        return None
-    return fields.number("temperature", default=0.0, low=0.0, high=2.0)
-
-
 def _requirements(fields: Fields) -> list[dict[str, Any]] | None:
     if fields.raw("requirements") is None:
         return None
     found = []
     for one in fields.objects("requirements", fewest=1, most=MOST_REQUIREMENTS):
-        text = _storable(one, "text", one.text("text", longest=LONGEST_REQUIREMENT))
+        text = _text(one, "text", longest=LONGEST_REQUIREMENT)
         found.append({"text": text, "weight": one.number("weight", default=1.0, low=0.001, high=1000.0)})
         one.finish()
     return found
@@ -159,7 +144,7 @@ def _answer(
     return {"answer_with": way, **none, "options": _options(fields, criterion, own)}
 
 
-def _refuse_given(fields: Fields, names: Sequence[str] | dict[str, Any]) -> None:
+def _refuse_given(fields: Fields, names: Iterable[str]) -> None:
     for name in names:
         if fields.raw(name) is not None:
             raise fields.refuse(name, _("This way of answering has no such field."))
@@ -171,7 +156,7 @@ def _range(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) 
     if numbers and len(numbers) == len(levels):
         usual: tuple[Any, Any, bool] = (min(numbers), max(numbers), all(isinstance(level, int) for level in numbers))
     elif levels:
-        # Of options that are words: how sure the judge is that it passes.
+        # The options are words: how sure the judge is that it passes.
         usual = (0, 1, False)
     else:
         usual = (own.get("min"), own.get("max"), own.get("whole", False))
@@ -186,8 +171,8 @@ def _range(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) 
 
 
 def _options(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each {"value", "label", "help"}; without a criterion with the "score" that it counts as, since words have nothing
-    then to be held against. A criterion's are what they are now, whatever is given."""
+    """Each {"value", "label", "help"}; without a criterion also the "score" that it counts as, since words can't be
+    compared with anything then. A criterion's are its current ones, whatever is given."""
     if criterion is not None:
         fields.raw("options")
         if not criterion.options:
@@ -202,13 +187,8 @@ def _options(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]
         return [dict(option) for option in own["options"]]
     found = []
     for one in fields.objects("options", fewest=2, most=MOST_OPTIONS):
-        texts = {
-            name: _storable(one, name, one.text(name, default="", longest=1000))
-            for name in ("label", "help")
-            if one.raw(name)
-        }
+        words = {name: _text(one, name, longest=1000) if one.raw(name) else "" for name in ("label", "help")}
         value = _level(one)
-        words = {"label": texts.get("label", ""), "help": texts.get("help", "")}
         found.append({"value": value, **words, "score": _score(one, value)})
         one.finish()
     spelled = [_spelled(option["value"]) for option in found]
@@ -218,7 +198,7 @@ def _options(fields: Fields, criterion: Criterion | None, own: Mapping[str, Any]
 
 
 def _score(one: Fields, value: Value) -> float:
-    """A number counts as itself and a truth as 1 or 0, unless it is said otherwise; of a word it has to be said."""
+    """By default a number counts as itself, true as 1 and false as 0; of a word the score has to be given."""
     usual = None if isinstance(value, str) else float(value)
     if usual is None and one.raw("score") is None:
         raise one.refuse("score", _("A judge without a criterion gives numbers: say which one this counts as."))
@@ -226,7 +206,7 @@ def _score(one: Fields, value: Value) -> float:
 
 
 def _spelled(value: Value) -> str:
-    """As a file would have it: 1, 1.0 and "1" are one."""
+    """As a file spells it: 1, 1.0 and "1" are the same."""
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value).lower()
 
 
@@ -251,13 +231,12 @@ def _check_examples(
         )
 
 
-def _criterion_text(criterion: Criterion | None) -> str | None:
-    if criterion is None:
-        return None
+def _criterion_text(criterion: Criterion) -> str:
     return f"{criterion.prompt}\n{criterion.help}" if criterion.help else criterion.prompt
 
 
-def _storable(fields: Fields, name: str, text: str) -> str:
+def _text(fields: Fields, name: str, *, longest: int = 200) -> str:
+    text = fields.text(name, longest=longest)
     if not is_storable(text):
         raise fields.refuse(name, _("This holds what is no character."))
     return text

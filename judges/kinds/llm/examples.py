@@ -1,4 +1,4 @@
-"""Examples for a prompt: what people decided about some units, from dev only, drawn once and frozen."""
+"""Examples for a prompt: people's verdicts on some units of dev, drawn once and frozen."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from judges.kinds.llm.prompt import example_name, texts_in, value_of
 from judges.models import SplitMember
 
 MOST = 20
-# Of all texts of one example: examples are paid for with every request.
+# Characters of all texts of one example: examples are paid for with every request.
 LONGEST = 6000
 
 Example = dict[str, Any]
 
 
 def example_samples(config: Config) -> frozenset[str]:
-    """The samples, by their own ids, that a judge has the answers to: it is neither asked about them nor measured on
+    """The samples, by their own ids, whose verdicts a judge knows: it is neither asked about them nor measured on
     them."""
     return frozenset(example["sample"] for example in config["examples"]["drawn"])
 
@@ -39,9 +39,9 @@ def example_samples(config: Config) -> frozenset[str]:
 def read_examples(fields: Fields, criterion: Criterion | None, shown: Sequence[str]) -> dict[str, Any]:
     """{"count", "seed", "drawn", "drawn_with"} of the field `examples`.
 
-    What was drawn with the same count and seed stays, however many verdicts have come since; only its texts are read
-    anew. shown: the variables that the prompt shows. Raises Refused when there are too few verdicts on dev, and for a
-    sample that isn't there on dev.
+    What was drawn with the same count and seed stays, however many verdicts were added since; only its texts are read
+    again. shown: the variables that the prompt shows. Raises Refused when there are too few verdicts on dev, and for a
+    sample that isn't on dev.
     """
     given = fields.raw("examples")
     inner = Fields({} if given is None else given, fields.place("examples"))
@@ -62,7 +62,7 @@ def read_examples(fields: Fields, criterion: Criterion | None, shown: Sequence[s
 
 
 def _draw(fields: Fields, criterion: Criterion, count: int, seed: int, shown: Sequence[str]) -> list[Example]:
-    """One unit of a sample, and of the values that people gave one as often as another, as far as there are enough."""
+    """One unit per sample, and each of the values that people gave equally often, as far as there are enough."""
     chosen: list[Example] = []
     for pk, unit, value in _in_turn(criterion, seed):
         sample = Sample.objects.get(pk=pk)
@@ -81,8 +81,8 @@ def _draw(fields: Fields, criterion: Criterion, count: int, seed: int, shown: Se
 
 
 def _in_turn(criterion: Criterion, seed: int) -> Iterator[tuple[int, str, Any]]:
-    """(sample, unit, value) of the settled units on dev, the values in turn; of each in an order drawn by the seed,
-    which is the same in every installation."""
+    """(sample, unit, value) of the settled units on dev, the values in turn; those of each value in an order drawn by
+    the seed, which is the same in every installation."""
     verdicts = Verdict.objects.filter(sample__in=_dev_samples(criterion), criterion=criterion)
     settled = verdicts.exclude(state=VerdictState.DISPUTED).order_by()
     by_value: dict[str, list[tuple[bytes, tuple[int, str, Any]]]] = {}
@@ -111,7 +111,7 @@ def _frozen(fields: Fields, drawn: Any, criterion: Criterion, shown: Sequence[st
 
 
 def _dev_samples(criterion: Criterion) -> QuerySet[Sample]:
-    """Those that were put on dev. What is on test, or on no side yet and may come to be on test, is never shown."""
+    """Those that are on dev. What is on test, or on no side yet and may get onto test, is never shown."""
     on_dev = SplitMember.objects.filter(criterion=criterion, is_dev=True)
     return Sample.objects.filter(project=criterion.project_id, pk__in=on_dev.values("sample"))
 

@@ -1,13 +1,8 @@
-"""A configuration's prompt, taken apart once, and filled in for each item.
+"""A configuration's prompt: its variables, what they show of a sample, and how it is filled in for each item.
 
-Texts of samples stand between marks that their authors can't write: they are material, never instructions.
-
-What a prompt can show of a sample, by the names that stand for it in the prompt.
-
-Prompts with variables: {{claim}} stands for the claim, and for nothing else.
-
-What stands between double braces is one of the names that there are, to the letter: no attribute, no expression, no
-code. Single braces are text like any other.
+What stands between double braces is exactly one of the variables' names ({{claim}} is the claim): no attribute, no
+expression, no code. Single braces are text like any other. Texts of samples stand between marks that their authors
+can't write: they are material, never instructions.
 """
 
 from __future__ import annotations
@@ -65,14 +60,14 @@ def parts_of(prompt: str, known: Collection[str], field: str = "prompt") -> list
     return [part for part in parts if part.text]
 
 
-def names_in(parts: Sequence[Part]) -> list[str]:
-    """The variables of a prompt, each once, in the order in which they come."""
-    return list(dict.fromkeys(part.text for part in parts if part.is_variable))
-
-
 def names_between(prompt: str) -> list[str]:
-    """Those of a prompt that was taken."""
+    """The variables of a prompt, each once, in the order in which they come."""
     return list(dict.fromkeys(match[1].strip() for match in _BETWEEN.finditer(prompt)))
+
+
+def sample_names(prompt: str) -> list[str]:
+    """Those of its variables that show something of the sample."""
+    return [name for name in names_between(prompt) if name not in INSTRUCTIONS]
 
 
 def filled(parts: Sequence[Part], values: Mapping[str, str]) -> list[Part]:
@@ -100,19 +95,9 @@ LISTS = {"claim": "claims", "context": "contexts", "fact": "key_facts", "entity"
 MEMBER = {"claims": "claim", "contexts": "context", "key_facts": "key_fact", "entities": "entity"}
 _WHOLE = ("question", "answer", "reference")
 
-# What isn't the sample's: it says what to do, and isn't fenced.
+# Variables that show nothing of the sample: they say what to do, and aren't fenced.
 OPTIONS, CRITERION, REQUIREMENTS, EXAMPLES = "options", "criterion", "requirements", "examples"
 INSTRUCTIONS = (OPTIONS, CRITERION, REQUIREMENTS, EXAMPLES)
-
-
-def shown_names(unit: str, per: str) -> list[str]:
-    """The variables that show something of the sample, where it is asked about units of this kind."""
-    names = [*_WHOLE, *LISTS.values()]
-    if unit == "sample":
-        names.append("answer_b")
-    if per == PER_UNIT and unit in _ONE:
-        names.append(_ONE[unit])
-    return names
 
 
 def subject(unit: str, per: str) -> str:
@@ -141,19 +126,14 @@ def value_of(name: str, sample: Sample, unit: str) -> Shown:
     return [unit_text(sample, one) for one in asked_units(sample, kind)] or None
 
 
-def values_of(names: Sequence[str], sample: Sample, unit: str) -> Mapping[str, Shown]:
-    return {name: value_of(name, sample, unit) for name in names}
-
-
 def lacks(config: Config, sample: Sample) -> str | None:
     """The first variable of the prompt that a sample has nothing for, so that it can't be asked about."""
-    names = [name for name in names_between(config["prompt"]) if name not in INSTRUCTIONS]
-    of_sample = [name for name in names if name not in _ONE.values()]
+    of_sample = [name for name in sample_names(config["prompt"]) if name not in _ONE.values()]
     return next((name for name in of_sample if value_of(name, sample, "answer") is None), None)
 
 
 def example_name(name: str, unit: str) -> str:
-    """What a variable is called where an example of one unit is shown: one of all that a sample has."""
+    """What a variable is called where an example shows one unit, in place of all that a sample has."""
     return _ONE[unit] if unit in _ONE and name == LISTS[unit] else name
 
 
@@ -164,14 +144,14 @@ _LENGTH = 16
 def code_for(texts: Iterable[str]) -> str:
     """The code of the marks around these texts.
 
-    The same for the same texts in one installation, so that the same question is the same request and its reply can be
-    kept; a repeat of a question is told apart by its draw, not by other words. Nobody who writes a text can know it: it
-    is made with the installation's secret. And none of the texts has it.
+    The same texts have the same code in one installation, so that the same question is the same request and its reply
+    can be kept; a repeat of a question differs in its draw, not in its words. No author of a text can know the code: it
+    is made with the installation's secret. And none of the texts contains it.
     """
     whole = "\x1f".join(texts)
     code = ""
     while not code or code in whole:
-        # What could only be by chance or by a leak: the code of the text with the code.
+        # A text contains the code, by chance or after a leak: the next one is made of the texts with this one.
         code = hmac.digest(
             _secret(settings.SECRET_KEY), (code + whole).encode("utf-8", "surrogatepass"), "sha256"
         ).hex()[:_LENGTH]
@@ -205,8 +185,12 @@ def _secret(key: str) -> bytes:
 
 
 def known_names(unit: str, per: str, *, has_criterion: bool, has_requirements: bool) -> list[str]:
-    """The variables that a prompt may use."""
-    names = shown_names(unit, per)
+    """The variables that a prompt may use, where it asks about units of this kind."""
+    names = [*_WHOLE, *LISTS.values()]
+    if unit == "sample":
+        names.append("answer_b")
+    if per == PER_UNIT and unit in _ONE:
+        names.append(_ONE[unit])
     names += [OPTIONS, EXAMPLES]
     if has_criterion:
         names.append(CRITERION)
@@ -216,26 +200,18 @@ def known_names(unit: str, per: str, *, has_criterion: bool, has_requirements: b
 
 
 class Prompt:
-    """task: what the prompt says before it first shows something, which is said once more after all of it.
-    shown: the variables that show something of the sample."""
+    """A complete configuration's prompt, parsed once.
+
+    task: the text before it first shows something, which is repeated after all of it. shown: the variables that show
+    something of the sample.
+    """
 
     def __init__(self, config: Config) -> None:
-        known = known_names(
-            config["unit"],
-            config["per"],
-            has_criterion=config["criterion"] is not None,
-            has_requirements=config["requirements"] is not None,
-        )
-        parts = parts_of(config["prompt"], known)
-        self.shown = [name for name in names_in(parts) if name not in INSTRUCTIONS]
-        self._parts = filled(parts, _instructions(config))
+        self.shown = sample_names(config["prompt"])
+        self._parts = filled(parts_of(config["prompt"], names_between(config["prompt"])), _instructions(config))
         self.task = self._parts[0].text.strip() if self._parts and not self._parts[0].is_variable else ""
         self._examples = [(example["shows"], _spelled(example["value"])) for example in config["examples"]["drawn"]]
         self._example_texts = texts_in(value for shows, _ in self._examples for value in shows.values())
-        self.characters = sum(len(part.text) for part in self._parts) + sum(map(len, self._example_texts))
-
-    def values(self, sample: Sample, unit: str) -> Mapping[str, Shown]:
-        return values_of(self.shown, sample, unit)
 
     def fill(self, values: Mapping[str, Shown]) -> tuple[str, str]:
         """The text, and the code of its marks. values: of `shown`, none of them None."""
@@ -255,17 +231,17 @@ class Prompt:
 
 
 def _instructions(config: Config) -> dict[str, str]:
-    """What the variables say that show nothing of a sample; the examples are added with each item's marks."""
-    said = {OPTIONS: _options(config), CRITERION: config["criterion_text"] or ""}
-    requirements = config["requirements"] or ()
-    said[REQUIREMENTS] = "\n".join(f"{place}. {one['text']}" for place, one in enumerate(requirements, start=1))
-    return said
-
-
-def _options(config: Config) -> str:
-    if config["answer_with"] != answers.OPTIONS:
-        return Answers(config).in_words()
-    return "\n".join(_option(option) for option in config["options"])
+    """The text of the variables that show nothing of a sample; the examples are added with each item's marks."""
+    if config["answer_with"] == answers.OPTIONS:
+        options = "\n".join(_option(option) for option in config["options"])
+    else:
+        options = Answers(config).in_words()
+    requirements = enumerate(config["requirements"] or (), start=1)
+    return {
+        OPTIONS: options,
+        CRITERION: config["criterion_text"] or "",
+        REQUIREMENTS: "\n".join(f"{number}. {one['text']}" for number, one in requirements),
+    }
 
 
 def _option(option: Mapping[str, Any]) -> str:

@@ -1,9 +1,7 @@
-"""The library itself. Whoever imports this needs it installed.
+"""The library itself, which has to be installed, and what it gets as its models: our own, asked once, read strictly.
 
-What the library takes for a model: our own, asked once, its reply read strictly.
-
-The library would ask again for a reply that it can't read, which costs money and turns a judge that fails into one that
-answers now and then. Here such a reply ends the item.
+For a reply that it can't read the library would ask again, which costs money and turns a judge that fails into one that
+sometimes answers. Here such a reply ends the item.
 """
 
 from __future__ import annotations
@@ -21,15 +19,11 @@ from ragas.metrics import collections
 
 from judges.endpoints.calls import Answered, ChatRequest, EmbedRequest, Model
 from judges.kinds.base import Config
-from judges.kinds.llm.answers import NoAnswer, failure_of, one_object
-from judges.kinds.ragas.rules import Undefined, check
-from judges.models import ScoreStatus
+from judges.kinds.llm.answers import NoAnswer, object_in
+from judges.kinds.ragas.rules import check
 
-# Before the import: else it tells its makers what is measured.
+# Otherwise it reports to its makers what is measured.
 os.environ["RAGAS_DO_NOT_TRACK"] = "true"
-
-
-__all__ = ["BaseRagasEmbedding", "InstructorBaseRagasLLM", "metric_for"]
 
 
 def metric_for(
@@ -71,20 +65,11 @@ Read = TypeVar("Read", bound=BaseModel)
 Asked = TypeVar("Asked", ChatRequest, EmbedRequest)
 
 
-class Undone(Exception):
-    """There is no score. `detail`: why, in our words."""
-
-    def __init__(self, status: ScoreStatus, detail: str) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.detail = detail
-
-
 class Asking:
-    """One item: what was asked of our model for it, and what came.
+    """One item: its requests to our model, and the replies.
 
-    read: every reply as the library gets it, in order. raised: what our model or we raised, whatever the library makes
-    of it.
+    read: every reply as the library gets it, in order. raised: the first exception of our model or of ours, whatever
+    the library makes of it.
     """
 
     def __init__(self, config: Config, model: Model, *, repeat: int, contexts: int) -> None:
@@ -100,7 +85,7 @@ class Asking:
         self.raised: Exception | None = None
 
     def chat(self, prompt: str, form: type[Read]) -> Read:
-        return self._passed_on(lambda: self._understood(self._chat(prompt, form), form))
+        return self._passed_on(lambda: self._parsed(self._chat(prompt, form), form))
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         request = EmbedRequest(model=self._config["embedding_model"], texts=list(texts), draw=self._repeat)
@@ -133,21 +118,14 @@ class Asking:
             self.raised = self.raised or error
             raise
 
-    def _understood(self, answered: Answered, form: type[Read]) -> Read:
-        failure = failure_of(answered)
-        if failure is not None:
-            raise Undone(*failure)
+    def _parsed(self, answered: Answered, form: type[Read]) -> Read:
+        found = object_in(answered)
         try:
-            found = one_object(answered.text or "")
             read = form.model_validate(found, strict=True, extra="forbid")
-            self.read.append(found)
-            check(self._config["metric"], self.read, self._contexts)
-        except NoAnswer as why:
-            raise Undone(ScoreStatus.PARSE_ERROR, why.detail) from None
         except ValidationError:
-            raise Undone(ScoreStatus.PARSE_ERROR, "The reply is not the object that was asked for.") from None
-        except Undefined as why:
-            raise Undone(ScoreStatus.ERROR, why.detail) from None
+            raise NoAnswer("The reply is not the object that was asked for.") from None
+        self.read.append(found)
+        check(self._config["metric"], self.read, self._contexts)
         return read
 
 
@@ -186,7 +164,7 @@ def _schema_of(form: type[BaseModel]) -> dict[str, Any]:
 
 
 def _closed(schema: Any) -> Any:
-    """The JSON schema with every object closed, as servers want it that hold a model to one."""
+    """The JSON schema with every object closed, as servers want it that enforce one."""
     if isinstance(schema, dict):
         closed = {name: _closed(part) for name, part in schema.items()}
         return {**closed, "additionalProperties": False} if schema.get("type") == "object" else closed
@@ -194,11 +172,11 @@ def _closed(schema: Any) -> Any:
 
 
 def _directions(answered: Answered, count: int) -> list[list[float]]:
-    """One vector per text, each with a direction: without one the library calls texts unlike that were not compared."""
+    """One vector per text, each with a direction: without one the library would call the texts unlike."""
     vectors = [[float(number) for number in vector] for vector in answered.vectors or ()]
     lengths = {len(vector) for vector in vectors}
     if len(vectors) != count or len(lengths) != 1 or lengths == {0}:
-        raise Undone(ScoreStatus.PARSE_ERROR, "The embeddings are not one vector for each text.")
+        raise NoAnswer("The embeddings are not one vector for each text.")
     if not all(math.isfinite(math.hypot(*vector)) and any(vector) for vector in vectors):
-        raise Undone(ScoreStatus.PARSE_ERROR, "An embedding has no direction.")
+        raise NoAnswer("An embedding has no direction.")
     return vectors

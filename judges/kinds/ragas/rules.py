@@ -1,9 +1,8 @@
-"""What replies must hold for a metric to have a value: where the library would go on with a number of its own.
+"""What replies must hold for a metric to have a value, where the library would return a number all the same; and what
+the model said in them, as a rationale.
 
-It counts an answer without statements as right, a sample without entities as recalled by nothing, and takes any number
-for a verdict. Each rule sees all replies so far, as objects, and looks at the last.
-
-What the model said on the way, as a person reads it: a line for each verdict, with its reason.
+The library counts an answer without statements as right, a sample without entities as not recalled, and takes any
+number for a verdict. Each rule gets all replies so far, as objects, and checks the last.
 """
 
 from __future__ import annotations
@@ -11,22 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from judges.kinds.base import NoScore
 from judges.kinds.llm.answers import NoAnswer
 
 Reply = dict[str, Any]
 VERDICTS = ("verdict", "attributed", "noncommittal")
 
 
-class Undefined(Exception):
-    """The replies are as they should be, and there is nothing to take a share of."""
-
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail = detail
-
-
 def check(metric: str, replies: Sequence[Reply], contexts: int) -> None:
-    """After each reply, of a sample with so many contexts. Raises NoAnswer and Undefined."""
+    """Checks the latest of the replies. contexts: how many the sample has.
+
+    Raises NoScore: a reply that isn't an answer, or one that is, with nothing to take a share of.
+    """
     last = replies[-1]
     if any(verdict not in (0, 1) for verdict in _verdicts(last)):
         raise NoAnswer("A verdict is neither 0 nor 1.")
@@ -45,7 +40,7 @@ def _verdicts(node: Any) -> Iterator[Any]:
 
 def _some(statements: Sequence[str], of: str) -> None:
     if not any(statement.strip() for statement in statements):
-        raise Undefined(f"The model found no statement in the {of}.")
+        raise NoScore(f"The model found no statement in the {of}.")
 
 
 def _as_many(given: Sequence[str], judged: Sequence[Any]) -> None:
@@ -78,12 +73,12 @@ def _correctness(replies: Sequence[Reply], contexts: int) -> None:
 
 def _entities(replies: Sequence[Reply], contexts: int) -> None:
     if len(replies) == 1 and not any(entity.strip() for entity in replies[0]["entities"]):
-        raise Undefined("The model found no entity in the reference.")
+        raise NoScore("The model found no entity in the reference.")
 
 
 def _noise(replies: Sequence[Reply], contexts: int) -> None:
-    """Statements of the reference and of the answer; verdicts on both, context by context; and on the answer's once
-    more, held against the reference."""
+    """Statements of the reference and of the answer; verdicts on both, context by context; and once more on the
+    answer's, compared with the reference."""
     number = len(replies) - 1
     if number < 2:
         _some(replies[-1]["statements"], ("reference", "answer")[number])
@@ -107,6 +102,7 @@ _CLASSES = ("TP", "FP", "FN")
 
 
 def in_words(replies: Sequence[Any]) -> str:
+    """A line for each verdict, with its reason."""
     return "\n".join(line for reply in replies for line in _lines(reply))
 
 

@@ -228,8 +228,8 @@ def test_embeddings_of_an_endpoint(alice: User, endpoint: Endpoint, as_user: AsU
 def test_what_needs_more_than_is_here_says_so(
     alice: User, endpoint: Endpoint, as_user: AsUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judges.kinds.ragas.kind.installed_version", lambda: None)
-    monkeypatch.setattr("judges.kinds.ragas.kind.installed_version", lambda: None)
+    monkeypatch.setattr("judges.kinds.ragas.installed_version", lambda: None)
+    monkeypatch.setattr("judges.kinds.ragas.installed_version", lambda: None)
     client = as_user(alice)
     groups = {group.kind: group for group in client.get(NEW).context["groups"]}
     assert "WITH=ragas" in groups["ragas"].missing

@@ -12,9 +12,9 @@ import pytest
 from annotate.core.errors import Invalid
 from annotate.models import Project
 from judges.endpoints.calls import StopRun
+from judges.kinds import ragas as module
 from judges.kinds.base import Refused
-from judges.kinds.ragas import kind as module
-from judges.kinds.ragas.kind import KIND
+from judges.kinds.ragas import KIND
 from judges.kinds.ragas.metrics import METRICS
 from judges.kinds.registry import kind_named
 from judges.models import JudgeVersion

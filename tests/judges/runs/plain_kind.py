@@ -17,13 +17,13 @@ from typing import Any
 from annotate.core.units import unit_text, units_of
 from annotate.models import Project, Sample
 from judges.endpoints.calls import ChatRequest, Model
-from judges.kinds.base import Config, Item, Outcome, Scored, Size
+from judges.kinds.base import Config, Item, Kind, Outcome, Scored, Size
 from judges.models import JudgeKind, JudgeVersion, ScoreStatus
 
 NAME = JudgeKind.NLI.value
 
 
-class PlainKind:
+class PlainKind(Kind):
     key = NAME
     code_version = 1
 

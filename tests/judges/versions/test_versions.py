@@ -18,7 +18,7 @@ from judges.certificates.gate import gate
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.core.scores_read import current_version, judge_scores, rationales, scores_that_count, whole_scores
 from judges.kinds import registry
-from judges.kinds.base import Refused
+from judges.kinds.base import Kind, Refused
 from judges.models import Endpoint, Judge, JudgeVersion, Run, RunPurpose, RunState, Score, VersionState
 from judges.reports.read import data_version
 from judges.versions.identity import content_hash, imported_content_hash
@@ -29,7 +29,7 @@ from tests.judges.building import add_judge, graded_project, scores_like
 pytestmark = pytest.mark.django_db
 
 
-class PlainKind:
+class PlainKind(Kind):
     """Takes {"prompt": text, "asks": bool, "of": [[judge, label]]}."""
 
     key = "lexical"

@@ -1,5 +1,5 @@
-"""Prompts to start from. A judge that is made from one has its words in its own configuration: a template that is
-changed later changes no judge."""
+"""Prompts to start from. A judge that is made from one has the text in its own configuration: a later change of the
+template changes no judge."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Template:
-    """version: raised with every change of the words. units: the kinds that it can be asked about. scale: how it is
-    answered where no criterion says so. per: whether a request asks about one unit or about all of a sample.
-    needs_requirements: whether a judge has to bring a list of them."""
+    """units: the kinds that it can be asked about. scale: how it is answered where there is no criterion. per: whether
+    a request asks about one unit or about all of a sample. needs_requirements: whether a judge has to bring a list of
+    them."""
 
     key: str
-    version: int
     title: str
     about: str
     units: Sequence[str]
@@ -46,7 +45,6 @@ class Template:
 
     @property
     def variables(self) -> list[str]:
-        """Those that the prompt uses."""
         return names_between(self.prompt)
 
 
@@ -65,7 +63,6 @@ TEMPLATES: dict[str, Template] = {
     for template in (
         Template(
             "claim_support",
-            1,
             gettext_noop("Claim support, with evidence"),
             gettext_noop("Whether the contexts bear each claim of the answer out, with the words that decide it."),
             ("claim",),
@@ -73,7 +70,6 @@ TEMPLATES: dict[str, Template] = {
         ),
         Template(
             "all_claims",
-            1,
             gettext_noop("Claim support, all claims at once"),
             gettext_noop("The same in one request for each answer: cheaper, and each claim is read beside the others."),
             ("claim",),
@@ -82,7 +78,6 @@ TEMPLATES: dict[str, Template] = {
         ),
         Template(
             "context_relevance",
-            1,
             gettext_noop("Context relevance"),
             gettext_noop("How much a context helps to answer the question, from 0 to 3."),
             ("context",),
@@ -90,7 +85,6 @@ TEMPLATES: dict[str, Template] = {
         ),
         Template(
             "answer_relevancy",
-            1,
             gettext_noop("Answer relevancy"),
             gettext_noop("Whether the answer is about what was asked, true or not."),
             ("answer",),
@@ -98,7 +92,6 @@ TEMPLATES: dict[str, Template] = {
         ),
         Template(
             "correctness",
-            1,
             gettext_noop("Correctness"),
             gettext_noop("How correct the answer is beside the reference answer, from 0 to 10."),
             ("answer",),
@@ -106,7 +99,6 @@ TEMPLATES: dict[str, Template] = {
         ),
         Template(
             "completeness",
-            1,
             gettext_noop("Completeness"),
             gettext_noop("Whether the answer holds everything that the contexts offer and the person needs."),
             ("answer",),
@@ -114,7 +106,6 @@ TEMPLATES: dict[str, Template] = {
         ),
         Template(
             "rubric",
-            1,
             gettext_noop("Rubric with requirements"),
             gettext_noop("Which of your requirements the answer meets; its score is their weighted share."),
             ("answer",),

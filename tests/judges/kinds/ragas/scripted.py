@@ -8,7 +8,7 @@ from typing import Any
 
 from judges.endpoints.calls import Answered, ChatRequest, EmbedRequest
 from judges.kinds.base import Item, Outcome
-from judges.kinds.ragas.kind import KIND, installed_version
+from judges.kinds.ragas import KIND, installed_version
 from judges.models import JudgeVersion
 from tests.judges.kinds.making import sample
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from judges.endpoints.calls import ChatRequest, EmbedRequest
-from judges.kinds.ragas.kind import KIND
+from judges.kinds.ragas import KIND
 from judges.kinds.ragas.metrics import METRICS
 from tests.judges.kinds.ragas.scripted import (
     SAMPLE,

@@ -12,7 +12,7 @@ from judges.core.scores_read import measured_by, whole_scores
 from judges.endpoints.calls import TryLater
 from judges.endpoints.client import open_client
 from judges.kinds.base import Item
-from judges.kinds.ragas.kind import KIND
+from judges.kinds.ragas import KIND
 from judges.models import JudgeVersion, Reply, Run, RunState, Score, ScoreStatus
 from judges.runs.read import failures, progress_of
 from judges.runs.write import estimate_run, start_run
