@@ -1,7 +1,7 @@
-"""What is sent to a model and what comes back, for everybody who asks one.
+"""What is sent to a model and what it replies.
 
-A kind of judge puts a request together and reads the reply; what lies between (keys, addresses, pace, tries, replies
-that are kept, the budget) it never sees.
+A kind of judge puts a request together and reads the reply; it never sees what lies between: keys, addresses, pace,
+retries, kept replies, the budget.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ class ChatRequest:
     """One request for a chat completion.
 
     messages: [{"role": "system" | "user" | "assistant", "content": text}]. schema: a JSON schema that the reply has to
-    keep to, for servers that can hold a model to one; None asks for plain text. seed: None lets the server draw.
-    draw: told apart from other requests of the same words, so that a repeat is asked again and not read from what is
-    kept.
+    keep to, for servers that can enforce one; None asks for plain text. seed: None lets the server draw. draw: the
+    number that makes requests of the same words different, so that a repeat is asked again and no kept reply is used.
     """
 
     model: str
@@ -48,12 +47,12 @@ class EmbedRequest:
 class Answered:
     """A reply, as it came.
 
-    key: of the question (`key_of`); "" as long as nobody keeps it. text: None when there is none. refusal: the model's
-    own words, from the field that servers have for it. finish_reason: "stop", "length", "content_filter" … vectors: of
-    an EmbedRequest, shape (texts, dimensions). model: who answered, by its own word. tokens: None when the server
-    doesn't say. cost: in the endpoint's currency; None when prices or tokens aren't known. latency: seconds. is_kept:
-    from what was kept; nothing was sent, nothing paid. raw: the beginning of what came with a success that holds no
-    text, refusal or vectors: it could not be understood, which is a parse_error; None otherwise.
+    key: of the question (`key_of`); "" until the reply is kept. text: None when there is none. refusal: the model's own
+    words, from the field that servers have for it. finish_reason: "stop", "length", "content_filter" … vectors: of an
+    EmbedRequest, shape (texts, dimensions). model: the name that the server gives. tokens: None when the server doesn't
+    say. cost: in the endpoint's currency; None when prices or tokens are unknown. latency: seconds. is_kept: a reply
+    that was kept; nothing was sent or paid. raw: the beginning of a success that holds no text, refusal or vectors: it
+    could not be understood, which is a parse_error; None otherwise.
     """
 
     key: str = ""
@@ -71,7 +70,7 @@ class Answered:
 
 
 class CallFailed(Exception):
-    """No reply, and trying once more would not bring one. `detail`: our own words, nothing that the server sent."""
+    """No reply, and another try would bring none. `detail`: our own words, nothing that the server sent."""
 
     def __init__(self, status: ScoreStatus, detail: str) -> None:
         super().__init__(detail)
@@ -80,7 +79,7 @@ class CallFailed(Exception):
 
 
 class BadRequest(CallFailed):
-    """The server understood that it was asked, and not what."""
+    """The server refused the request as malformed."""
 
 
 class TryLater(CallFailed):
@@ -101,9 +100,9 @@ class StopRun(Exception):
 
 
 class Model(Protocol):
-    """Who answers. Safe to use from several threads.
+    """Answers requests. Safe to use from several threads.
 
-    Raises CallFailed, TryLater and StopRun, which a kind lets through: whoever runs it knows what to do.
+    Raises CallFailed, TryLater and StopRun, which a kind doesn't catch: its caller handles them.
     """
 
     def chat(self, request: ChatRequest) -> Answered: ...
@@ -112,7 +111,7 @@ class Model(Protocol):
 
 
 def key_of(base_url: str, request: ChatRequest | EmbedRequest) -> str:
-    """SHA-256 of the question and of where it is sent to: the same key, the same question."""
+    """SHA-256 of the question and of the address that it is sent to: the same key means the same question."""
     # Not `asdict`: a copy of every message takes longer than the rest.
     asked = {field.name: getattr(request, field.name) for field in fields(request)}
     what = {"to": base_url, "as": type(request).__name__, **asked}

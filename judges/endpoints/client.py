@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from judges.endpoints.addresses import AddressRefused, read_url
 from judges.endpoints.calls import Answered, BadRequest, CallFailed, ChatRequest, EmbedRequest, StopRun
 from judges.endpoints.door import Door, door_of
 from judges.endpoints.keys import key_of_endpoint
-from judges.endpoints.reading import Body, read_chat, read_embeddings, read_models
+from judges.endpoints.reading import read_chat, read_embeddings, read_models
 from judges.models.judge import Endpoint
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Client:
             if getattr(request, name) is not None:
                 sent[name] = getattr(request, name)
         if request.schema is not None:
-            # A strict schema must forbid what it doesn't name, or servers that know “strict” refuse it.
+            # A strict schema must forbid what it doesn't name, or servers that support “strict” refuse it.
             strict = request.schema.get("additionalProperties") is False
             schema = {"name": "reply", "schema": dict(request.schema), "strict": strict}
             sent["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -60,7 +61,7 @@ class Client:
         )
 
     def models(self) -> tuple[str, ...] | None:
-        """The names of the endpoint's models; None when what came is no list of them."""
+        """The names of the endpoint's models; None when the reply is no list of them."""
         reply, _seconds = self._transport.send("GET", "/models")
         return read_models(reply)
 
@@ -69,7 +70,7 @@ class Client:
         request: ChatRequest | EmbedRequest,
         path: str,
         sent: dict[str, Any],
-        read: Callable[[bytes], Body],
+        read: Callable[[bytes], Answered],
         *,
         options: set[str],
     ) -> Answered:
@@ -77,35 +78,21 @@ class Client:
         try:
             reply, latency = self._transport.send("POST", path, content)
         except BadRequest as failure:
-            raise CallFailed(failure.status, f"{failure.detail} {_not_known(options)}") from None
+            not_known = _("Perhaps it doesn’t know the model, or one of these: %(options)s.") % {
+                "options": ", ".join(sorted(options))
+            }
+            raise CallFailed(failure.status, f"{failure.detail} {not_known}") from None
         body = read(reply)
-        return Answered(
-            text=body.text,
-            refusal=body.refusal,
-            finish_reason=body.finish_reason,
-            vectors=body.vectors,
-            model=body.model,
-            tokens_in=body.tokens_in,
-            tokens_out=body.tokens_out,
-            cost=cost_of(self._endpoint, body.tokens_in, body.tokens_out, needs_out=isinstance(request, ChatRequest)),
-            latency=latency,
-            raw=body.raw,
-        )
-
-
-def _not_known(options: set[str]) -> str:
-    """What a server that refuses a request may not know of it."""
-    return _("Perhaps it doesn’t know the model, or one of these: %(options)s.") % {
-        "options": ", ".join(sorted(options))
-    }
+        cost = cost_of(self._endpoint, body.tokens_in, body.tokens_out, needs_out=isinstance(request, ChatRequest))
+        return replace(body, cost=cost, latency=latency)
 
 
 @contextmanager
 def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float | None = None) -> Iterator[Client]:
-    """A client of the endpoint as it is now. door: in place of the endpoint's own. at_most: seconds that a request may
-    take, when the endpoint's own time is longer. Raises StopRun when there is no key to be had, or its address can't be
-    read; whether it may be reached is found out at each connection."""
-    # httpcore2 and the certificates take a while to load, which every start of a web process would pay.
+    """A client of the endpoint as it is now. door: instead of the endpoint's own. at_most: seconds that a request may
+    take, when the endpoint's own limit is longer. Raises StopRun when its key is not available, or its address can't be
+    read; whether it may be reached is checked at each connection."""
+    # httpcore2 and the certificates take a while to load, which would slow the start of every web process.
     from judges.endpoints.transport import EndpointTransport
 
     try:
@@ -125,7 +112,7 @@ def open_client(endpoint: Endpoint, *, door: Door | None = None, at_most: float 
 def cost_of(
     endpoint: Endpoint, tokens_in: int | None, tokens_out: int | None, *, needs_out: bool = True
 ) -> Decimal | None:
-    """In the endpoint's currency; None when a price or a count that it needs is not known."""
+    """In the endpoint's currency; None when a price or a count that it needs is unknown."""
     counted = [(tokens_in, endpoint.price_in)]
     if needs_out:
         counted.append((tokens_out, endpoint.price_out))

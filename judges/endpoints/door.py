@@ -1,4 +1,4 @@
-"""How hard an endpoint is asked: so many requests at once, so many per minute, over all threads of the process."""
+"""Rate limits of an endpoint: requests at once and requests per minute, over all threads of the process."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from judges.models.judge import Endpoint
 
 
 class Door:
-    """Lets requests through one after the other, in the order in which they came to it.
+    """Lets requests through one by one, in the order in which they arrive.
 
-    Those of one minute are spread over it: `per_minute` of them at its beginning would be as many as a server's own
-    limit allows in that minute, and one too many by its clock.
+    Those of one minute are spread over it: `per_minute` of them at its beginning would use up a server's own limit for
+    that minute, and exceed it by the server's clock.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Door:
 
     @contextmanager
     def passed(self) -> Iterator[None]:
-        """Waits until it is this request's turn, and counts it as under way until the end of the block."""
+        """Waits for this request's turn, and counts it as under way until the end of the block."""
         wait = self._enter()
         try:
             if wait > 0:
@@ -53,7 +53,7 @@ class Door:
                 self._change.notify_all()
 
     def _enter(self) -> float:
-        """Takes a place inside, and says for how many seconds it is still too early."""
+        """Takes a place inside. Returns for how many seconds the request has to wait still."""
         ticket = object()
         with self._change:
             self._waiting.append(ticket)
@@ -77,7 +77,7 @@ _doors_lock = threading.Lock()
 
 
 def door_of(endpoint: Endpoint) -> Door:
-    """The one of this process, with the limits that the endpoint has now."""
+    """The endpoint's door in this process, with the limits that the endpoint has now."""
     with _doors_lock:
         door = _doors.get(endpoint.pk)
         if door is None:
@@ -88,8 +88,8 @@ def door_of(endpoint: Endpoint) -> Door:
 
 
 def useful_threads(endpoint: Endpoint) -> int:
-    """How many threads can be kept busy: with more, those that wait for their turn by requests_per_minute would wait
-    for longer than a request may take."""
+    """How many threads can be kept busy: any more would wait for their turn by requests_per_minute for longer than a
+    request may take."""
     if endpoint.requests_per_minute is None:
         return endpoint.concurrency
     busy = math.ceil(endpoint.requests_per_minute * endpoint.timeout_seconds / 60)

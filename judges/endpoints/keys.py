@@ -1,4 +1,4 @@
-"""Keys of endpoints: encrypted where they are stored, read where a request is sent, shown nowhere."""
+"""Keys of endpoints: encrypted where they are stored, decrypted where a request is sent, shown nowhere."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
 
 LONGEST_KEY = 500
-# Of a shorter key, four characters would give away too much.
+# Four characters of a shorter key would give away too much.
 SHOWN_FROM = 16
 HOSTS_SUFFIX = "_HOSTS"
 _VARIABLE = re.compile(r"JUDGE_KEY_[A-Z0-9_]{1,80}")
 
 
 class Secret:
-    """A key on its way to a request's header. Neither repr, str nor a format gives it away; `reveal` does."""
+    """A key for a request's header. Neither repr, str nor a format shows it; `reveal` does."""
 
     __slots__ = ("_value",)
 
@@ -106,7 +106,7 @@ def last4(key: str) -> str:
 
 
 def key_of_endpoint(endpoint: Endpoint) -> Secret | None:
-    """What its requests carry. Raises StopRun when there should be one and it can't be had."""
+    """The key that its requests carry. Raises StopRun when there should be one and it isn't available."""
     if endpoint.key_source == KeySource.NONE:
         return None
     if endpoint.key_source == KeySource.STORED:
@@ -129,10 +129,9 @@ def key_of_endpoint(endpoint: Endpoint) -> Secret | None:
 
 
 def _fernet() -> tuple[MultiFernet, type[Exception]]:
-    """The keys of JUDGE_SECRET_KEYS, the newest first; in the end one that is derived from SECRET_KEY, which encrypts
-    as long as the setting is empty, and still reads what it encrypted when it no longer is. And what is raised for
-    something that none of them encrypted."""
-    # Web processes load it only when a key is written.
+    """The keys of JUDGE_SECRET_KEYS, the newest first, and last one that is derived from SECRET_KEY: it encrypts while
+    the setting is empty, and still decrypts afterwards. And the exception for a token that none of them encrypted."""
+    # Slow to load: only where a key is encrypted or decrypted.
     from cryptography.fernet import Fernet, InvalidToken, MultiFernet
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF

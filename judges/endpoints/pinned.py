@@ -22,7 +22,7 @@ CONNECT_SECONDS = 5.0
 
 
 class Deadline(threading.local):
-    """When the request that this thread is at has to be done. However slowly the bytes drip, it ends then."""
+    """When this thread's request has to be done, however slowly the bytes arrive."""
 
     at: float | None = None
 
@@ -35,7 +35,7 @@ class Deadline(threading.local):
             self.at = None
 
     def left(self, at_most: float | None = None) -> float:
-        """Seconds; never 0, which would mean no waiting to a socket."""
+        """Seconds; never 0, which makes a socket non-blocking."""
         left = 3600.0 if self.at is None else self.at - time.monotonic()
         return max(0.001, left if at_most is None else min(left, at_most))
 
@@ -44,8 +44,8 @@ class Deadline(threading.local):
 
 
 class PinnedBackend(NetworkBackend):
-    """Looks a host up and checks what comes, once per connection, and connects to one of those very addresses. The name
-    stays what TLS and the Host header speak of."""
+    """Looks a host up and checks its addresses, once per connection, and connects to one of exactly those. TLS and the
+    Host header keep the name."""
 
     def __init__(self, deadline: Deadline) -> None:
         self._deadline = deadline
@@ -133,7 +133,7 @@ class _Stream(NetworkStream):
             raise ConnectError from None
 
     def get_extra_info(self, info: str) -> Any:
-        if info == "is_readable":  # what an idle connection must not be: then the other side has closed it
+        if info == "is_readable":  # an idle connection that is readable was closed by the other side
             return _is_readable(self._socket)
         if info == "socket":
             return self._socket

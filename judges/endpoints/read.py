@@ -1,4 +1,4 @@
-"""Endpoints as they are read. Of a stored key nobody ever sees more than its last four characters."""
+"""Reading endpoints. Of a stored key no more than its last four characters is ever shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from judges.models import Endpoint
 
 
 def endpoints_of(project: Project) -> QuerySet[Endpoint]:
-    """By name, each with `version_count`: how many versions of judges ask there. Without the stored keys."""
+    """By name, each with `version_count`: how many versions of judges use it. Without the stored keys."""
     found = Endpoint.objects.filter(project=project).defer("key_encrypted")
     return found.annotate(version_count=Count("versions")).order_by("name")
 

@@ -1,39 +1,27 @@
-"""Reading the body of a reply. It is either what the protocol says or not understood; nothing is guessed."""
+"""Reading the body of a reply. It either follows the protocol or is not understood; nothing is guessed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-# Of what could not be understood, so many characters are kept.
+from judges.endpoints.calls import Answered
+
+# Of a body that is not understood, this many characters are kept.
 LONGEST_RAW = 4000
-# More than any request has: it would be a mistake, and sums of them would no longer fit.
+# More than any request has: a larger number is a mistake, and sums of such would not fit.
 MOST_TOKENS = 100_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """What a body holds; everything empty but `raw` when it isn't what the protocol says."""
-
-    text: str | None = None
-    refusal: str | None = None
-    finish_reason: str | None = None
-    vectors: list[list[float]] | None = None
-    model: str = ""
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    raw: str | None = None
 
 
 class _NotUnderstood(Exception):
     pass
 
 
-def read_chat(body: bytes) -> Body:
+def read_chat(body: bytes) -> Answered:
+    """What the body holds; only `raw` when it doesn't follow the protocol."""
     try:
         data = _object(body)
         choices = data.get("choices")
@@ -43,7 +31,7 @@ def read_chat(body: bytes) -> Body:
         if not isinstance(message, dict):
             raise _NotUnderstood
         text, refusal = _text(message, "content"), _text(message, "refusal")
-        return Body(
+        return Answered(
             text=text,
             refusal=refusal or None,
             finish_reason=_text(choices[0], "finish_reason"),
@@ -51,11 +39,11 @@ def read_chat(body: bytes) -> Body:
             **_usage(data),
         )
     except _NotUnderstood:
-        return Body(raw=_raw(body))
+        return Answered(raw=_raw(body))
 
 
-def read_embeddings(body: bytes, count: int) -> Body:
-    """With one vector for each of `count` texts, all of the same length."""
+def read_embeddings(body: bytes, count: int) -> Answered:
+    """As `read_chat`, with one vector for each of `count` texts, all of the same length."""
     try:
         data = _object(body)
         rows = data.get("data")
@@ -66,9 +54,9 @@ def read_embeddings(body: bytes, count: int) -> Body:
         placed = {_place(row, at): _vector(row.get("embedding")) for at, row in enumerate(rows)}
         if len({len(vector) for vector in placed.values()}) > 1:
             raise _NotUnderstood
-        return Body(vectors=[placed[at] for at in range(count)], **_usage(data))
+        return Answered(vectors=[placed[at] for at in range(count)], **_usage(data))
     except _NotUnderstood:
-        return Body(raw=_raw(body))
+        return Answered(raw=_raw(body))
 
 
 def read_models(body: bytes) -> tuple[str, ...] | None:
@@ -122,7 +110,7 @@ def _vector(value: Any) -> list[float]:
 
 
 def _usage(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a server says of itself and of the tokens. What is not readable there is not known; the reply stands."""
+    """The server's own model name and token counts; unknown where they can't be read, which doesn't spoil the reply."""
     usage = data.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     model = data.get("model")
@@ -140,7 +128,7 @@ def _count(value: Any) -> int | None:
 
 
 def _storable(text: str) -> str:
-    """PostgreSQL has no NUL; where a reply has one, it stays visible that something was there."""
+    """PostgreSQL has no NUL; where a reply has one, a replacement character shows that something was there."""
     return text.replace("\x00", "\ufffd")
 
 

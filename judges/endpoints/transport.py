@@ -1,7 +1,7 @@
-"""One HTTP request to an endpoint, and what to make of what comes: a body to read, or an exception in our own words.
+"""One HTTP request to an endpoint, which returns the body or raises an exception in our own words.
 
-Nothing lies between this and HTTP itself (httpcore2): no environment is read, no redirect followed, nothing tried
-twice, and what a server sends gets into no exception's words.
+Nothing lies between this and HTTP itself (httpcore2): no environment is read, no redirect followed, nothing retried,
+and no exception quotes what a server sent.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from judges.endpoints.pinned import Deadline, PinnedBackend
 from judges.models import ScoreStatus
 
 LARGEST_BODY = 1024 * 1024
-# Of a body that is not read: so much is taken off the wire, for the next request on the connection.
+# Of a body that is not needed, this much is read, so that the connection can be used again.
 _LARGEST_UNREAD = 16 * 1024
-# A shorter key stands in texts by chance.
+# A shorter key occurs in texts by chance.
 SHORTEST_HIDDEN = 8
 LONGEST_WAIT = 600.0
 KEEP_IDLE_SECONDS = 30.0
@@ -40,8 +40,8 @@ logging.getLogger("httpcore2").setLevel(logging.WARNING)
 class EndpointTransport:
     """Sends to `target` alone. Safe to use from several threads.
 
-    A request waits at the door for its turn; from then on it may take so many seconds. Building and reading one need no
-    place inside.
+    A request waits at the door for its turn; from then on it may take `seconds`. Building and reading one need no place
+    inside.
     """
 
     def __init__(self, target: Target, key: Secret | None, *, door: Door, seconds: float) -> None:
@@ -100,7 +100,8 @@ class EndpointTransport:
 
     @contextmanager
     def _connection(self) -> Iterator[httpcore2.ConnectionPool]:
-        """The one that was used last, or a new one; so there are as many as were ever under way at once."""
+        """The one that was used last, or a new one; so there are as many as the most that were ever under way at
+        once."""
         try:
             connection = self._free.pop()
         except IndexError:
@@ -136,7 +137,7 @@ class EndpointTransport:
         return body.replace(key, b"[key]") if len(key) >= SHORTEST_HIDDEN else body
 
     def close(self) -> None:
-        """Those that nobody is using."""
+        """Closes the connections that are not in use."""
         while self._free:
             self._free.pop().close()
 
@@ -166,7 +167,7 @@ def _drop(response: httpcore2.Response) -> None:
 
 
 def _trouble(status: int, headers: dict[str, str]) -> CallFailed | StopRun:
-    """In our own words: what the server wrote of it may hold anything, the key as well."""
+    """In our own words: what the server wrote may hold anything, even the key."""
     if 300 <= status < 400:
         return StopRun(
             "redirect",

@@ -1,7 +1,4 @@
-"""Endpoints: described, changed, tried and deleted. What decides where a key goes is here and in judges.endpoints.
-
-Trying an endpoint: one tiny request, and what became of it in kind words.
-"""
+"""Creating, changing, deleting and trying endpoints. Only this room decides where a key is sent."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from judges.models.judge import KeySource
 
 T = TypeVar("T")
 
-# What can be said of an endpoint, and of its key.
+# The fields of an endpoint that can be set, and those of its key.
 PLAIN = ("base_url", "concurrency", "requests_per_minute", "timeout_seconds", "price_in", "price_out", "currency")
 KEY = ("key_source", "key_variable", "key")
 _MOST = {"concurrency": 128, "requests_per_minute": 1_000_000, "timeout_seconds": 120}
@@ -37,10 +34,10 @@ _HIGHEST_PRICE = Decimal(999_999)
 
 
 def create_endpoint(*, project: Project, actor: User | None = None, **fields: Any) -> Endpoint:
-    """fields: name and base_url, and what else of PLAIN and KEY there is to say. key: as it is sent; it is encrypted
-    here, and read again only where a request is sent.
+    """fields: name and base_url, and optionally others of PLAIN and KEY. key: as it is sent; it is encrypted here, and
+    decrypted only where a request is sent.
 
-    Raises Invalid, with the `field` that it is about, and Conflict for a name that is taken.
+    Raises Invalid, with its `field`, and Conflict for a name that is taken.
     """
     name = _check_name(fields.pop("name", None))
     _check_known(fields)
@@ -70,11 +67,10 @@ def create_endpoint(*, project: Project, actor: User | None = None, **fields: An
 def change_endpoint(
     *, endpoint: Endpoint, expected_revision: int, actor: User | None = None, **fields: Any
 ) -> Endpoint:
-    """fields: of PLAIN and KEY; what isn't given stays. Its name stays in any case: versions of judges know it by that.
+    """fields: of PLAIN and KEY; what isn't given stays. The name never changes: versions of judges refer to it.
 
     A key belongs to the scheme, host and port that it was given for: with another base URL it is erased, and the new
-    one has to be given along with it, or that there is none. Raises Invalid, and Stale when somebody changed it in
-    between.
+    one has to be given with it, or that there is none. Raises Invalid, and Stale when another change came in between.
     """
     _check_known(fields)
     with transaction.atomic():
@@ -112,7 +108,7 @@ def change_endpoint(
 
 
 def delete_endpoint(*, endpoint: Endpoint, actor: User | None = None) -> None:
-    """Raises Conflict while versions of judges name it: their scores came from there."""
+    """Raises Conflict while versions of judges use it: their scores came from there."""
     with transaction.atomic():
         endpoint = Endpoint.objects.select_for_update(of=("self",)).select_related("project").get(pk=endpoint.pk)
         versions = endpoint.versions.count()
@@ -128,7 +124,8 @@ def delete_endpoint(*, endpoint: Endpoint, actor: User | None = None) -> None:
 
 
 def rotate_stored_keys() -> tuple[int, list[Endpoint]]:
-    """Encrypts every stored key with the newest of the installation's keys: how many, and those that can't be read."""
+    """Encrypts every stored key with the newest of the installation's keys. Returns how many, and the endpoints whose
+    key can't be read."""
     done, unreadable = 0, []
     with transaction.atomic():
         for endpoint in Endpoint.objects.select_for_update().filter(key_source=KeySource.STORED).order_by("pk"):
@@ -234,7 +231,7 @@ def _price(name: str, value: object) -> Decimal | None:
     try:
         if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
             raise InvalidOperation
-        # A float as it is written: 0.1 is meant as 0.1.
+        # A float as it is written: 0.1 means 0.1.
         price = Decimal(str(value))
         if not price.is_finite() or not 0 <= price <= _HIGHEST_PRICE or price != price.quantize(Decimal("0.000001")):
             raise InvalidOperation
@@ -257,7 +254,7 @@ def _state(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _about(field: str, check: Callable[[], T]) -> T:
-    """What the check returns; its refusal names the field."""
+    """What the check returns; an Invalid that it raises gets the field."""
     try:
         return check()
     except Invalid as refusal:
@@ -268,7 +265,7 @@ def _invalid(field: str, code: str, message: str) -> Invalid:
     return Invalid(code, message, field=field)
 
 
-# A page waits for it.
+# Seconds: a page waits for it.
 LONGEST_TRY = 20
 MOST_MODELS = 50
 _SCHEMA: dict[str, Any] = {
@@ -282,8 +279,8 @@ _SCHEMA: dict[str, Any] = {
 @dataclass(frozen=True, slots=True)
 class Trial:
     """works: whether judges could ask there. message: what happened. status: of a score when it failed, a code of
-    StopRun when no request will get through, else "ok". seconds, tokens and cost: of the reply. models: the names that
-    the endpoint gives for its models, when it was asked for them."""
+    StopRun when no request will get through, else "ok". seconds, tokens and cost: of the reply. models: the names of
+    the endpoint's models, when it was asked for them."""
 
     works: bool
     status: str
@@ -301,16 +298,13 @@ def try_endpoint(*, endpoint: Endpoint, model: str | None = None) -> Trial:
         with open_client(endpoint, door=Door(1), at_most=LONGEST_TRY) as client:
             if not model:
                 return _of_models(client.models())
-            return _of_answer(client.chat(_question(model)))
+            question = 'Is water wet? Reply with a JSON object: {"answer": "yes"} or {"answer": "no"}.'
+            messages = [{"role": "user", "content": question}]
+            return _of_answer(client.chat(ChatRequest(model=model, messages=messages, max_tokens=50, schema=_SCHEMA)))
     except StopRun as stop:
         return Trial(works=False, status=stop.code, message=stop.message)
     except CallFailed as failure:
         return Trial(works=False, status=failure.status, message=failure.detail)
-
-
-def _question(model: str) -> ChatRequest:
-    words = 'Is water wet? Reply with a JSON object: {"answer": "yes"} or {"answer": "no"}.'
-    return ChatRequest(model=model, messages=[{"role": "user", "content": words}], max_tokens=50, schema=_SCHEMA)
 
 
 def _of_answer(reply: Answered) -> Trial:
@@ -338,10 +332,9 @@ def _of_answer(reply: Answered) -> Trial:
 
 def _keeps_to_schema(text: str) -> bool:
     try:
-        found = orjson.loads(text)
+        return orjson.loads(text) in ({"answer": "yes"}, {"answer": "no"})
     except orjson.JSONDecodeError:
         return False
-    return isinstance(found, dict) and set(found) == {"answer"} and found["answer"] in ("yes", "no")
 
 
 def _of_models(names: tuple[str, ...] | None) -> Trial:
