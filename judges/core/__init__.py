@@ -1,1 +1,1 @@
-"""What every room of this floor rests on: scores, which version counts, dev and test."""
+"""What every room of this floor uses: scores, which version counts, dev and test."""

@@ -1,4 +1,4 @@
-"""Everything that was said about one sample, by people and by judges."""
+"""Everything that people and judges said about one sample."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from annotate.core.blindness import Reader, still_to_label
 from annotate.core.units import unit_sort_key
 from annotate.labels.read import counting_labels
 from annotate.models import Criterion, Sample, Verdict
-from judges.core.scores_read import OF_KEPT
+from judges.core.scores_read import OF_KEPT, JudgeSaid
 from judges.models import Score
 
 
@@ -21,7 +21,7 @@ class Said:
     criterion: str
     labels: list[dict[str, Any]] = field(default_factory=list)
     verdict: Verdict | None = None
-    scores: list[dict[str, Any]] = field(default_factory=list)
+    scores: list[JudgeSaid] = field(default_factory=list)
 
 
 def said_about(sample: Sample, *, reader: Reader) -> list[Said] | None:
@@ -56,12 +56,5 @@ def said_about(sample: Sample, *, reader: Reader) -> list[Said] | None:
         .order_by("version__judge__name", "id")
     )
     for score in scores:
-        shown = {
-            "judge": score.version.judge.name,
-            "version": score.version.label,
-            "value": score.number if score.label is None else score.label,
-            "failed": "" if score.status == "ok" else score.get_status_display(),
-            "rationale": score.rationale,
-        }
-        entry(score.unit, score.dimension).scores.append(shown)
+        entry(score.unit, score.dimension).scores.append(JudgeSaid.of(score))
     return [entries[key] for key in sorted(entries, key=lambda key: (unit_sort_key(key[0]), key[1]))]

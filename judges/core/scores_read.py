@@ -1,9 +1,4 @@
-"""Which version of a judge counts.
-
-Which scores are held against a criterion.
-
-What each judge said about one unit.
-"""
+"""Which version of a judge counts, which scores are compared with a criterion, and what judges said about one unit."""
 
 from __future__ import annotations
 
@@ -23,7 +18,7 @@ from annotate.models.label import DECIDED_METHODS, VerdictState
 from annotate.verdicts.ratings_read import UnitKey
 from judges.models import Judge, JudgeVersion, Run, Score, ScoreStatus, VersionState
 
-# Of scores, runs and whatever else has a version: only versions in use are held against people.
+# For scores, runs and other rows that have a version: only versions in use are compared with people.
 OF_KEPT = Q(version__state=VersionState.KEPT)
 
 
@@ -45,8 +40,8 @@ _WHOLE = "answer"
 
 @dataclass(frozen=True, slots=True)
 class _Metrics:
-    """What the labels of a kind of parts add up to: the built-in criterion that asks for it, and of each usual name of
-    a metric the key that it has in alignment.report."""
+    """The metrics that labels of a kind of parts add up to: the built-in criterion that asks for them, and for each
+    usual name of a metric its key in alignment.report."""
 
     built_in: str
     names: Mapping[str, str]
@@ -82,22 +77,26 @@ _METRICS = {
 def judge_scores(
     criterion: Criterion, judge_name: str | None = None, *, reader: Reader
 ) -> tuple[list[alignment.report.JudgeScores], list[alignment.report.JudgeScores]]:
-    """What is held against the criterion: of each judge (or of the one named) its latest version with such scores; and
+    """What is compared with the criterion: of each judge (or of the one named) its latest version with such scores; and
     the versions before it, the latest first.
 
-    A score counts for the criterion when its dimension is the criterion's key. A judge without any such is held
-    against it with whatever it has on the same kind of unit under a name of its own (`overall`), one series for each.
-    Repeats after the first say how steady a judge is, not how right, so they stand apart. Versions on trial and dropped
-    ones are held against nothing.
+    A score counts for the criterion when its dimension is the criterion's key. A judge without any such is compared by
+    its scores of the same kind of unit under names of its own (`overall`), one series for each name. Repeats after the
+    first show how consistent a judge is, not how right, so they are kept apart. Versions on trial and dropped ones are
+    compared with nothing.
 
     Raises Invalid for a judge that the project doesn't have.
     """
     judges = Judge.objects.filter(project_id=criterion.project_id).order_by("name")
     if judge_name is not None:
-        _refuse_stranger(criterion.project, judge_name)
+        names: Sequence[str] = list(judges.values_list("name", flat=True))
+        if judge_name not in names:
+            known = ", ".join(names) or "none yet"
+            raise Invalid("unknown_judge", f"“{criterion.project.slug}” has no judge “{judge_name}”. Judges: {known}.")
         judges = judges.filter(name=judge_name)
     current, earlier = [], []
-    offered = _offered(criterion, judges)
+    pairs = _scores_against(criterion).filter(version__judge__in=judges, repeat=0)
+    offered = set(pairs.order_by().values_list("version_id", "dimension").distinct())
     versions = JudgeVersion.objects.filter(pk__in={version for version, _ in offered}).select_related("judge")
     by_judge: dict[int, list[tuple[JudgeVersion, str]]] = {}
     for version in versions.order_by("judge__name", "number"):
@@ -116,7 +115,7 @@ def judge_scores(
 def whole_scores(
     criterion: Criterion, judge_name: str | None = None, *, reader: Reader
 ) -> list[alignment.report.JudgeScores]:
-    """What judges gave the samples as a whole, where the criterion asks about their parts: of each judge, or the one
+    """Judges' scores of the samples as a whole, where the criterion asks about their parts: of each judge, or the one
     named, its latest version with such scores, one series for each name it has for them."""
     offered = _on_whole(criterion).filter(repeat=0)
     if judge_name is not None:
@@ -132,7 +131,7 @@ def whole_scores(
 
 
 def measured_by(criterion: Criterion, whole: Iterable[alignment.report.JudgeScores]) -> dict[str, str]:
-    """Which metric each of these series names, where its name is not the criterion's own."""
+    """The metric that each of these series is named after, where its name is not the criterion's own."""
     names = _METRICS[criterion.unit].names if criterion.unit in _METRICS else {}
     return {one.dimension: names[one.dimension] for one in whole if one.dimension != criterion.key}
 
@@ -143,14 +142,14 @@ def scores_that_count(criterion: Criterion) -> QuerySet[Score]:
 
 
 def _scores_against(criterion: Criterion) -> QuerySet[Score]:
-    """Every score that could be held against the criterion, of all versions in use and all repeats."""
+    """Every score that could be compared with the criterion, of all versions in use and all repeats."""
     others = Criterion.objects.filter(project_id=criterion.project_id).exclude(key=criterion.key).values("key")
     return Score.objects.filter(
         OF_KEPT, _on_kind(criterion.unit), version__judge__project_id=criterion.project_id
     ).exclude(dimension__in=others)
 
 
-# Judge, version and name of what it measures, and the unit.
+# Judge, version, dimension, and the unit.
 Said = tuple[str, str, str, UnitKey]
 
 
@@ -174,15 +173,16 @@ def rationales(project: Project, wanted: Iterable[Said], *, reader: Reader) -> d
 
 
 def among(samples: Collection[int]) -> Q:
-    """Rows of these samples; of any sample when they are too many to be named (a statement takes 65,535 values)."""
+    """Rows of these samples; of all samples when these are too many to be listed (a statement takes 65,535 values)."""
     return Q(sample__in=samples) if len(samples) <= MOST_NAMED else Q()
 
 
 def _on_whole(criterion: Criterion) -> QuerySet[Score]:
     """Scores of whole samples under the criterion's key, or under a usual name of the metric that its labels add up to.
 
-    A usual name is of the built-in criterion that asks for this metric, or else of the project's only criterion on this
-    kind of unit: what people say of whether claims are supported is faithfulness, of whether they are correct it isn't.
+    A usual name belongs to the built-in criterion that asks for this metric, or else to the project's only criterion on
+    this kind of unit: labels on whether claims are supported add up to faithfulness, those on whether they are correct
+    don't.
     """
     if criterion.unit not in _METRICS:
         return Score.objects.none()
@@ -193,18 +193,6 @@ def _on_whole(criterion: Criterion) -> QuerySet[Score]:
     return Score.objects.filter(
         OF_KEPT, Q(dimension=criterion.key) | usual, unit=_WHOLE, version__judge__project_id=criterion.project_id
     )
-
-
-def _refuse_stranger(project: Project, judge_name: str) -> None:
-    names: Sequence[str] = list(Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True))
-    if judge_name not in names:
-        known = ", ".join(names) or "none yet"
-        raise Invalid("unknown_judge", f"“{project.slug}” has no judge “{judge_name}”. Judges: {known}.")
-
-
-def _offered(criterion: Criterion, judges: QuerySet[Judge]) -> set[tuple[int, str]]:
-    pairs = _scores_against(criterion).filter(version__judge__in=judges, repeat=0)
-    return set(pairs.order_by().values_list("version_id", "dimension").distinct())
 
 
 def _on_kind(kind: str) -> Q:
@@ -220,8 +208,8 @@ def load_scores(
     kind: str | None = None,
     reader: Reader,
 ) -> alignment.report.JudgeScores:
-    """What the version said under this name about the criterion's kind of units, or another: of all samples, or, where
-    that is fewer, of those named by their primary keys."""
+    """The version's scores under this name of the criterion's kind of units, or another: of all samples, or only of
+    those with these primary keys."""
     numbers: dict[UnitKey, float] = {}
     labels: dict[UnitKey, Value] = {}
     failed: dict[UnitKey, str] = {}
@@ -278,7 +266,7 @@ class ShownScore:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a run brought, or all that a version said, in the order in which it came; a slice of it is a list."""
+    """The scores of a run, or all of a version, in the order in which they were stored; a slice of it is a list."""
 
     of: Run | JudgeVersion
     reader: Reader = field(kw_only=True)
@@ -318,10 +306,20 @@ class JudgeSaid:
     failed: str
     rationale: str
 
+    @classmethod
+    def of(cls, score: Score) -> JudgeSaid:
+        return cls(
+            score.version.judge.name,
+            score.version.label,
+            score.number if score.label is None else score.label,
+            "" if score.status == ScoreStatus.OK else score.get_status_display(),
+            score.rationale,
+        )
+
 
 def judges_on(verdict: Verdict, *, reader: Reader) -> list[JudgeSaid]:
-    """The judges' scores for a unit that a person has decided, on its criterion. Empty for any other unit: what a judge
-    says must not decide for people; and while the reader still has the sample to label."""
+    """The judges' scores of a unit that a person has decided, on its criterion. Empty for any other unit, since a judge
+    must not decide for people; and while the reader still has the sample to label."""
     if verdict.state != VerdictState.SETTLED or verdict.method not in DECIDED_METHODS:
         return []
     if still_to_label(reader, verdict.sample):
@@ -333,13 +331,4 @@ def judges_on(verdict: Verdict, *, reader: Reader) -> list[JudgeSaid]:
         .select_related("version__judge")
         .order_by("version__judge__name", "version__number")
     )
-    return [
-        JudgeSaid(
-            score.version.judge.name,
-            score.version.label,
-            score.number if score.label is None else score.label,
-            "" if score.status == ScoreStatus.OK else score.get_status_display(),
-            score.rationale,
-        )
-        for score in scores
-    ]
+    return [JudgeSaid.of(score) for score in scores]

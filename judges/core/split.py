@@ -15,27 +15,32 @@ DEV_SHARE = 0.5
 
 
 def divide(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
-    """Whether each sample is dev, by its own id. Samples that have no side yet get one now, and keep it: what a
-    threshold was chosen on must not become what it is measured on, whatever is labelled later.
+    """Whether each sample is dev, by its own id. Samples that have no side yet get one now, and keep it: a threshold
+    must never be measured on the samples that it was chosen on, whatever is labelled later.
 
-    The first division is stratified. Those who come later are taken in an order drawn by the project's seed, and each
-    goes to the side that has too few of its stratum; where neither has, a draw decides. So a report that was opened
-    when there was one label doesn't cost the stratification of all that follow.
+    The first division is stratified. Later samples are taken in an order drawn by the project's seed, and each gets the
+    side that has too few of its stratum; where neither has, a draw decides. So the division stays stratified even when
+    the first report was opened with a single label.
 
     strata: the sample's own id -> whether most of its units pass. By that id the same data are divided the same way in
-    another installation.
+    every installation.
     """
     sides = sides_of(criterion)
     new = _new_sides(criterion, sides, strata)
     if not new:
         return sides
-    _store(criterion, new)
-    # Read again: where two did this at once, the first one's side counts.
+    ids = dict(samples_named(criterion.project, new).values_list("external_id", "pk"))
+    SplitMember.objects.bulk_create(
+        (SplitMember(criterion=criterion, sample_id=ids[name], is_dev=is_dev) for name, is_dev in new.items()),
+        batch_size=5000,
+        ignore_conflicts=True,
+    )
+    # Read again: where two processes did this at once, the first one's side counts.
     return sides_of(criterion)
 
 
 def as_divided(criterion: Criterion, strata: Mapping[str, bool]) -> dict[str, bool]:
-    """What `divide` would return now. Nothing is stored, so samples without a side may get another one in the end."""
+    """What `divide` would return now. Nothing is stored, so samples without a side may get another one later."""
     sides = sides_of(criterion)
     return {**sides, **_new_sides(criterion, sides, strata)}
 
@@ -52,15 +57,6 @@ def _new_sides(criterion: Criterion, sides: Mapping[str, bool], strata: Mapping[
     return dict(zip(new, chosen, strict=True))
 
 
-def _store(criterion: Criterion, sides: Mapping[str, bool]) -> None:
-    ids = dict(samples_named(criterion.project, sides).values_list("external_id", "pk"))
-    SplitMember.objects.bulk_create(
-        (SplitMember(criterion=criterion, sample_id=ids[name], is_dev=is_dev) for name, is_dev in sides.items()),
-        batch_size=5000,
-        ignore_conflicts=True,
-    )
-
-
 def _balanced(seed: int, new: Sequence[str], sides: Mapping[str, bool], strata: Mapping[str, bool]) -> list[bool]:
     """The sides of the new samples, in their order."""
     count = Counter((strata[name], is_dev) for name, is_dev in sides.items() if name in strata)
@@ -68,7 +64,7 @@ def _balanced(seed: int, new: Sequence[str], sides: Mapping[str, bool], strata: 
     for name in sorted(new, key=lambda name: drawn(seed, name)):
         dev, test = count[strata[name], True], count[strata[name], False]
         due = DEV_SHARE * (dev + test + 1)
-        # What is due lies between two whole numbers, and the draw takes one of them in proportion.
+        # The number due lies between two whole numbers, and the draw picks one of them in proportion.
         is_dev = dev + drawn(seed, name, "side") < due
         chosen[name] = is_dev
         count[strata[name], is_dev] += 1

@@ -1,12 +1,21 @@
-"""Where models answer: OpenAI-compatible servers, as an admin described them.
-
-Judges and their immutable versions.
-"""
+"""Endpoints, which are OpenAI-compatible servers; judges and their immutable versions."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+
+
+class Created(models.Model):
+    """created_by: None for what no user made."""
+
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
 
 
 class KeySource(models.TextChoices):
@@ -15,12 +24,12 @@ class KeySource(models.TextChoices):
     STORED = "stored", _("Stored here, encrypted")
 
 
-class Endpoint(models.Model):
-    """An OpenAI-compatible server: its address, its key, and how hard it may be asked.
+class Endpoint(Created):
+    """An OpenAI-compatible server: its address, its key, and its limits.
 
-    key_variable: the name of an environment variable of web and worker, which begins with JUDGE_KEY_ (else a project's
-    admin could have any secret of the installation sent to a host of theirs). key_encrypted: a token of the
-    installation's keys (judges.endpoints.keys); nothing that is sent or written down ever shows it, only `key_last4`.
+    key_variable: the name of an environment variable of web and worker, which begins with JUDGE_KEY_ (otherwise a
+    project's admin could have any secret of the installation sent to a host of theirs). key_encrypted: a token of the
+    installation's keys (judges.endpoints.keys); only `key_last4` is ever shown or written to a log or file.
     price_in, price_out: per million tokens, in `currency`; None: unknown, which is not free.
     timeout_seconds: of a whole request.
     """
@@ -40,10 +49,6 @@ class Endpoint(models.Model):
     price_out = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     currency = models.CharField(max_length=3, default="USD")
     revision = models.PositiveIntegerField(default=1)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
@@ -86,7 +91,7 @@ class JudgeKind(models.TextChoices):
 
 
 class VersionState(models.TextChoices):
-    # Being tried on dev: its scores are held against people only on the page of its trial.
+    # Being tried on dev: its scores are compared with people's labels only on the page of its trial.
     TRIAL = "trial", _("On trial")
     KEPT = "kept", _("In use")
     DROPPED = "dropped", _("Dropped")
@@ -111,12 +116,12 @@ class Judge(models.Model):
         return self.name
 
 
-class JudgeVersion(models.Model):
+class JudgeVersion(Created):
     """One configuration of a judge. All but `state` never changes; editing a judge makes its next version.
 
-    label: the name that a scores file gave it, else its number. config: everything that decides what it says, as the
-    judge's kind made it complete (judges.kinds). content_hash: of kind, code version and config
-    (judges.versions.write). endpoint: the one that config names, for kinds that ask a model.
+    label: the name that a scores file gave it, otherwise its number. config: everything that decides what it says, as
+    the judge's kind completed it (judges.kinds). content_hash: of kind, code version and config
+    (judges.versions.identity). endpoint: for kinds that ask a model.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="versions")
@@ -129,10 +134,6 @@ class JudgeVersion(models.Model):
     endpoint = models.ForeignKey(
         "judges.Endpoint", on_delete=models.PROTECT, null=True, blank=True, related_name="versions"
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["number"]

@@ -1,13 +1,12 @@
-"""Frozen alignment reports; dev and test, looks at test, and the certificates that rest on them."""
+"""Frozen alignment reports; dev and test, looks at test, and the certificates that are based on them."""
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from judges.models.judge import Judge, JudgeVersion
+from judges.models.judge import Created, Judge, JudgeVersion
 
 
-class AlignmentReport(models.Model):
+class AlignmentReport(Created):
     """A frozen comparison of people and judges on one criterion.
 
     parameters: {"seed", "level", "dev_share", …}; `fingerprint`: hash of every rating and score that went in.
@@ -23,10 +22,6 @@ class AlignmentReport(models.Model):
     result = models.JSONField(default=dict)
     plots = models.JSONField(default=dict)
     evidence = models.BinaryField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-number"]
@@ -58,10 +53,10 @@ class SplitMember(models.Model):
         return f"sample {self.sample_id}: {'dev' if self.is_dev else 'test'}"
 
 
-class Look(models.Model):
+class Look(Created):
     """One look at the test part of a criterion, with one judge: never changed, never taken back.
 
-    number: the how-many-eth look with this judge, of any version, since each may have been made after the one before.
+    number: counts the looks with this judge, of any version, since each version may be made after the previous look.
     level: the confidence that its intervals have left (alignment.judging.looks). fingerprint: of all that it rests on.
     result: everything that was fitted on dev and measured on test (alignment.report.looked), as plain JSON.
     samples: {"dev": [their own ids], "test": {id: [tn, fp, fn, tp]}}.
@@ -76,10 +71,6 @@ class Look(models.Model):
     fingerprint = models.CharField(max_length=64)
     result = models.JSONField()
     samples = models.JSONField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-number"]
@@ -92,7 +83,7 @@ class Look(models.Model):
         return f"look {self.number} at {self.criterion_id} with {self.version_id}"
 
 
-class Certificate(models.Model):
+class Certificate(Created):
     """What may be relied on: this judge version at this threshold, as one look at test measured it. Never changed.
 
     judge_hash: of the judge version's configuration, so that another prompt under the same name is noticed.
@@ -102,10 +93,6 @@ class Certificate(models.Model):
     number = models.PositiveIntegerField()
     look = models.OneToOneField(Look, on_delete=models.PROTECT, related_name="certificate")
     judge_hash = models.CharField(max_length=64)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-number"]

@@ -1,13 +1,12 @@
-"""Runs of judges: what they still have to ask, the replies that came, the scores these were, and trials."""
+"""Runs of judges: what they still have to ask, the replies, the scores, and trials."""
 
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.sample import UNIT_PATTERN
-from judges.models.judge import JudgeVersion
+from judges.models.judge import Created, JudgeVersion
 
 
 class ScoreStatus(models.TextChoices):
@@ -27,7 +26,7 @@ class RunPurpose(models.TextChoices):
     CLAIMS = "claims", _("Claim proposals")
 
 
-# Runs that ask for something else than scores: nothing that they bring counts anywhere as one.
+# Runs that ask for something other than scores: none of their results ever counts as one.
 WITHOUT_SCORES = (RunPurpose.CANARIES, RunPurpose.CLAIMS)
 
 
@@ -40,19 +39,19 @@ class RunState(models.TextChoices):
     DONE = "done", _("Done")
 
 
-class Run(models.Model):
+class Run(Created):
     """A judge version over a set of samples; for imported scores, one file.
 
     scope: which samples, as judges.runs.laying reads it: {"all": true}, {"batch": 3}, {"samples": ["kb-1", …]},
     {"pipeline": "v7"}. repeats: how often each unit is asked about in this run, from repeat `first_repeat` on.
     terms: what its purpose has beside (judges.runs.purposes).
     is_fresh: replies that are kept from earlier are not used. planned: how many asks it has, as far as they are laid;
-    expected: about how many it will have, when it was too large to be laid as it was started. budget: in the endpoint's
-    currency; None: no limit. cost, tokens_in, tokens_out: of the replies that this run paid for; unpriced: of how many
-    of them the price isn't known.
+    expected: about how many it will have, when it was too large to be laid at its start. budget: in the endpoint's
+    currency; None: no limit. cost, tokens_in, tokens_out: of the replies that this run paid for; unpriced: how many of
+    them have no known price.
     is_laid: whether all of its asks are there; laid_to: until then, up to which sample (by its id) they are.
-    in_hand_to: up to which one somebody works at samples whose asks are laid when they are done
-    (judges.runs.local_work); None: nobody does.
+    in_hand_to: up to which sample a process works at samples whose asks are laid when they are done
+    (judges.runs.local_work); None: no process does.
     stop_code, stop_message: why it stopped by itself; never anything that the endpoint sent.
     per_second: asks that became done, as the worker counted them over its last minute, at `worked_at`.
     """
@@ -82,10 +81,6 @@ class Run(models.Model):
     stop_message = models.TextField(blank=True, default="")
     per_second = models.FloatField(null=True, blank=True)
     worked_at = models.DateTimeField(null=True, blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -118,15 +113,15 @@ class Ask(models.Model):
     """One thing that a run has to ask: about one unit of a sample, once. The queue of record.
 
     unit: what is asked about; a judge that is asked about all claims at once has `answer` here, and scores of claims.
-    fence: counts the leases (one that was laid as done has had one); only who holds the latest one may write what came
-    of it. lost: how often a worker died with it. tries: how often it was asked without an answer. due_at: not before.
-    status, detail: what came of it, in the words of a score's status and, when it failed, why. is_cached: nothing was
-    asked, everything was kept already.
-    outcome: of a run that brings no scores, what came instead, as its purpose writes it down; None until then.
+    fence: counts the leases (one that was laid as done has had one); only the holder of the latest one may write the
+    result. lost: how often a worker died with it. tries: how often it was asked without an answer. due_at: not before.
+    status, detail: the result, in the words of a score's status, and the reason when it failed. is_cached: nothing was
+    asked, all replies were kept already.
+    outcome: in a run that brings no scores, the result that its purpose writes; None until then.
     """
 
-    # Of a run, by the index of `ask_once_per_run`; nothing looks for the asks about a sample. Every index less is one
-    # less to keep when an ask is laid and when it is done.
+    # Looked up by run, with the index of `ask_once_per_run`, and never by sample: each further index would have to be
+    # updated when an ask is laid and when it is done.
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="asks", db_index=False)
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="+", db_index=False)
     unit = models.CharField(max_length=20)
@@ -157,7 +152,7 @@ class Ask(models.Model):
         indexes = [
             # Read by the worker that takes the next ones, in the order in which they were laid.
             models.Index(fields=["run", "id"], condition=Q(state=AskState.WAITING), name="ask_waiting"),
-            # Read by whoever frees what a process had in hand that is gone.
+            # Read when the asks of a process that died are freed.
             models.Index(fields=["run"], condition=Q(state=AskState.LEASED), name="ask_in_hand"),
             # Read by a run's page: few, as a rule.
             models.Index(
@@ -174,9 +169,9 @@ class Ask(models.Model):
 class Reply(models.Model):
     """What a model answered to one request, whole, so that the same question isn't paid twice.
 
-    key: SHA-256 of everything that was sent, and of where to (judges.endpoints.calls.key_of). latency: in seconds.
-    cost: None when the price isn't known. body: {"text", "refusal", "finish_reason"} or {"vectors"}; what could not be
-    understood is kept like the rest, under "raw" if it holds none of these.
+    key: SHA-256 of everything that was sent, and of the address (judges.endpoints.calls.key_of). latency: in seconds.
+    cost: None when the price is unknown. body: {"text", "refusal", "finish_reason"} or {"vectors"}; what could not be
+    understood is kept too, under "raw" if it holds none of these.
     """
 
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="replies")
@@ -205,12 +200,12 @@ LARGEST_SCORE = 1e100
 
 class Score(models.Model):
     """The value a judge version gave a unit. `dimension` is a criterion's key, or the judge's own name for what it
-    measures (`overall`), which can be held against any criterion on the same kind of unit.
+    measures (`overall`), which can be compared with any criterion on the same kind of unit.
 
     A score that is not `ok` has neither number nor label: it is missing, never a value.
     """
 
-    # By the index of `score_once_per_unit_and_repeat`, which begins with it.
+    # Looked up with the index of `score_once_per_unit_and_repeat`, which begins with it.
     version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="scores", db_index=False)
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="scores")
     sample = models.ForeignKey("annotate.Sample", on_delete=models.PROTECT, related_name="scores")
@@ -244,13 +239,13 @@ class Score(models.Model):
         return f"{self.unit} of {self.sample_id}: {self.number if self.label is None else self.label}"
 
 
-class Trial(models.Model):
-    """One trial: what was changed, what it was held against, and on which samples. Never changed; whether the version
+class Trial(Created):
+    """One trial: the changed version, the one it was compared with, and the samples. Never changed; whether the version
     is kept or dropped is the version's own state.
 
-    base: the version in use when the trial began. dimension: what both call what the criterion asks. samples: their own
-    ids, drawn from dev by `seed`; wanted: how many were asked for. base_run: None when the base had scored all of them
-    before.
+    base: the version in use when the trial began. dimension: the name under which both score the criterion. samples:
+    their own ids, drawn from dev by `seed`; wanted: how many were asked for. base_run: None when the base had already
+    scored all of them.
     """
 
     version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, related_name="trials")
@@ -262,10 +257,6 @@ class Trial(models.Model):
     samples = ArrayField(models.TextField())
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="trials")
     base_run = models.ForeignKey(Run, on_delete=models.PROTECT, null=True, blank=True, related_name="trials_as_base")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-pk"]
