@@ -1,1 +1,1 @@
-"""Scores that judges gave elsewhere, from a file: its columns, its cells, and how they come in."""
+"""Importing scores that judges gave elsewhere: a file's columns and cells, and the import itself."""

@@ -30,9 +30,9 @@ from annotate.files.problems import RowError
 from annotate.files.streams import NumberedRow
 from annotate.models import Project, Sample
 from annotate.samples.read import of_samples
-from judges.files.fields import SCORE_FIELDS
 from judges.files.score_cells import (
     OVERALL,
+    SCORE_FIELDS,
     WORDS,
     SaidScore,
     dimension_of,
@@ -169,7 +169,7 @@ class ScoreImporter(Importer):
         return [_Read(number, line, external_id, *address, judge, version, dimension, repeat, said, higher)]
 
     def _look_through(self, refused: RefusedRow, row: dict[str, Any], cells: Cells, metrics: list[str]) -> RefusedRow:
-        """Everything that is wrong with the fields of a row that `_read` refused."""
+        """Collects everything that is wrong with the fields of a row that `_read` refused."""
         attempt = refused.attempt
         refused.external_id = attempt(self._external_id, cells)
         attempt(version_of, cells)
@@ -217,7 +217,7 @@ class ScoreImporter(Importer):
         return key
 
     def _new(self, rows: list[tuple[_Read, _Key]]) -> list[tuple[_Read, _Key]]:
-        """Scores that are not there yet. The same one again is left alone, another one is an error."""
+        """The scores that are not stored yet. The same score again is skipped, a different one is an error."""
         old_versions = {key[0] for _, key in rows if key[0] not in self._versions.fresh}
         if not old_versions:
             return rows
@@ -295,7 +295,10 @@ class _Versions:
     def id_of(self, judge_name: str, label: str) -> int:
         key = (judge_name, label)
         if key not in self._ids:
-            self._ids[key] = self._get_or_make(judge_name, label)
+            version, is_new = imported_version(self._judge(judge_name), label)
+            self._ids[key] = version.pk
+            if is_new:
+                self.fresh.add(version.pk)
         return self._ids[key]
 
     def run_of(self, version_id: int) -> int:
@@ -304,7 +307,7 @@ class _Versions:
         return self._runs[version_id]
 
     def note_direction(self, judge_name: str, higher_is_better: bool, row: int) -> None:
-        """A row says which way the scores of its judge go. All of its rows say the same, and what is stored too."""
+        """Sets a judge's direction from a row. All rows of a judge, and the stored judge, have to agree."""
         said, first = self._directions.setdefault(judge_name, (higher_is_better, row))
         judge = self._judges[judge_name]
         if said != higher_is_better:
@@ -341,12 +344,6 @@ class _Versions:
             if is_new:
                 self._new_judges.add(name)
         return self._judges[name]
-
-    def _get_or_make(self, judge_name: str, label: str) -> int:
-        version, is_new = imported_version(self._judge(judge_name), label)
-        if is_new:
-            self.fresh.add(version.pk)
-        return version.pk
 
 
 class _SamplesByWords:

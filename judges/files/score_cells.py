@@ -1,4 +1,4 @@
-"""What the cells of a scores file mean: which column is a metric, whose score it is, and what was scored."""
+"""The columns of a scores file, and what its cells mean: the metric, the judge, and what was scored."""
 
 from __future__ import annotations
 
@@ -8,12 +8,32 @@ from typing import Any
 from annotate.core.units import LISTED_KINDS
 from annotate.files import cells as values
 from annotate.files.cells import number as number_in
-from annotate.files.fields import IGNORE, SAMPLE_FIELDS
+from annotate.files.fields import IGNORE, SAMPLE_FIELDS, Fields
 from annotate.files.lookup import Cells, read_unit
 from annotate.files.problems import FileError, RowError
 from annotate.models import Criterion
-from judges.files.fields import SCORE_FIELDS
 from judges.models import LARGEST_SCORE, ScoreStatus
+
+SCORE_FIELDS = Fields(
+    spellings={
+        "sample_id": ("sample_id", "sample", "id", "external_id"),
+        "unit": ("unit",),
+        "criterion": ("criterion", "dimension"),
+        "judge": ("judge", "metric", "evaluator", "scorer"),
+        "score": ("score", "value"),
+        "rationale": ("rationale", "reason", "explanation"),
+        "status": ("status",),
+        "version": ("version", "judge_version"),
+        "repeat": ("repeat",),
+        "higher_is_better": ("higher_is_better",),
+        "question": SAMPLE_FIELDS.spellings["question"],
+        "answer": SAMPLE_FIELDS.spellings["answer"],
+    },
+    required=(),
+    rest=IGNORE,
+    # In a wide table every metric is a column of scores.
+    repeatable=frozenset({"score"}),
+)
 
 OVERALL = "overall"
 _FIRST_VERSION = "1"

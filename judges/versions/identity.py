@@ -1,4 +1,4 @@
-"""When two versions of a judge are one: when they have the same content hash."""
+"""The identity of a judge version: versions with the same content hash are one."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from judges.kinds.base import Kind
 def content_hash(kind: Kind, config: Any, endpoint: str | None) -> str:
     """SHA-256 of everything that decides what a version says.
 
-    An endpoint counts by its name: where that leads to is part of what each reply is kept under.
+    An endpoint counts by its name: its address is part of the key that each reply is kept under.
     """
     what = {"kind": kind.key, "code_version": kind.code_version, "config": config, "endpoint": endpoint}
     return hashlib.sha256(canonical_json(what)).hexdigest()
 
 
 def imported_content_hash(config: Any) -> str:
-    """Of a version whose scores a file brought: it has no kind, no code and no endpoint. Written as it always was, or
-    versions of before would be others."""
+    """Of a version whose scores came from a file: it has no kind, no code and no endpoint. Never to be changed, or
+    existing versions would get another identity."""
     return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
 
 

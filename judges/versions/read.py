@@ -1,7 +1,4 @@
-"""Versions of judges: what one is made of, and what changed from one to another.
-
-The judges of a project as they are read.
-"""
+"""The judges of a project, what a version is made of, and what differs between two versions."""
 
 from __future__ import annotations
 
@@ -34,8 +31,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One field that two versions have differently. field: as a path ("config.prompt"). older, newer: None where it
-    isn't there. lines: of two texts, line by line; else empty."""
+    """One field in which two versions differ. field: as a path ("config.prompt"). older, newer: None where it isn't
+    there. lines: of two texts, line by line; otherwise empty."""
 
     field: str
     older: Any
@@ -57,21 +54,18 @@ def kept_on_top_of(version: JudgeVersion) -> list[JudgeVersion]:
 
 
 def version_diff(older: JudgeVersion, newer: JudgeVersion) -> list[Difference]:
-    """Field by field, in the order of their paths; nothing where they are the same."""
-    before, after = dict(_fields(older)), dict(_fields(newer))
+    """The fields that differ, in the order of their paths."""
+    before, after = (
+        {"endpoint": version.endpoint and version.endpoint.name, **dict(_leaves(version.config, "config"))}
+        for version in (older, newer)
+    )
     found = []
     for field in sorted(before.keys() | after.keys()):
         old, new = before.get(field), after.get(field)
-        # 1 is not true, and 1.0 not 1 where it counts: as they are hashed.
+        # As in the hash, 1 is not true, and 1.0 is not 1.
         if repr(old) != repr(new):
             found.append(Difference(field, old, new, _lines(old, new)))
     return found
-
-
-def _fields(version: JudgeVersion) -> Iterator[tuple[str, Any]]:
-    if version.endpoint is not None:
-        yield "endpoint", version.endpoint.name
-    yield from _leaves(version.config, "config")
 
 
 def _leaves(node: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -126,7 +120,7 @@ def one_judge(project: Project, judge_id: int) -> Judge:
 
 
 def judge_named(project: Project, name: str) -> Judge:
-    """For command lines. Raises Invalid with a sentence that names what there is."""
+    """For command lines. Raises Invalid with a sentence that lists the judges."""
     judge = Judge.objects.filter(project=project, name=name).first()
     if judge is None:
         known = ", ".join(Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True)[:20])
@@ -138,16 +132,11 @@ def judge_named(project: Project, name: str) -> Judge:
     return judge
 
 
-def samples_with_verdicts(version: JudgeVersion) -> set[str]:
-    """The samples, by their own ids, of which the configuration tells what people decided: its examples."""
-    examples = version.config.get("examples") or {}
-    return {example["sample"] for example in examples.get("drawn", [])}
-
-
 def may_know_examples(version: JudgeVersion, *, reader: User, role: str | None) -> bool:
-    """Whether they may know the verdicts that the configuration has as examples: admins may, except of samples that are
-    still theirs to label. True where it has none."""
-    names = samples_with_verdicts(version)
+    """Whether they may know the verdicts that the configuration has as examples: admins may, except of samples that
+    they still have to label. True where it has none."""
+    examples = version.config.get("examples") or {}
+    names = {example["sample"] for example in examples.get("drawn", [])}
     if not names:
         return True
     if not may(role, "judges.run"):
@@ -157,6 +146,6 @@ def may_know_examples(version: JudgeVersion, *, reader: User, role: str | None) 
 
 
 def config_of(version: JudgeVersion, *, with_examples: bool) -> Config:
-    """with_examples: else what people decided of them is left out (`drawn` is null)."""
+    """with_examples: otherwise the verdicts on them are left out (`drawn` is null)."""
     config = version.config
     return config if with_examples else {**config, "examples": {**config["examples"], "drawn": None}}

@@ -1,4 +1,4 @@
-"""A judge from its description: the file of `create_judge`, and whatever else has all of it in one object."""
+"""A judge from its description: the file of `create_judge`, or any other object with all of its fields."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIELDS = ("name", "kind", "description", "higher_is_better", "endpoint", "config
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """is_new_judge, is_new_version: what the description brought; neither when all of it was there."""
+    """is_new_judge, is_new_version: what the description added; neither when everything was there already."""
 
     version: JudgeVersion
     is_new_judge: bool
@@ -28,19 +28,20 @@ class Made:
 
 
 def judge_from_spec(*, project: Project, spec: Any, actor: User | None = None) -> Made:
-    """Makes the judge that is described, or of the one of this name its next version, in use. All or nothing.
+    """Creates the judge, or the next version of the judge with this name, in use. All or nothing.
 
-    spec: {"name", "kind", "description"?, "higher_is_better"?, "endpoint"?, "config"}, as `versions.judge_spec` writes
-    it.
+    spec: {"name", "kind", "description"?, "higher_is_better"?, "endpoint"?, "config"}, as
+    `judges.versions.write.judge_spec` makes it.
 
-    Raises Invalid, with the field in its details, and Conflict where a judge of this name is of another kind or is
-    read the other way.
+    Raises Invalid, with the field in its details, and Conflict where a judge of this name is of another kind or has the
+    other direction.
     """
     check_json(spec)
     _check_fields(spec)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        judge = Judge.objects.filter(project=project, name=_stripped(spec["name"])).first()
+        name = spec["name"].strip() if isinstance(spec["name"], str) else ""
+        judge = Judge.objects.filter(project=project, name=name).first()
         if judge is None:
             judge = create_judge(project=project, actor=actor, **spec)
             return Made(judge.versions.get(), is_new_judge=True, is_new_version=True)
@@ -84,7 +85,3 @@ def _refuse_other(judge: Judge, spec: dict[str, Any]) -> None:
             % {"name": judge.name},
             field="higher_is_better",
         )
-
-
-def _stripped(name: Any) -> Any:
-    return name.strip() if isinstance(name, str) else ""

@@ -1,6 +1,5 @@
-"""Judges and their versions are made here, kept and dropped; nothing else about them ever changes.
-
-What people may say about a judge.
+"""Creating judges and their versions, taking versions into and out of use, and setting a judge's direction. Nothing
+else about them ever changes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from judges.versions.read import kept_on_top_of, members_of
 
 MAX_NAME = 200
 MAX_DESCRIPTION = 10_000
-# Of a configuration, as JSON: a prompt with its examples is far smaller.
+# Of a configuration as JSON: a prompt with its examples is far smaller.
 MAX_CONFIG_BYTES = 1_000_000
 
 
@@ -43,7 +42,7 @@ def create_judge(
 
     endpoint: the name of one of the project's, for a judge that asks a model.
 
-    Raises Invalid for what can't be taken (`field` in its details says where) and Conflict for a name that is taken.
+    Raises Invalid for a wrong field (`field` in its details says which) and Conflict for a name that is taken.
     """
     name = _name(name)
     if not isinstance(description, str) or len(description) > MAX_DESCRIPTION or not is_storable(description):
@@ -54,7 +53,7 @@ def create_judge(
         raise _bad("kind", _("the name of a kind of judge."))
     made = kind_named(kind)
     with transaction.atomic():
-        # As looks and imports do.
+        # Locked as by looks and imports.
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if Judge.objects.filter(project=locked, name=name).exists():
             raise Conflict(
@@ -79,13 +78,13 @@ def add_version(
     based_on: JudgeVersion | None = None,
     actor: User | None = None,
 ) -> JudgeVersion:
-    """The judge's version of this configuration: a new one, or the one that there is when nothing differs.
+    """The judge's version of this configuration: a new one, or the existing one when nothing differs.
 
-    state: of a new one, kept or on trial. One that is there is brought into use when that is asked for, and one that
-    was dropped comes back in this state; one in use stays in use.
+    state: of a new one, kept or on trial. An existing one is taken into use when that is asked for, and one that was
+    dropped gets this state; one in use stays in use.
 
-    Raises Invalid for a configuration that can't be taken, and Conflict for a judge that was imported and where
-    `keep_version` does.
+    Raises Invalid for a configuration that can't be taken, and Conflict for an imported judge and where `keep_version`
+    does.
     """
     if state not in (VersionState.KEPT, VersionState.TRIAL):
         raise _bad("state", _("kept or trial."))
@@ -104,8 +103,8 @@ def add_version(
 
 
 def imported_version(judge: Judge, label: str) -> tuple[JudgeVersion, bool]:
-    """The imported judge's version that files call so, and whether it was made just now. For the import, which has
-    locked the project."""
+    """The imported judge's version that files call by this label, and whether it was created just now. For the import,
+    which has locked the project."""
     config = {"source": "import", "version": label}
     digest = imported_content_hash(config)
     found = JudgeVersion.objects.filter(judge=judge, content_hash=digest).first()
@@ -118,35 +117,32 @@ def imported_version(judge: Judge, label: str) -> tuple[JudgeVersion, bool]:
 
 
 def keep_version(*, version: JudgeVersion, actor: User | None = None) -> JudgeVersion:
-    """Takes a version into use: from now on it is what its judge says, and its scores count.
+    """Takes a version into use: from now on it is the judge's current one, and its scores count.
 
     Raises Conflict when a later version is in use already, and for one that is made of versions that aren't.
     """
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=version.judge.project_id)
         _lock(version)
         return _keep(version, actor)
 
 
 def drop_version(*, version: JudgeVersion, actor: User | None = None) -> JudgeVersion:
-    """Takes a version out of use: its scores stay where they are, and count no more. When it was the latest in use, the
-    one before it is what the judge says again.
+    """Takes a version out of use: its scores are kept, but no longer count. When it was the latest in use, the previous
+    one is the judge's current one again.
 
     Raises Conflict for an imported version, one that is being run, one that judges in use are made of, and the only one
     in use of a judge that was certified.
     """
-    judge = version.judge
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=judge.project_id)
         _lock(version)
         if version.state == VersionState.DROPPED:
             return version
-        _refuse_drop(judge, version)
+        _refuse_drop(version.judge, version)
         return _set_state(version, VersionState.DROPPED, "judge.version_dropped", actor)
 
 
 def judge_spec(version: JudgeVersion) -> dict[str, Any]:
-    """All that makes the same judge elsewhere: what `create_judge --file` reads."""
+    """Everything that is needed to create the same judge elsewhere: what `create_judge --file` reads."""
     judge = version.judge
     return {
         "name": judge.name,
@@ -224,7 +220,8 @@ def _keep(version: JudgeVersion, actor: User | None) -> JudgeVersion:
 
 
 def _lock(version: JudgeVersion) -> None:
-    """As a run does that starts with it."""
+    """The project and the version, as a run does when it starts."""
+    Project.objects.select_for_update(no_key=True).get(pk=version.judge.project_id)
     version.refresh_from_db(fields=["state"], from_queryset=JudgeVersion.objects.select_for_update())
 
 
@@ -324,15 +321,15 @@ def _bad(field: str, message: str) -> Invalid:
 
 
 def set_direction(*, judge: Judge, higher_is_better: Any, actor: User | None = None) -> Judge:
-    """Whether a higher score means better. Reports that were made before are out of date then.
+    """Sets whether a higher score means better, which makes earlier reports out of date.
 
-    Raises Conflict once the judge was measured on test: a look and its certificate are read in the direction in which
-    they were taken, and never change.
+    Raises Conflict once the judge was measured on test: a look and its certificate hold in the direction in which they
+    were taken, and never change.
     """
     if not isinstance(higher_is_better, bool):
         raise Invalid("bad_direction", "higher_is_better: true or false.")
     with transaction.atomic():
-        # As looks and imports do.
+        # Locked as by looks and imports.
         Project.objects.select_for_update(no_key=True).get(pk=judge.project_id)
         judge.refresh_from_db(fields=["higher_is_better"])
         if judge.higher_is_better == higher_is_better:
