@@ -95,14 +95,7 @@ def judge_scores(
             raise Invalid("unknown_judge", f"“{criterion.project.slug}” has no judge “{judge_name}”. Judges: {known}.")
         judges = judges.filter(name=judge_name)
     current, earlier = [], []
-    pairs = _scores_against(criterion).filter(version__judge__in=judges, repeat=0)
-    offered = set(pairs.order_by().values_list("version_id", "dimension").distinct())
-    versions = JudgeVersion.objects.filter(pk__in={version for version, _ in offered}).select_related("judge")
-    by_judge: dict[int, list[tuple[JudgeVersion, str]]] = {}
-    for version in versions.order_by("judge__name", "number"):
-        for dimension in sorted(dimension for pk, dimension in offered if pk == version.pk):
-            by_judge.setdefault(version.judge_id, []).append((version, dimension))
-    for candidates in by_judge.values():
+    for candidates in _series_by_judge(_scores_against(criterion).filter(version__judge__in=judges)):
         own = [candidate for candidate in candidates if candidate[1] == criterion.key] or candidates
         latest = max(version.number for version, _ in own)
         now = [one for one in own if one[0].number == latest]
@@ -117,17 +110,26 @@ def whole_scores(
 ) -> list[alignment.report.JudgeScores]:
     """Judges' scores of the samples as a whole, where the criterion asks about their parts: of each judge, or the one
     named, its latest version with such scores, one series for each name it has for them."""
-    offered = _on_whole(criterion).filter(repeat=0)
+    offered = _on_whole(criterion)
     if judge_name is not None:
         offered = offered.filter(version__judge__name=judge_name)
-    pairs = set(offered.order_by().values_list("version_id", "dimension").distinct())
-    versions = JudgeVersion.objects.filter(pk__in={version for version, _ in pairs}).select_related("judge")
-    latest = {version.judge_id: version for version in versions.order_by("judge__name", "number")}
     return [
         load_scores(criterion, version, dimension, kind=_WHOLE, reader=reader)
-        for version in latest.values()
-        for dimension in sorted(dimension for pk, dimension in pairs if pk == version.pk)
+        for candidates in _series_by_judge(offered)
+        for version, dimension in candidates
+        if version == candidates[-1][0]
     ]
+
+
+def _series_by_judge(scores: QuerySet[Score]) -> list[list[tuple[JudgeVersion, str]]]:
+    """The versions and dimensions of these scores (repeat 0), by judge: judges by name, versions oldest first."""
+    pairs = set(scores.filter(repeat=0).order_by().values_list("version_id", "dimension").distinct())
+    versions = JudgeVersion.objects.filter(pk__in={version for version, _ in pairs}).select_related("judge")
+    found: dict[int, list[tuple[JudgeVersion, str]]] = {}
+    for version in versions.order_by("judge__name", "number"):
+        for dimension in sorted(dimension for pk, dimension in pairs if pk == version.pk):
+            found.setdefault(version.judge_id, []).append((version, dimension))
+    return list(found.values())
 
 
 def measured_by(criterion: Criterion, whole: Iterable[alignment.report.JudgeScores]) -> dict[str, str]:

@@ -49,10 +49,8 @@ def read_embeddings(body: bytes, count: int) -> Answered:
         rows = data.get("data")
         if not isinstance(rows, list) or len(rows) != count or not all(isinstance(row, dict) for row in rows):
             raise _NotUnderstood
-        if sorted(_place(row, at) for at, row in enumerate(rows)) != list(range(count)):
-            raise _NotUnderstood
         placed = {_place(row, at): _vector(row.get("embedding")) for at, row in enumerate(rows)}
-        if len({len(vector) for vector in placed.values()}) > 1:
+        if placed.keys() != set(range(count)) or len({len(vector) for vector in placed.values()}) > 1:
             raise _NotUnderstood
         return Answered(vectors=[placed[at] for at in range(count)], **_usage(data))
     except _NotUnderstood:

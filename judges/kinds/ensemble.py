@@ -125,12 +125,9 @@ def _given_fit(fields: Fields, members: Sequence[Member]) -> dict[str, Any]:
         "members": _named(members),
         "whole": whole,
         "folds": folds,
-        "units": fields.whole("units", high=10**9),
-        "samples": fields.whole("samples", high=10**9),
-        "passing": fields.whole("passing", high=10**9),
         "left_out": left_out,
-        "brier": fields.number("brier", low=0, high=1),
-        "brier_of_share": fields.number("brier_of_share", low=0, high=1),
+        **{name: fields.whole(name, high=10**9) for name in ("units", "samples", "passing")},
+        **{name: fields.number(name, low=0, high=1) for name in ("brier", "brier_of_share")},
     }
     fields.finish()
     return found

@@ -22,7 +22,7 @@ MOST_MEMBERS = 20
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A version of a judge, by its label, and under which name it says what is asked for.
+    """A version of a judge, by its label, and the dimension of its scores that is used.
 
     passes: of a member that answers in words, those that count as 1; every other word counts as 0. None where its words
     are numbers.
@@ -43,10 +43,10 @@ Said = Mapping[tuple[int, str], float | str]
 
 
 def member_fields(fields: Fields, project: Project, unit: str, wanted: str) -> tuple[dict[str, Any], JudgeVersion]:
-    """A member as it is kept: {"judge", "version", "dimension", "passes"}; the caller finishes the fields.
+    """A member as it is stored: {"judge", "version", "dimension", "passes"}; the caller finishes the fields.
 
-    version: a label; the latest in use when it isn't given. unit: the kind of unit that it has to have scored. wanted:
-    the dimension that is taken when it has several and none is named.
+    version: a label; the latest in use when it isn't given. unit: the kind of unit that it has to score. wanted: the
+    dimension that is taken when it has several and none is named.
     """
     name = fields.text("judge")
     judge = Judge.objects.filter(project=project, name=name).first()
@@ -116,7 +116,12 @@ def _value(member: Member, status: str, number: float | None, label: str | None)
 
 
 def _dimension(fields: Fields, version: JudgeVersion, unit: str, wanted: str) -> str:
-    known = _dimensions(version, unit)
+    if version.judge.kind in runnable_kinds():
+        of_kind = kind_named(version.judge.kind).dimensions(version.config)
+        known = sorted({dimension for kind, dimension in of_kind if kind == unit})
+    else:
+        rows = Score.objects.filter(Q(unit=unit) | Q(unit__startswith=f"{unit}:"), version=version)
+        known = sorted(rows.order_by().values_list("dimension", flat=True).distinct())
     if not known:
         raise fields.refuse(
             "judge",
@@ -131,15 +136,6 @@ def _dimension(fields: Fields, version: JudgeVersion, unit: str, wanted: str) ->
     if name not in known:
         raise fields.refuse("dimension", _("This takes one of: %(options)s.") % {"options": _all(known)})
     return name
-
-
-def _dimensions(version: JudgeVersion, unit: str) -> list[str]:
-    """By which names the version scores units of the kind: what its kind says, or what was imported."""
-    if version.judge.kind in runnable_kinds():
-        of_kind = kind_named(version.judge.kind).dimensions(version.config)
-        return sorted({dimension for kind, dimension in of_kind if kind == unit})
-    rows = Score.objects.filter(Q(unit=unit) | Q(unit__startswith=f"{unit}:"), version=version)
-    return sorted(rows.order_by().values_list("dimension", flat=True).distinct())
 
 
 def _passes(criterion: Criterion | None) -> list[str] | None:

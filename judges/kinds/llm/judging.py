@@ -43,33 +43,22 @@ _OPENING = "Reply with exactly one JSON object and nothing else:"
 _WHY = "- reason: why, in one to three sentences. Quote the words that decide it."
 
 
-def one_form(answers: Answers) -> tuple[str, dict[str, Any]]:
-    """Of a reply about one thing."""
-    lines = [f"{_OPENING} {_shape(answers)}", *_fields(answers)]
-    return "\n".join(lines), answers.schema()
+def form_of(answers: Answers, noun: str = "", count: int | None = None) -> tuple[str, dict[str, Any]]:
+    """How a reply looks, in words and as a JSON schema: about one thing, or about `count`, each under its number.
 
-
-def numbered_form(answers: Answers, noun: str, count: int) -> tuple[str, dict[str, Any]]:
-    """Of a reply about several things, each under its number. noun: what they are called."""
-    shape = _shape(answers)
-    written = f'{{"1": {shape}}}' if count == 1 else f'{{"1": {shape}, …, "{count}": {shape}}}'
-    lines = [
-        f"{_OPENING} {written}",
-        f"It has one field for each {noun}, under the {noun}'s number, from 1 to {count}: all of them, and no other.",
-        *_fields(answers),
-    ]
-    one = answers.schema()
-    return "\n".join(lines), object_schema({str(number): one for number in range(1, count + 1)})
-
-
-def _shape(answers: Answers) -> str:
-    return "{" + ", ".join(f'"{name}": …' for name in answers.fields) + "}"
-
-
-def _fields(answers: Answers) -> list[str]:
+    noun: what they are called.
+    """
+    shape = "{" + ", ".join(f'"{name}": …' for name in answers.fields) + "}"
     what = "whether the requirement is met, " if answers.name == MET else ""
-    value = f"- {answers.name}: {what}{answers.in_words()}."
-    return [_WHY, value] if REASON in answers.fields else [value]
+    fields = [_WHY] if REASON in answers.fields else []
+    fields.append(f"- {answers.name}: {what}{answers.in_words()}.")
+    schema = answers.schema()
+    if count is None:
+        return "\n".join([f"{_OPENING} {shape}", *fields]), schema
+    written = f'{{"1": {shape}}}' if count == 1 else f'{{"1": {shape}, …, "{count}": {shape}}}'
+    each = f"It has one field for each {noun}, under the {noun}'s number, from 1 to {count}: all of them, and no other."
+    numbered = object_schema({str(number): schema for number in range(1, count + 1)})
+    return "\n".join([f"{_OPENING} {written}", each, *fields]), numbered
 
 
 SYSTEM = """\
@@ -130,11 +119,11 @@ class Judging:
 
     def _make_form(self, count: int) -> tuple[str, dict[str, Any]]:
         if self._config["answer_with"] == REQUIREMENTS:
-            return numbered_form(self._answers, "requirement", len(self._answers.requirements))
+            return form_of(self._answers, "requirement", len(self._answers.requirements))
         if self._config["per"] == PER_SAMPLE:
             noun = MEMBER[LISTS[self._config["unit"]]].replace("_", " ")
-            return numbered_form(self._answers, noun, count)
-        return one_form(self._answers)
+            return form_of(self._answers, noun, count)
+        return form_of(self._answers)
 
     def _scores(self, reply: Answered, units: Sequence[str]) -> list[Scored]:
         try:

@@ -37,26 +37,22 @@ class Part:
 
 
 def parts_of(prompt: str, known: Collection[str], field: str = "prompt") -> list[Part]:
-    """Raises Refused, naming those that there are, for a variable that isn't one of `known`."""
+    """Raises Refused, listing the variables, for one that isn't in `known`."""
     names = ", ".join(f"{{{{{name}}}}}" for name in known)
-    parts: list[Part] = []
-    at = 0
-    for match in _BETWEEN.finditer(prompt):
-        name = match[1].strip()
-        if name not in known:
+    # Texts, and between them what stands in braces.
+    pieces = _BETWEEN.split(prompt)
+    for name in pieces[1::2]:
+        if name.strip() not in known:
             raise Refused(
                 field,
                 _("“%(shown)s” is no variable. Those that there are here: %(names)s.")
-                % {"shown": match[0][:_SHOWN_CHARACTERS], "names": names},
+                % {"shown": f"{{{{{name}}}}}"[:_SHOWN_CHARACTERS], "names": names},
             )
-        parts += [Part(prompt[at : match.start()]), Part(name, is_variable=True)]
-        at = match.end()
-    rest = prompt[at:]
-    if "{{" in rest:
+    if "{{" in pieces[-1]:
         raise Refused(
             field, _("A variable is opened by {{ and never closed. Variables here: %(names)s.") % {"names": names}
         )
-    parts.append(Part(rest))
+    parts = (Part(piece.strip(), is_variable=True) if at % 2 else Part(piece) for at, piece in enumerate(pieces))
     return [part for part in parts if part.text]
 
 
@@ -71,7 +67,7 @@ def sample_names(prompt: str) -> list[str]:
 
 
 def filled(parts: Sequence[Part], values: Mapping[str, str]) -> list[Part]:
-    """With these variables as text, and text beside text as one part."""
+    """The parts with these variables as text, and adjacent texts as one part."""
     done: list[Part] = []
     for part in parts:
         now = Part(values[part.text]) if part.is_variable and part.text in values else part

@@ -1,7 +1,7 @@
 """RAGAS judges: configurations, units and estimates, none of which needs the library.
 
-The library is optional (`make run WITH=ragas`) and takes seconds to load. Only opening a judge imports it:
-judges.kinds.ragas.scorer, and judges.kinds.ragas.adapters through that.
+The library is optional (`make run WITH=ragas`) and takes seconds to load. Only opening a judge imports it, with
+judges.kinds.ragas.adapters.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class RagasKind(Kind):
                 )
                 % {"wanted": wanted, "installed": installed},
             )
-        from judges.kinds.ragas.scorer import RagasScorer
+        from judges.kinds.ragas.adapters import RagasScorer
 
         yield RagasScorer(version.config)
 

@@ -31,7 +31,7 @@ def _library() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import judges.kinds.ragas.scorer  # noqa: F401
+        import judges.kinds.ragas.adapters  # noqa: F401
     sys.addaudithook(_hook)
 
 

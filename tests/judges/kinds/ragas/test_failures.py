@@ -8,7 +8,7 @@ from django.db import OperationalError
 from pydantic import BaseModel
 
 from judges.endpoints.calls import Answered, CallFailed, StopRun, TryLater
-from judges.kinds.ragas import scorer
+from judges.kinds.ragas import adapters
 from judges.kinds.ragas.metrics import METRICS
 from judges.models import ScoreStatus
 from tests.judges.kinds.making import sample
@@ -202,7 +202,7 @@ def test_what_the_library_swallows_comes_out(monkeypatch: pytest.MonkeyPatch) ->
             return type("Result", (), {"value": self.ends})
 
     for ends in (0.0, ValueError("planted words")):
-        monkeypatch.setattr(scorer, "metric_for", lambda config, llm, _, ends=ends: (Swallowing(llm, ends), ()))
+        monkeypatch.setattr(adapters, "metric_for", lambda config, llm, _, ends=ends: (Swallowing(llm, ends), ()))
         later = TryLater(ERROR, "429")
         with pytest.raises(TryLater) as found:
             ask("faithfulness", Scripted(later))
@@ -213,7 +213,7 @@ def test_what_the_library_swallows_comes_out(monkeypatch: pytest.MonkeyPatch) ->
     (scored,) = ask("faithfulness", Scripted(statements("a"))).scores
     assert (scored.status, scored.detail) == (ERROR, "The RAGAS library failed (ValueError).")
     for ends in (float("nan"), None, float("inf"), "0.5", True):
-        monkeypatch.setattr(scorer, "metric_for", lambda config, llm, _, ends=ends: (Swallowing(llm, ends), ()))
+        monkeypatch.setattr(adapters, "metric_for", lambda config, llm, _, ends=ends: (Swallowing(llm, ends), ()))
         (scored,) = ask("faithfulness", Scripted(statements("a"))).scores
         assert (scored.status, scored.number, scored.detail) == (ERROR, None, "The RAGAS library gave no number.")
 
