@@ -82,14 +82,12 @@ def metric_columns(columns: Iterable[str], rows: list[dict[str, Any]], chosen: M
 
 def _all_numbers(cells: Iterable[Any]) -> bool:
     """Whether there is a number and nothing that is neither a number nor missing."""
-    found = False
-    for cell in cells:
-        if cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING_WORDS):
-            continue
-        if _number(cell) is None:
-            return False
-        found = True
-    return found
+    numbers = (_number(cell) for cell in cells if not _is_missing(cell))
+    return next(numbers, None) is not None and all(number is not None for number in numbers)
+
+
+def _is_missing(cell: object) -> bool:
+    return cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING_WORDS)
 
 
 def require_layout(mapping: dict[str, str], columns: list[str], metrics: list[str]) -> None:
@@ -192,29 +190,21 @@ def metric_of(row: dict[str, Any], column: str) -> tuple[str, SaidScore]:
 
 def said_of(raw: object, field: str, status: str | None, rationale: str, criterion: Criterion | None) -> SaidScore:
     """(status, number, label, rationale). A score that failed or is missing has neither number nor label."""
-    if raw is None or (
-        isinstance(raw, str) and raw.strip().lower() in _MISSING_WORDS and not _is_option(raw, criterion)
-    ):
+    is_option = isinstance(raw, str) and criterion is not None and raw in criterion.levels
+    if _is_missing(raw) and not is_option:
         if status == ScoreStatus.OK:
             raise RowError("missing", "The status says ok, but there is no score.", field=field)
         return status or ScoreStatus.ERROR.value, None, None, rationale
     if status not in (None, ScoreStatus.OK):
         return status, None, None, rationale
-    if isinstance(raw, str) and _is_option(raw, criterion):
+    if isinstance(raw, str) and is_option:
         return ScoreStatus.OK.value, None, raw, rationale
     number = _number(raw)
     if number is None:
-        options = (
-            f" or one of {', '.join(str(level) for level in criterion.levels)}"
-            if criterion and criterion.levels
-            else ""
-        )
+        levels = criterion.levels if criterion else ()
+        options = f" or one of {', '.join(map(str, levels))}" if levels else ""
         raise RowError("not_a_number", f"A score is a number from -1e100 to 1e100{options}.", field=field, excerpt=raw)
     return ScoreStatus.OK.value, number, None, rationale
-
-
-def _is_option(text: str, criterion: Criterion | None) -> bool:
-    return criterion is not None and text in criterion.levels
 
 
 def _number(value: object) -> float | None:

@@ -25,7 +25,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _WEIGHTS = "*.safetensors"
 # What a model and its tokeniser are loaded from; nothing else in the folder is looked at.
 _READ = (_WEIGHTS, "*.json", "*.txt", "*.model")
-_CHUNK = 1 << 20
 
 
 class NoModel(Exception):
@@ -81,11 +80,8 @@ def hash_of(folder: Path) -> str:
 
 @lru_cache(maxsize=1000)
 def _hash_of_file(path: str, size: int, changed_ns: int) -> str:
-    digest = hashlib.sha256()
     with open(path, "rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is_model(folder: Path) -> bool:

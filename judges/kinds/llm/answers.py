@@ -39,10 +39,10 @@ class Answers:
         self._levels: list[Value] = [option["value"] for option in config["options"] or ()]
         self._low, self._high, self._whole = config["min"], config["max"], config["whole"]
         self.requirements: Sequence[Mapping[str, Any]] = config["requirements"] or ()
-        only_whole = all(type(level) is int for level in self._levels)
-        self._accepted = [(level, _types(level, whole=only_whole)) for level in self._levels]
+        self._number = "a whole number" if self._whole else "a number"
         # What each option counts as, where it isn't a criterion's.
         self._scores: list[float | None] = [option.get("score") for option in config["options"] or ()]
+        self._only_whole = all(type(level) is int for level in self._levels)
         # What the value is called in the reply.
         self.name = MET if self._kind == REQUIREMENTS else VALUE
         # Of the object that holds one answer, in the order in which the model writes them.
@@ -53,7 +53,7 @@ class Answers:
             return "true or false"
         if self._kind == OPTIONS:
             return "one of " + ", ".join(json.dumps(level, ensure_ascii=False) for level in self._levels)
-        return f"{'a whole number' if self._whole else 'a number'} from {_plain(self._low)} to {_plain(self._high)}"
+        return f"{self._number} from {_plain(self._low)} to {_plain(self._high)}"
 
     def schema(self) -> dict[str, Any]:
         """Of the object that holds one answer."""
@@ -84,17 +84,17 @@ class Answers:
         reason = reason.strip()
         if self._kind != OPTIONS:
             return self._value(node[self.name]), reason
-        place = self._place(node[self.name])
-        level, number = self._levels[place], self._scores[place]
-        if number is None:
-            return level, reason
-        return number, f"{level}: {reason}".strip() if isinstance(level, str) else reason
-
-    def _place(self, value: Any) -> int:
-        for place, (level, types) in enumerate(self._accepted):
-            if type(value) in types and value == level:
-                return place
+        for level, number in zip(self._levels, self._scores, strict=True):
+            if self._is_level(node[self.name], level):
+                if number is None:
+                    return level, reason
+                return number, f"{level}: {reason}".strip() if isinstance(level, str) else reason
         raise NoAnswer("The value is none of the options.")
+
+    def _is_level(self, value: Any, level: Value) -> bool:
+        """2 is not "2", and 1 is not true; 2.0 is 2 unless all levels are whole numbers."""
+        is_exact = isinstance(level, bool | str) or self._only_whole
+        return type(value) in ((type(level),) if is_exact else (int, float)) and value == level
 
     def _value(self, value: Any) -> Value:
         if self._kind == REQUIREMENTS:
@@ -102,7 +102,7 @@ class Answers:
                 raise NoAnswer("Whether a requirement is met is neither true nor false.")
             return value
         if type(value) not in (int, float) or (self._whole and type(value) is not int):
-            raise NoAnswer(f"The value is not {'a whole number' if self._whole else 'a number'}.")
+            raise NoAnswer(f"The value is not {self._number}.")
         if not math.isfinite(value) or not self._low <= value <= self._high:
             raise NoAnswer("The value lies outside the scale.")
         return float(value)
@@ -115,13 +115,6 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-def _types(level: Value, *, whole: bool) -> tuple[type, ...]:
-    """The types that the level may be written as: 2 is not "2", and 1 not true; 2.0 is 2 unless all are whole."""
-    if isinstance(level, bool | str) or whole:
-        return (type(level),)
-    return (int, float)
 
 
 def _plain(number: float) -> str:
