@@ -1,1 +1,1 @@
-"""Asking a model: which addresses may be reached, with which key, how fast, and what may come back."""
+"""Asking a model: which addresses may be reached, with which key, how fast, and how replies are read."""

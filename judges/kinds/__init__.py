@@ -1,1 +1,1 @@
-"""Kinds of judges: each turns samples and units into scored units, and knows nothing of runs, leases or the web."""
+"""Kinds of judges: each turns units of samples into scores, and knows nothing of runs, leases or the web."""

@@ -19,7 +19,7 @@ Config = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What is asked about: one unit of a sample, for the `repeat`-th time (from 0)."""
+    """One unit of a sample that is asked about, for the `repeat`-th time (from 0)."""
 
     sample: Sample
     unit: str
@@ -28,7 +28,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What came of one unit: exactly one of number and label when `status` is ok, else neither.
+    """The score of one unit: exactly one of number and label when `status` is ok, otherwise neither.
 
     number: finite, at most LARGEST_SCORE either way. label: one of the criterion's options. rationale: the judge's own
     words. detail: why it failed, in our words.
@@ -45,9 +45,9 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an item: a score for every unit that it asked about, failed ones too; and the replies it rests on,
-    kept or new, in the order in which they came. found: what it brings beside scores, as plain JSON, in runs that are
-    for something else (judges.runs.purposes)."""
+    """The result of an item: a score for every unit that it asked about, failed ones too; and the replies that it is
+    based on, kept or new, in the order in which they came. found: the result besides scores, as plain JSON, in runs for
+    another purpose (judges.runs.purposes)."""
 
     scores: Sequence[Scored]
     replies: Sequence[Answered] = ()
@@ -126,7 +126,7 @@ class Kind(ABC):
 
     @abstractmethod
     def complete(self, config: Any, project: Project) -> dict[str, Any]:
-        """The configuration with every default filled in, which is what is kept and hashed.
+        """The configuration with every default filled in, which is what is stored and hashed.
 
         Raises Refused for a field that is unknown, missing, or not what it must be.
         """
@@ -157,5 +157,5 @@ class Kind(ABC):
 
     @abstractmethod
     def open(self, version: JudgeVersion) -> AbstractContextManager[Together | OneByOne]:
-        """A scorer, with what takes long to load (a model from disk) loaded. Raises StopRun when it can't be."""
+        """A scorer, with everything loaded that takes long (a model from disk). Raises StopRun when it can't be."""
         ...

@@ -13,7 +13,7 @@ from annotate.core.units import KIND_ORDER, units_of
 from annotate.models import Project, Sample
 from judges.kinds.base import Config, Item, Kind, NoScore, Outcome, score_each
 from judges.kinds.fields import Fields, target
-from judges.kinds.members import MOST_MEMBERS, Member, Said, member_fields, members_in, value_of, what_they_say
+from judges.kinds.members import MOST_MEMBERS, Member, Values, member_fields, member_values, members_in, value_of
 from judges.models import LARGEST_SCORE, JudgeKind, JudgeVersion
 
 AS_IS, FLIPPED = "as_is", "flipped"
@@ -106,10 +106,10 @@ class CompositeScorer:
 
     def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
         samples = {item.sample.pk for item in items}
-        said = what_they_say(self._project, [member for member, _part in self._members], samples)
+        said = member_values(self._project, [member for member, _part in self._members], samples)
         return score_each(items, self._config["dimension"], lambda item: self._sum(item, said))
 
-    def _sum(self, item: Item, said: Sequence[Said]) -> tuple[float, str]:
+    def _sum(self, item: Item, said: Sequence[Values]) -> tuple[float, str]:
         terms = [
             (part["weight"], self._value(member, part, its, item), member.judge)
             for (member, part), its in zip(self._members, said, strict=True)
@@ -119,7 +119,7 @@ class CompositeScorer:
             raise NoScore("The sum is too large for a score.")
         return number, " + ".join(f"{weight:g} × {value:.3g} ({judge})" for weight, value, judge in terms)
 
-    def _value(self, member: Member, part: Mapping[str, Any], said: Said, item: Item) -> float:
+    def _value(self, member: Member, part: Mapping[str, Any], said: Values, item: Item) -> float:
         """What is added for one of the configuration's members. Raises NoScore."""
         if self._config["per"] == "unit":
             return _directed(member, part, value_of(member, said, item.sample.pk, item.unit))

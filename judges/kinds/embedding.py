@@ -17,7 +17,7 @@ from judges.models import JudgeKind, JudgeVersion, ScoreStatus
 
 _KINDS = ("claim", "context", "fact", "entity", "answer")
 _AT_ONCE = 16
-# About as many characters as one token of a text, either way round too few.
+# Roughly, and rather too few.
 _CHARACTERS_PER_TOKEN = 4
 Vector = Sequence[float]
 
@@ -26,7 +26,7 @@ class EmbeddingKind(Kind):
     """Its configuration: {"criterion" or "dimension" and "unit", "against", "contexts", and either "model" and
     "texts_per_request" or "folder", "sha256" and "pooling"}.
 
-    A score is the cosine, from -1 to 1, between the unit's vector and that of what it is held against; of several
+    A score is the cosine, from -1 to 1, between the unit's vector and that of what it is compared with; of several
     contexts the greatest ("best"), or the mean ("mean"). model: as the endpoint calls it; a request carries texts of
     one sample, as many as fit. folder: of a model on this machine; pooling: how its tokens' vectors become the text's.
     """
@@ -59,7 +59,7 @@ class EmbeddingKind(Kind):
         return "model" in config
 
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
-        """A sample's units are asked about together, as its answer: what they are held against is sent once."""
+        """A sample's units are asked about together, as its answer: what they are compared with is sent once."""
         if not has_source(sample, config["against"]):
             return []
         units = units_of(sample, config["unit"])

@@ -19,7 +19,7 @@ from annotate.verdicts.evidence_read import evidence_of
 from judges.core.split import divide
 from judges.kinds.base import Config, Item, Kind, Outcome, score_each
 from judges.kinds.fields import Fields, target
-from judges.kinds.members import MOST_MEMBERS, Member, Said, member_fields, members_in, value_of, what_they_say
+from judges.kinds.members import MOST_MEMBERS, Member, Values, member_fields, member_values, members_in, value_of
 from judges.kinds.stacking import FOLDS, Curve, NotStacked, fit_stack, fold_of
 from judges.models import JudgeKind, JudgeVersion, SplitMember
 
@@ -27,8 +27,8 @@ from judges.models import JudgeKind, JudgeVersion, SplitMember
 class EnsembleKind(Kind):
     """Its configuration: {"criterion", "members": [{"judge", "version", "dimension", "passes"}], "fit"}.
 
-    fit: made when the configuration is completed without one, on people's verdicts of the dev half as they are then,
-    and never again: {"criterion_version", "seed", "members", "whole", "folds", "units", "samples", "passing",
+    fit: made when the configuration is completed without one, on people's current verdicts of the dev half, and never
+    again: {"criterion_version", "seed", "members", "whole", "folds", "units", "samples", "passing",
     "left_out", "brier", "brier_of_share"}. A sample that is dev is scored by the curve that was fitted without its
     fold, every other one by the whole.
     """
@@ -76,7 +76,7 @@ def _fit(fields: Fields, criterion: Criterion, members: Sequence[Member]) -> dic
     sides = divide(criterion, reference.strata())
     verdicts = {unit: passes for unit, passes in reference.positive.items() if sides[unit[0]]}
     keys = dict(samples_named(criterion.project, {name for name, _unit in verdicts}).values_list("external_id", "pk"))
-    said = what_they_say(criterion.project, members, list(keys.values()))
+    said = member_values(criterion.project, members, list(keys.values()))
     rows, passes, samples = [], [], []
     left_out = dict.fromkeys((member.title for member in members), 0)
     for (name, unit), verdict in verdicts.items():
@@ -157,7 +157,7 @@ class EnsembleScorer:
 
     def score(self, items: Sequence[Item]) -> Sequence[Outcome]:
         samples = {item.sample.pk for item in items}
-        said = what_they_say(self._project, self._members, samples)
+        said = member_values(self._project, self._members, samples)
         dev = set(
             SplitMember.objects.filter(
                 criterion__project=self._project,
@@ -171,7 +171,7 @@ class EnsembleScorer:
             items, self._config["dimension"], lambda item: self._probability(item, said, item.sample.pk in dev)
         )
 
-    def _probability(self, item: Item, said: Sequence[Said], is_dev: bool) -> tuple[float, str]:
+    def _probability(self, item: Item, said: Sequence[Values], is_dev: bool) -> tuple[float, str]:
         scores = [
             value_of(member, its, item.sample.pk, item.unit) for member, its in zip(self._members, said, strict=True)
         ]

@@ -37,10 +37,11 @@ class Fields:
         """Whether it was given as null, which is not the same as left out."""
         return name in self._given and self.raw(name) is None
 
-    def raw(self, name: str) -> Any:
-        """The value as it was given; None when it wasn't."""
+    def raw(self, name: str, default: Any = None) -> Any:
+        """The value as it was given; the default where there is none, or null."""
         self._known.append(name)
-        return self._given.get(name)
+        value = self._given.get(name)
+        return default if value is None else value
 
     def text(self, name: str, *, default: str | None = None, longest: int = 200) -> str:
         value = self.raw(name)
@@ -51,17 +52,13 @@ class Fields:
         return value
 
     def choice(self, name: str, options: Collection[str], *, default: str | None = None) -> str:
-        value = self.raw(name)
-        if value is None and default is not None:
-            return default
+        value = self.raw(name, default)
         if not isinstance(value, str) or value not in options:
             raise self.refuse(name, _("This takes one of: %(options)s.") % {"options": ", ".join(options)})
         return value
 
     def truth(self, name: str, *, default: bool | None = None) -> bool:
-        value = self.raw(name)
-        if value is None and default is not None:
-            return default
+        value = self.raw(name, default)
         if not isinstance(value, bool):
             raise self.refuse(name, _("This takes true or false."))
         return value
@@ -75,9 +72,7 @@ class Fields:
         return float(value)
 
     def whole(self, name: str, *, default: int | None = None, low: int = 0, high: int = 1_000_000) -> int:
-        value = self.raw(name)
-        if value is None and default is not None:
-            return default
+        value = self.raw(name, default)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise self.refuse(
                 name, _("This takes a whole number from %(low)d to %(high)d.") % {"low": low, "high": high}

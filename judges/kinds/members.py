@@ -39,7 +39,7 @@ class Member:
 
 
 # By a sample's primary key and a unit's address: the value, or a sentence that says why there is none.
-Said = Mapping[tuple[int, str], float | str]
+Values = Mapping[tuple[int, str], float | str]
 
 
 def member_fields(fields: Fields, project: Project, unit: str, wanted: str) -> tuple[dict[str, Any], JudgeVersion]:
@@ -52,12 +52,16 @@ def member_fields(fields: Fields, project: Project, unit: str, wanted: str) -> t
     judge = Judge.objects.filter(project=project, name=name).first()
     if judge is None:
         known = Judge.objects.filter(project=project).order_by("name").values_list("name", flat=True)
-        raise fields.refuse("judge", _("This takes one of the project's judges: %(names)s.") % {"names": _all(known)})
+        raise fields.refuse(
+            "judge", _("This takes one of the project's judges: %(names)s.") % {"names": _listed(known)}
+        )
     label = fields.raw("version")
     version = current_version(judge) if label is None else version_named(project, name, str(label))
     if version is None:
         labels = judge.versions.order_by("number").values_list("label", flat=True)
-        raise fields.refuse("version", _("This takes a version of the judge: %(labels)s.") % {"labels": _all(labels)})
+        raise fields.refuse(
+            "version", _("This takes a version of the judge: %(labels)s.") % {"labels": _listed(labels)}
+        )
     dimension = _dimension(fields, version, unit, wanted)
     criterion = Criterion.objects.filter(project=project, key=dimension, is_current=True).first()
     passes = _passes(criterion)
@@ -76,28 +80,22 @@ def members_in(config: Config) -> list[Member]:
     ]
 
 
-def what_they_say(project: Project, members: Sequence[Member], samples: Collection[int]) -> list[Said]:
+def member_values(project: Project, members: Sequence[Member], samples: Collection[int]) -> list[Values]:
     """Each member's first score (repeat 0) of every unit of the samples that it has scored."""
-    found: list[Said] = []
+    found: list[Values] = []
     for member in members:
-        rows = Score.objects.filter(
-            version=version_named(project, member.judge, member.version),
-            dimension=member.dimension,
-            sample__in=samples,
-            repeat=0,
-        ).values_list("sample_id", "unit", "status", "number", "label")
+        version = version_named(project, member.judge, member.version)
+        scores = Score.objects.filter(version=version, dimension=member.dimension, sample__in=samples, repeat=0)
+        rows = scores.values_list("sample_id", "unit", "status", "number", "label").iterator(chunk_size=20_000)
         found.append(
-            {
-                (sample, unit): _value(member, status, number, label)
-                for sample, unit, status, number, label in rows.iterator(chunk_size=20_000)
-            }
+            {(sample, unit): _value(member, status, number, label) for sample, unit, status, number, label in rows}
         )
     return found
 
 
-def value_of(member: Member, said: Said, sample: int, unit: str) -> float:
+def value_of(member: Member, values: Values, sample: int, unit: str) -> float:
     """The member's value of a unit, from all of its values. Raises NoScore."""
-    value = said.get((sample, unit), f"{member.title} has no score of {unit}.")
+    value = values.get((sample, unit), f"{member.title} has no score of {unit}.")
     if isinstance(value, str):
         raise NoScore(value)
     return value
@@ -134,7 +132,7 @@ def _dimension(fields: Fields, version: JudgeVersion, unit: str, wanted: str) ->
             return wanted
     name = fields.text("dimension", longest=LONGEST_DIMENSION, default="")
     if name not in known:
-        raise fields.refuse("dimension", _("This takes one of: %(options)s.") % {"options": _all(known)})
+        raise fields.refuse("dimension", _("This takes one of: %(options)s.") % {"options": _listed(known)})
     return name
 
 
@@ -147,5 +145,5 @@ def _passes(criterion: Criterion | None) -> list[str] | None:
     return [str(value).lower() if isinstance(value, bool) else str(value) for value in criterion.passes]
 
 
-def _all(names: Collection[str]) -> str:
+def _listed(names: Collection[str]) -> str:
     return ", ".join(names) or _("none yet")

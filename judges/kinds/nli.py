@@ -37,7 +37,7 @@ class NliKind(Kind):
     def complete(self, config: Any, project: Project) -> dict[str, Any]:
         fields = Fields(config)
         of = target(fields, project, _KINDS)
-        held = against_field(fields, of["unit"], "contexts")
+        against = against_field(fields, of["unit"], "contexts")
         model, folder = folder_fields(fields)
         try:
             labels = _labels(config_of(folder))
@@ -46,7 +46,7 @@ class NliKind(Kind):
         found = [label for label in labels.values() if label.lower().startswith("entail")]
         entailment = fields.choice("entailment", list(labels.values()), default=found[0] if len(found) == 1 else None)
         fields.finish()
-        return {**of, "against": held, **model, "entailment": entailment}
+        return {**of, "against": against, **model, "entailment": entailment}
 
     def units(self, config: Config, sample: Sample) -> Sequence[str]:
         return units_of(sample, config["unit"]) if has_source(sample, config["against"]) else []

@@ -132,7 +132,7 @@ def _require_enough(target: Any, samples: Sequence[str], members: Sequence[str])
 def _fit(table: Any, target: Any) -> Curve:
     """Maximum likelihood with a weak penalty on standardised scores, so that it exists even where the members tell
     passes from fails without an error."""
-    # It takes two seconds to load, which every page that names this kind of judge would pay.
+    # It takes two seconds to load, which would slow every page that lists this kind of judge.
     from sklearn.linear_model import LogisticRegression
 
     centres = table.mean(0)

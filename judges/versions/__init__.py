@@ -1,1 +1,1 @@
-"""Judges and their versions: made, kept, dropped, compared, and read from a description."""
+"""Judges and their versions: creating, keeping, dropping and comparing them, and reading them from a description."""

@@ -1,4 +1,4 @@
-"""Lexical judges: how far two texts have the same words. Offline, without a key, thousands a second."""
+"""Lexical judges: how many words two texts have in common. Offline, without a key, thousands per second."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from judges.kinds.base import Config, Kind, Size
 from judges.kinds.llm.config import complete
 from judges.kinds.llm.examples import example_samples
 from judges.kinds.llm.judging import Judging, size_of
-from judges.kinds.llm.prompt import PER_SAMPLE, lacks
+from judges.kinds.llm.prompt import PER_SAMPLE, can_be_shown
 from judges.kinds.llm.templates import builtin_templates
 from judges.models import JudgeKind, JudgeVersion
 
-__all__ = ["KIND", "LLMKind", "builtin_templates", "example_samples", "lacks"]
+__all__ = ["KIND", "LLMKind", "builtin_templates", "example_samples"]
 
 
 class LLMKind(Kind):
@@ -37,7 +37,7 @@ class LLMKind(Kind):
         if sample.external_id in example_samples(config):
             return []
         units = units_of(sample, config["unit"])
-        if not units or lacks(config, sample) is not None:
+        if not units or not can_be_shown(config, sample):
             return []
         return ["answer"] if config["per"] == PER_SAMPLE else units
 

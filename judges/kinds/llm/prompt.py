@@ -122,10 +122,10 @@ def value_of(name: str, sample: Sample, unit: str) -> Shown:
     return [unit_text(sample, one) for one in asked_units(sample, kind)] or None
 
 
-def lacks(config: Config, sample: Sample) -> str | None:
-    """The first variable of the prompt that a sample has nothing for, so that it can't be asked about."""
-    of_sample = [name for name in sample_names(config["prompt"]) if name not in _ONE.values()]
-    return next((name for name in of_sample if value_of(name, sample, "answer") is None), None)
+def can_be_shown(config: Config, sample: Sample) -> bool:
+    """Whether the sample has something for every variable of the prompt; otherwise it can't be asked about."""
+    of_sample = (name for name in sample_names(config["prompt"]) if name not in _ONE.values())
+    return all(value_of(name, sample, "answer") is not None for name in of_sample)
 
 
 def example_name(name: str, unit: str) -> str:

@@ -1,4 +1,4 @@
-"""The metrics: what each needs of a sample, what it can be told, and about how much it asks and costs."""
+"""The metrics: what each needs of a sample, its options, and about how many requests and tokens it takes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotate.models import Sample
 from judges.kinds.base import Config, Size
 from judges.kinds.fields import Fields
 
-# What contexts are held against, and which statements of an answer noise may have misled.
+# What contexts are compared with, and the kinds of contexts that noise sensitivity is about.
 AGAINST = ("reference", "answer")
 MODES = ("relevant", "irrelevant")
 MOST_QUESTIONS = 10
@@ -58,7 +58,7 @@ def _correctness(fields: Fields) -> dict[str, Any]:
     if similarity:
         complete["embedding_model"] = fields.text("embedding_model")
     else:
-        # Nothing is embedded, and by which model decides nothing.
+        # Nothing is embedded, so the model makes no difference.
         fields.raw("embedding_model")
     return complete
 
@@ -117,7 +117,7 @@ METRICS = {
 
 
 def texts_of(sample: Sample) -> list[str]:
-    """The contexts in which something stands, in rank order."""
+    """The contexts that aren't blank, in rank order."""
     return [context["text"] for context in sample.contexts if context["text"].strip()]
 
 
@@ -133,14 +133,14 @@ def has_all(config: Config, sample: Sample) -> bool:
 
 
 def dimension_of(config: Config) -> str:
-    """The metric's usual name: scores of it are held against what people's labels of the parts add up to
+    """The metric's usual name: its scores are compared with the metric that people's labels of the parts add up to
     (judges.core.scores_read)."""
     if config["metric"] == "context_precision" and config["against"] == "answer":
         return "llm_context_precision_without_reference"
     return str(config["metric"])
 
 
-# What a reply has beside what it says again: a verdict, a reason, a question.
+# Tokens of a reply besides what it repeats: a verdict, a reason, a question.
 _SHORT_REPLY = 60
 
 
@@ -159,7 +159,7 @@ def size_of(config: Config, sample: Sample) -> Size:
         return min(config["max_tokens"], _SHORT_REPLY + round(request.writes * tokens(request.shows[-1])))
 
     requests = METRICS[config["metric"]].requests
-    # The question and what was asked in its place, or the answer and the reference.
+    # The question and those generated from the answer, or the answer and the reference.
     embeds = 2 if "embedding_model" in config else 0
     return Size(
         requests=embeds + sum(often[request.each] for request in requests),
