@@ -1,8 +1,7 @@
-"""How a batch goes, person by person, for those who run it. Annotators never see this: it says what others decided.
+"""How a batch goes, person by person, and when it will be done as far as its last days tell: for those who run it.
+Annotators never see this: it says what others decided.
 
 A fixed number of statements, however many people, tasks and labels: the page asks again while the batch is open.
-
-When a batch will be done, as far as its last days tell.
 """
 
 from __future__ import annotations
@@ -11,12 +10,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from django.db import connection
 from django.db.models import Count, Q
 from django.utils import timezone
 
 import alignment
 from alignment.base.estimate import Estimate, remark
+from annotate.batches.read import counts_by
+from annotate.core.rows import fetch_all, fetch_one
 from annotate.labels.gold_read import gold_accuracy
 from annotate.labels.read import DONE, PAUSE_SECONDS, QUICKEST_SECONDS
 from annotate.models import Batch, Flag, Task, User
@@ -29,7 +29,7 @@ FEWEST_UNITS, FEWEST_TASKS = 10, 3
 
 @dataclass(frozen=True)
 class PersonBoard:
-    """One annotator of a batch. Counts are of all their tasks; tasks that measure them are nobody's business here."""
+    """One annotator of a batch. Counts are of all their tasks, those that measure them included and not told apart."""
 
     user: User
     done: int
@@ -58,13 +58,14 @@ class PersonBoard:
 
 
 def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBoard]:
-    """Everybody who has, or had, a task of the batch or may take one from its queue, by user name."""
+    """Every user who has, or had, a task of the batch or may take one from its queue, by user name."""
     since = (now or timezone.now()) - timedelta(days=PACE_DAYS)
     counts = _counts(batch)
     people = User.objects.filter(Q(pk__in=counts) | Q(pk__in=batch.annotators.values("pk"))).order_by("username")
-    nothing = dict.fromkeys(_COUNTED, 0)
-    times, flags = _times(batch, since), _flags(batch)
-    units = _seconds_per_unit(batch)
+    times = _times(batch, since)
+    flags = counts_by(Flag.objects.filter(task__batch=batch), "raised_by", flagged=Count("id"))
+    units = fetch_all(_UNITS, {"batch": batch.pk, "quickest": QUICKEST_SECONDS, "pause": PAUSE_SECONDS})
+    seconds = {person: float(median) for person, median in units}
     agreement = _shares(_AGREEMENT, batch)
     gold = {found.username: found.accuracy for found in gold_accuracy(batch)}
     steadiness = _shares(_STEADINESS, batch)
@@ -74,11 +75,11 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
         boards.append(
             PersonBoard(
                 user=user,
-                **counts.get(user.pk, nothing),
-                flagged=flags.get(user.pk, 0),
+                **counts[user.pk],
+                **flags[user.pk],
                 pace=pace,
                 seconds_per_task=per_task,
-                seconds_per_unit=units.get(user.pk),
+                seconds_per_unit=seconds.get(user.pk),
                 agreement=_estimate(agreement[user.pk], "agreement with verdicts"),
                 gold=_enough(gold.get(user.username, Estimate.undefined(remark("no_known_answers")))),
                 steadiness=_estimate(steadiness[user.pk], "agreement with oneself"),
@@ -87,24 +88,16 @@ def person_boards(batch: Batch, *, now: datetime | None = None) -> list[PersonBo
     return boards
 
 
-_COUNTED = ("done", "skipped", "in_progress", "returned", "left")
-
-
 def _counts(batch: Batch) -> dict[int, dict[str, int]]:
-    mine = Task.objects.filter(batch=batch, annotator__isnull=False).exclude(status=TaskStatus.RELEASED)
-    rows = (
-        mine.order_by()
-        .values("annotator")
-        .annotate(
-            done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
-            skipped=Count("id", filter=Q(status=TaskStatus.SKIPPED)),
-            in_progress=Count("id", filter=Q(status=TaskStatus.IN_PROGRESS)),
-            returned=Count("id", filter=Q(status=TaskStatus.RETURNED)),
-            left=Count("id", filter=~Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
-        )
+    return counts_by(
+        Task.objects.filter(batch=batch, annotator__isnull=False).exclude(status=TaskStatus.RELEASED),
+        "annotator",
+        done=Count("id", filter=Q(status=TaskStatus.SUBMITTED)),
+        skipped=Count("id", filter=Q(status=TaskStatus.SKIPPED)),
+        in_progress=Count("id", filter=Q(status=TaskStatus.IN_PROGRESS)),
+        returned=Count("id", filter=Q(status=TaskStatus.RETURNED)),
+        left=Count("id", filter=~Q(status__in=[TaskStatus.SUBMITTED, TaskStatus.SKIPPED])),
     )
-    listed = rows.values_list("annotator", *_COUNTED)
-    return {person: dict(zip(_COUNTED, numbers, strict=True)) for person, *numbers in listed}
 
 
 # A task without any measured second (a script, a browser that blocks it) says nothing about time.
@@ -120,15 +113,13 @@ _TIMES = """
 
 def _times(batch: Batch, since: datetime) -> dict[int, tuple[float, float | None]]:
     """By person: median seconds of a task, and tasks per hour at work."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TIMES, {"batch": batch.pk, "since": since})
-        return {
-            person: (float(median), 3600 * tasks / seconds if tasks >= FEWEST_TASKS else None)
-            for person, median, tasks, seconds in cursor.fetchall()
-        }
+    return {
+        person: (float(median), 3600 * tasks / seconds if tasks >= FEWEST_TASKS else None)
+        for person, median, tasks, seconds in fetch_all(_TIMES, {"batch": batch.pk, "since": since})
+    }
 
 
-# As the browser measured it; else, of labels without such a measure, from the log of choices (selectors.pace).
+# As the browser measured it; else, of labels without such a measure, from the log of choices (annotate.labels.read).
 _UNITS = f"""
     WITH choices AS (
         SELECT t.annotator_id, l.active_ms, e.revision, extract(epoch FROM e.created_at - lag(e.created_at) OVER (
@@ -146,17 +137,6 @@ _UNITS = f"""
     SELECT annotator_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)
       FROM timed WHERE seconds IS NOT NULL GROUP BY annotator_id
 """
-
-
-def _seconds_per_unit(batch: Batch) -> dict[int, float]:
-    with connection.cursor() as cursor:
-        cursor.execute(_UNITS, {"batch": batch.pk, "quickest": QUICKEST_SECONDS, "pause": PAUSE_SECONDS})
-        return {person: float(seconds) for person, seconds in cursor.fetchall()}
-
-
-def _flags(batch: Batch) -> dict[int, int]:
-    rows = Flag.objects.filter(task__batch=batch).order_by().values_list("raised_by")
-    return dict(rows.annotate(n=Count("id")))
 
 
 # Of each person and sample: how many labels there were to compare, and how many of them were equal. Nobody agrees with
@@ -182,20 +162,16 @@ _STEADINESS = f"""
      WHERE t.batch_id = %(batch)s AND t.status = 'submitted' AND t.purpose = '{Purpose.REPEAT.value}'
      GROUP BY t.annotator_id, t.sample_id ORDER BY t.annotator_id, t.sample_id
 """
-_Shares = dict[int, list[tuple[int, int]]]
 
 
-def _shares(statement: str, batch: Batch) -> _Shares:
-    found: _Shares = defaultdict(list)
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"batch": batch.pk})
-        for person, hits, trials in cursor.fetchall():
-            found[person].append((hits, trials))
+def _shares(statement: str, batch: Batch) -> dict[int, list[tuple[int, int]]]:
+    found = defaultdict(list)
+    for person, hits, trials in fetch_all(statement, {"batch": batch.pk}):
+        found[person].append((hits, trials))
     return found
 
 
 def _enough(found: Estimate) -> Estimate:
-    """No figure where it would rest on next to nothing."""
     if found.n >= FEWEST_UNITS:
         return found
     return Estimate.undefined(remark("fewer_units_than", n=FEWEST_UNITS), n=found.n, clusters=found.clusters)
@@ -216,7 +192,7 @@ _OPEN = f"""
                FILTER (WHERE status = 'submitted' AND active_seconds > 0)
       FROM annotate_task WHERE batch_id = %(batch)s
 """
-# Longer than this nobody plans, and the sum would only say that almost nothing happens.
+# A forecast beyond this would only say that almost nothing happens.
 LONGEST_DAYS = 3650
 
 
@@ -252,12 +228,10 @@ class Forecast:
 def forecast(batch: Batch, *, now: datetime | None = None) -> Forecast:
     now = now or timezone.now()
     since = max(now - timedelta(days=PACE_DAYS), batch.opened_at or now)
-    with connection.cursor() as cursor:
-        cursor.execute(_OPEN, {"batch": batch.pk, "since": since})
-        left, finished, lately, timed, median = cursor.fetchone()
+    left, finished, lately, timed, median = fetch_one(_OPEN, {"batch": batch.pk, "since": since})
     done_on = None
     if batch.status == BatchStatus.OPEN and left and lately >= FEWEST_TASKS:
-        # A batch that was opened this morning has had one day: people also sleep.
+        # A batch that was opened this morning counts as a whole day: people also sleep.
         days = max((now - since) / timedelta(days=1), 1.0)
         ahead = left * days / lately
         done_on = timezone.localdate(now + timedelta(days=ahead)) if ahead <= LONGEST_DAYS else None

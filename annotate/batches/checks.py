@@ -1,4 +1,5 @@
-"""What a batch may be: its people, its date, its shares. Raises Invalid with a sentence."""
+"""What the steps of a batch share: checks of its people, dates and shares, which raise Invalid with a sentence; the
+lock that a step begins with; and its entries in the trail."""
 
 from __future__ import annotations
 
@@ -6,15 +7,17 @@ from collections.abc import Collection, Sequence
 from datetime import date
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Max
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.texts import is_storable
+from annotate.core.rows import first_or_raise
+from annotate.core.texts import is_storable, words_or_raise
+from annotate.core.trail import note
 from annotate.models import Batch, Criterion, Project, User
-from annotate.models.batch import BatchStatus, ConsensusRule, Strategy
+from annotate.models.batch import BatchStatus, ConsensusRule
 from annotate.projects.read import active_members
 
 MAX_LEASE_MINUTES = 24 * 60
@@ -22,10 +25,7 @@ MAX_SETTLE_VOTES = 1000
 
 
 def check_name(name: Any) -> str:
-    name = name.strip() if isinstance(name, str) else ""
-    if not name or len(name) > 200 or not is_storable(name):
-        raise Invalid("bad_name", _("Give the batch a name of up to 200 characters."))
-    return str(name)
+    return words_or_raise(name, Invalid("bad_name", _("Give the batch a name of up to 200 characters.")), most=200)
 
 
 def check_criteria(project: Project, criteria: Sequence[Criterion]) -> None:
@@ -76,10 +76,6 @@ def check_choice(value: Any, known: Collection[str], name: str) -> str:
     return str(value)
 
 
-def check_strategy(value: Any) -> str:
-    return check_choice(value, Strategy.values, "strategy")
-
-
 def check_consensus(rule: Any, share: Any, votes: Any) -> dict[str, Any]:
     """The rule that settles a unit; a share and a number of votes belong to a threshold, and to no other rule."""
     rule = check_choice(rule, ConsensusRule.values, "consensus")
@@ -116,24 +112,33 @@ def check_tag_key(key: Any) -> str:
     return str(key)
 
 
-def found(batches: QuerySet[Batch], batch: Batch) -> Batch:
-    """The batch as it is now; somebody may have deleted it since the caller looked."""
-    current = batches.filter(pk=batch.pk).first()
-    if current is None:
-        raise Http404(_("This project has no batch %(number)d.") % {"number": batch.number})
-    return current
+def next_number(project: Project) -> int:
+    return (project.batches.aggregate(last=Max("number"))["last"] or 0) + 1
 
 
 def locked(batch: Batch, *expected: BatchStatus) -> Batch:
-    """The batch, locked, in one of the states that the step can be taken from.
+    """The batch as it is now, locked, in one of the states that the step can be taken from (none named: in any).
+    Raises Http404 when it was deleted meanwhile, and Conflict.
 
-    Without the key: whoever stores something that refers to the batch need not wait for us, nor we for them.
-    Everybody locks in one order: project, batch, tasks (by id), samples (by id).
+    Without the key: statements that store a reference to the batch need not wait for the step, nor it for them.
+    The order of all locks: project, batch, tasks (by id), samples (by id).
     """
-    batch = found(Batch.objects.select_for_update(no_key=True), batch)
-    if batch.status not in expected:
+    deleted = Http404(_("This project has no batch %(number)d.") % {"number": batch.number})
+    batch = first_or_raise(Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk), deleted)
+    if expected and batch.status not in expected:
         said = _("Batch %(number)d is %(status)s; this step can be taken only in a batch that is %(expected)s.")
         names = _(" or ").join(str(status.label).lower() for status in expected)
         given = {"number": batch.number, "status": batch.get_status_display().lower(), "expected": names}
         raise Conflict("wrong_state", said % given)
     return batch
+
+
+def note_batch(actor: User | None, batch: Batch, what: str, **details: Any) -> None:
+    note(
+        actor=actor,
+        action=f"batch.{what}",
+        subject=batch.name,
+        project=batch.project,
+        number=batch.number,
+        **details,
+    )

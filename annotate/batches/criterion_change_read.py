@@ -1,4 +1,5 @@
 """What another wording of a criterion would mean for the labels there are: what changes, and which labels it touches.
+What rests on each version of a criterion.
 
 The rule, in one place:
 - another scale or another kind of unit touches every label;
@@ -6,10 +7,8 @@ The rule, in one place:
 - an option that goes touches the labels with its value; so does one whose label or help changes, unless the meaning
   stays;
 - a new option touches every label, unless the admin says which values might be the new one now;
-- a value that the new version doesn't take is touched whatever anybody says.
+- a value that the new version doesn't take is touched whatever the admin says.
 Name, order, keys, what passes and what is required change how labels are given and counted, not what they say.
-
-The versions of a criterion, and what rests on each.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
-from annotate.core.scales import Value
+from annotate.core.rows import fetch_all
+from annotate.core.scales import Value, json_spelling
 from annotate.labels.read import ANSWERED, GIVEN, LATEST_FIRST, counting_labels
 from annotate.models import Batch, Criterion, GoldAnswer, Label, Project, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.label import VerdictState
 
 MAX_REASON = 2000
-# How a choice names the labels that say that nobody can tell.
+# How a choice names the labels that say "can't tell".
 CANT_TELL = None
 
 
@@ -87,7 +86,7 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Touched:
     """Which labels a change touches. all: every one; else those with a value of `values`, and with one that is not of
-    `allowed` (None: any value is). cant_tell: those that say that nobody can tell."""
+    `allowed` (None: any value is). cant_tell: those that say "can't tell"."""
 
     all: bool = False
     values: tuple[Value, ...] = ()
@@ -108,7 +107,7 @@ _FIELDS = ("name", "unit", "scale", "prompt", "help", "required", "cant_tell")
 
 
 def change_between(old: Criterion, new: Criterion | Mapping[str, Any]) -> Change:
-    """new: a later version, or a specification as services.criteria.check_spec gives it."""
+    """new: a later version, or a specification as annotate.projects.criteria.check_spec gives it."""
     after = new if isinstance(new, Mapping) else content_of(new)
     before = content_of(old)
     fields = {name: (before[name], after[name]) for name in _FIELDS if name in after and before[name] != after[name]}
@@ -123,9 +122,9 @@ def change_between(old: Criterion, new: Criterion | Mapping[str, Any]) -> Change
     stayed = [option["value"] for option in was if _same(now, option["value"]) is not None]
     order = [option["value"] for option in now if _same(was, option["value"]) is not None]
     passes = None
-    if {_exact(value) for value in before["pass"]} != {_exact(value) for value in after["pass"]}:
+    if {json_spelling(value) for value in before["pass"]} != {json_spelling(value) for value in after["pass"]}:
         passes = (before["pass"], after["pass"])
-    return Change(fields, options, [_exact(v) for v in stayed] != [_exact(v) for v in order], passes)
+    return Change(fields, options, [json_spelling(v) for v in stayed] != [json_spelling(v) for v in order], passes)
 
 
 def content_of(criterion: Criterion) -> dict[str, Any]:
@@ -147,7 +146,7 @@ def touched_by(change: Change, choices: Choices, *, new_options: Collection[Mapp
     values = [option.value for option in change.of("removed")]
     if not choices.same_meaning:
         values += [option.value for option in change.of("meaning")]
-    # Where it was an answer and is none any more, those who gave it have to decide.
+    # Where it is no answer any more, the raters who gave it have to choose another.
     cant_tell = change.fields.get("cant_tell") == (True, False)
     if change.of("added"):
         if choices.maybe_new is None:
@@ -202,7 +201,7 @@ class ValueCount:
 
 @dataclass(frozen=True, slots=True)
 class PersonCount:
-    """One who gave labels that are touched. can_redo: is a member who can be asked again."""
+    """A rater of labels that are touched. can_redo: is a member who can be asked again."""
 
     rater_id: int
     name: str
@@ -242,11 +241,11 @@ class Impact:
 
     @property
     def left_behind(self) -> list[PersonCount]:
-        """Whose labels somebody else would have to give anew."""
+        """The raters whose labels another member would have to give anew."""
         return [person for person in self.people if not person.can_redo]
 
 
-_VALUES = f"SELECT value, count(*), bool_or(touched) FROM ({LATEST}) AS latest GROUP BY value"
+_VALUES = f"SELECT value, count(*) FROM ({LATEST}) AS latest GROUP BY value"
 _PEOPLE = f"""
     SELECT latest.rater_id, latest.name, count(*), count(DISTINCT latest.sample_id),
            bool_or(m.is_active IS TRUE AND u.is_active IS TRUE)
@@ -256,7 +255,7 @@ _PEOPLE = f"""
      WHERE latest.touched GROUP BY latest.rater_id, latest.name ORDER BY latest.name
 """
 _BATCHES = f"""
-    SELECT b.number, b.name, count(*), count(*) FILTER (WHERE latest.touched)
+    SELECT b.number, coalesce(b.name, ''), count(*), count(*) FILTER (WHERE latest.touched)
       FROM ({LATEST}) AS latest LEFT JOIN annotate_batch b ON b.id = latest.batch_id
      GROUP BY b.number, b.name ORDER BY b.number NULLS LAST
 """
@@ -268,21 +267,16 @@ def impact(*, old: Criterion, new: Criterion | Mapping[str, Any], choices: Choic
     options = new["options"] if isinstance(new, Mapping) else new.options
     rule = touched_by(change, choices or Choices(), new_options=options)
     parameters = {**given(old, rule), "project": old.project_id}
-    with connection.cursor() as cursor:
-        cursor.execute(_VALUES, parameters)
-        counted = [(None if value is None else json.loads(value), n, hit) for value, n, hit in cursor.fetchall()]
-        cursor.execute(_PEOPLE, parameters)
-        people = [PersonCount(*row) for row in cursor.fetchall()]
-        cursor.execute(_BATCHES, parameters)
-        batches = [BatchCount(number, name or "", labels, hit) for number, name, labels, hit in cursor.fetchall()]
+    counted = [(None if value is None else json.loads(value), n) for value, n in fetch_all(_VALUES, parameters)]
+    people = [PersonCount(*row) for row in fetch_all(_PEOPLE, parameters)]
     gold = [rule(value) for value in GoldAnswer.objects.filter(criterion=old).values_list("value", flat=True)]
     return Impact(
         change=change,
         rule=rule,
-        labels=sum(n for _, n, _ in counted),
+        labels=sum(n for _, n in counted),
         touched=sum(row.touched for row in people),
         values=_by_value(old, counted, rule),
-        batches=batches,
+        batches=[BatchCount(*row) for row in fetch_all(_BATCHES, parameters)],
         people=people,
         open_tasks=Task.objects.filter(
             batch__criteria=old,
@@ -294,46 +288,34 @@ def impact(*, old: Criterion, new: Criterion | Mapping[str, Any], choices: Choic
     )
 
 
-def _by_value(old: Criterion, counted: list[tuple[Any, int, bool]], rule: Touched) -> list[ValueCount]:
-    """In the order of the scale; every option of the old version, also one that nobody chose."""
-    labels = {_exact(value): n for value, n, _ in counted}
+def _by_value(old: Criterion, counted: list[tuple[Any, int]], rule: Touched) -> list[ValueCount]:
+    """In the order of the scale; every option of the old version, also one without labels."""
+    labels = {json_spelling(value): n for value, n in counted}
     decided = Verdict.objects.filter(criterion=old, value__isnull=False).order_by().values_list("value")
-    verdicts = {_exact(value): n for value, n in decided.annotate(Count("pk"))}
-    names = {_exact(option["value"]): str(option.get("label") or option["value"]) for option in old.options}
+    verdicts = {json_spelling(value): n for value, n in decided.annotate(Count("pk"))}
+    names = {json_spelling(option["value"]): str(option.get("label") or option["value"]) for option in old.options}
     known = [option["value"] for option in old.options]
-    others = sorted(
-        (value for value, _, _ in counted if value is not None and _exact(value) not in names), key=_sortable
-    )
-    cant_tell = [CANT_TELL] if _exact(None) in labels else []
+    others = [value for value, _ in counted if value is not None and json_spelling(value) not in names]
+    others.sort(key=lambda value: (isinstance(value, str), value))
+    cant_tell = [CANT_TELL] if json_spelling(None) in labels else []
     return [
         ValueCount(
             value=value,
-            label=names.get(_exact(value), "" if value is None else str(value)),
-            labels=labels.get(_exact(value), 0),
-            verdicts=verdicts.get(_exact(value), 0),
+            label=names.get(json_spelling(value), "" if value is None else str(value)),
+            labels=labels.get(json_spelling(value), 0),
+            verdicts=verdicts.get(json_spelling(value), 0),
             touched=rule(value),
         )
         for value in [*known, *others, *cant_tell]
     ]
 
 
-def _sortable(value: Any) -> tuple[int, Any]:
-    return (1, value) if isinstance(value, str) else (0, value)
-
-
-def _exact(value: Any) -> str:
-    """Two values are one where PostgreSQL's jsonb says so: 4 and 4.0 are, true and 1 are not."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return json.dumps(value)
-
-
 def _holds(values: Collection[Any], value: Any) -> bool:
-    return any(_exact(one) == _exact(value) for one in values)
+    return any(json_spelling(one) == json_spelling(value) for one in values)
 
 
 def _same(options: Collection[Mapping[str, Any]], value: Any) -> Mapping[str, Any] | None:
-    return next((option for option in options if _exact(option["value"]) == _exact(value)), None)
+    return next((option for option in options if json_spelling(option["value"]) == json_spelling(value)), None)
 
 
 def _meaning(option: Mapping[str, Any]) -> tuple[str, str]:
@@ -342,7 +324,7 @@ def _meaning(option: Mapping[str, Any]) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class VersionUse:
-    """carried: of the labels, those that were carried over from an earlier version."""
+    """What rests on a version. carried: of the labels, those that were carried over from an earlier version."""
 
     criterion: Criterion
     labels: int

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotate.batches.sample_choice import check_seed, new_seed
 from annotate.core.errors import Invalid
+from annotate.core.rows import first_or_raise
 from annotate.core.scales import normalise
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
@@ -33,7 +34,7 @@ def set_gold(
 ) -> GoldAnswer:
     """Sets or changes one known answer. Repeating it changes nothing. Raises Invalid."""
     with transaction.atomic():
-        # Nobody drops the claim meanwhile (services.claims).
+        # The claim can't be dropped meanwhile (annotate.samples.claims_write).
         locked = Sample.objects.select_for_update(no_key=True).get(pk=sample.pk)
         checked = _checked(project, locked, unit, criterion, value, reason)
         answer, changed = _store(actor, checked)
@@ -66,7 +67,7 @@ def import_gold(*, actor: User, project: Project, rows: Any) -> int:
 def _read_all(project: Project, rows: list[Any]) -> list[GoldAnswer]:
     """The answers in one order, so that two imports of the same rows can't wait for each other."""
     names = {row["sample_id"] for row in rows if isinstance(row, Mapping) and is_storable(row.get("sample_id"))}
-    # Nobody drops a claim meanwhile (services.claims).
+    # No claim can be dropped meanwhile (annotate.samples.claims_write).
     locked = samples_named(project, names).order_by("pk").select_for_update(of=("self",), no_key=True)
     samples = {sample.external_id: sample for sample in locked}
     criteria = {criterion.key: criterion for criterion in current_criteria(project)}
@@ -93,7 +94,7 @@ def _read_all(project: Project, rows: list[Any]) -> list[GoldAnswer]:
 def gold_from_verdicts(
     *, actor: User, project: Project, criterion: Criterion, n: int, seed: int | None = None
 ) -> list[GoldAnswer]:
-    """Draws so many units whose verdict is adjudicated, or unanimous among several, and takes it as the known answer.
+    """Draws n units whose verdict is adjudicated, or unanimous among several, and takes it as the known answer.
 
     Units that have one already are not drawn. Raises Invalid when there are fewer.
     """
@@ -128,16 +129,12 @@ def gold_from_verdicts(
 
 def remove_gold(*, actor: User, project: Project, gold_id: int) -> None:
     """Takes a known answer back, to earlier versions of its criterion as well. Tasks that were given because of it
-    stay; nobody is measured by it any more."""
+    stay; no annotator is measured by it any more."""
     with transaction.atomic():
-        answer = (
-            GoldAnswer.objects.select_for_update(of=("self",))
-            .select_related("sample", "criterion")
-            .filter(pk=gold_id, sample__project=project)
-            .first()
+        answers = GoldAnswer.objects.select_for_update(of=("self",)).select_related("sample", "criterion")
+        answer = first_or_raise(
+            answers.filter(pk=gold_id, sample__project=project), Http404(_("There is no such known answer."))
         )
-        if answer is None:
-            raise Http404(_("There is no such known answer."))
         note(
             actor=actor, action="gold.removed", subject=f"{answer.sample.external_id}: {answer.unit}", project=project,
             criterion=answer.criterion.key, value=answer.value,

@@ -1,19 +1,17 @@
-"""How far things are: per annotator, per criterion, per project.
-
-What projects hold and what waits in them, for many projects in a fixed number of queries.
-"""
+"""Progress: of a batch by annotator and criterion, and of many projects in a fixed number of queries."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from django.db import connection
 from django.db.models import Avg, Count, Q, QuerySet
 
-from annotate.core.units import count_sql
+from annotate.core.rows import fetch_all, fetch_one
+from annotate.core.units import LISTED_KINDS, count_sql
 from annotate.labels.read import is_carried, of_batch
 from annotate.models import Batch, BatchSample, Criterion, Flag, Label, Project, Release, Sample, Task, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, Purpose, Strategy, TaskStatus
@@ -80,25 +78,23 @@ _ANNOTATORS = """
 
 
 def batch_annotators(batch: Batch) -> list[AnnotatorProgress]:
-    """Everybody who labels the batch or has tasks in it. Tasks that measure somebody are theirs to do like any other;
-    those handed on are not. Of a pull queue: what each has taken. Nobody while the batch is a draft."""
+    """Every user who labels the batch or has tasks in it. Tasks that measure an annotator count like any other; those
+    handed on don't. Of a pull queue: what each has taken. Empty while the batch is a draft."""
     if batch.status == BatchStatus.DRAFT:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(_ANNOTATORS, {"batch": batch.pk})
-        return [AnnotatorProgress(*row) for row in cursor.fetchall()]
+    return [AnnotatorProgress(*row) for row in fetch_all(_ANNOTATORS, {"batch": batch.pk})]
 
 
 def free_tasks(batch: Batch) -> int:
-    """How many tasks wait in the batch's queue for whoever asks."""
+    """How many tasks of the batch's queue no annotator has taken."""
     return Task.objects.filter(batch=batch, annotator=None, status=TaskStatus.PENDING).count()
 
 
 @dataclass(frozen=True)
 class Unfinished:
-    """What is not through in a batch, for whoever is about to end it."""
+    """What is not finished in a batch, for the admin who is about to end it."""
 
-    # Nobody has begun them; those of a queue that nobody took are among them.
+    # Not begun, or not even taken from the queue.
     waiting: int
     begun: int
     submitted: int
@@ -135,7 +131,7 @@ def unfinished(batch: Batch) -> Unfinished:
 
 @dataclass(frozen=True)
 class OpenWork:
-    """What somebody still has to do in a batch."""
+    """What a user still has to do in a batch."""
 
     number: int
     name: str
@@ -148,30 +144,27 @@ def open_work(project: Project, user: User) -> list[OpenWork]:
         Task.objects.filter(batch__project=project, annotator=user, status__in=OPEN_TASK_STATUSES)
         .exclude(batch__status=BatchStatus.CLOSED)
         .order_by("batch__number")
-        .values("batch__number", "batch__name", "batch__status")
+        .values_list("batch__number", "batch__name", "batch__status")
         .annotate(n=Count("id"))
     )
-    return [
-        OpenWork(row["batch__number"], row["batch__name"], str(BatchStatus(row["batch__status"]).label), row["n"])
-        for row in rows
-    ]
+    return [OpenWork(number, name, str(BatchStatus(status).label), n) for number, name, status, n in rows]
 
 
 def open_flags(batch: Batch) -> int:
-    """How many samples of the batch somebody reported and nobody has looked into."""
+    """How many flags on samples of the batch are not resolved."""
     return Flag.objects.filter(
         resolved_at__isnull=True, sample__in=BatchSample.objects.filter(batch=batch).values("sample")
     ).count()
 
 
 def batch_skips(batch: Batch) -> list[Task]:
-    """The tasks that were skipped, each with its reason: what nobody labelled, somebody has to look at."""
+    """The tasks that were skipped, each with its reason, for an admin to look at."""
     skipped = Task.objects.filter(batch=batch, status=TaskStatus.SKIPPED).select_related("sample", "annotator")
     return list(skipped.order_by("sample_id", "annotator__username"))
 
 
-# Each unit as often as people label its sample; where labels are given anew, as often as somebody is asked to, but for
-# those that are filled in already (below).
+# Each unit as often as people label its sample; where labels are given anew, as often as an annotator is asked to. Of
+# these `batch_criteria` takes off those that are filled in already.
 _EXPECTED = f"""
     WITH asked AS (
         SELECT b.sample_id, CASE WHEN whole.relabels_id IS NULL THEN b.overlap ELSE (
@@ -179,60 +172,56 @@ _EXPECTED = f"""
                       AND t.purpose = 'label' AND t.status <> 'released') END AS people
           FROM annotate_batchsample b JOIN annotate_batch whole ON whole.id = b.batch_id WHERE b.batch_id = %s
     )
-    SELECT coalesce(sum(a.people * {count_sql("claim")}), 0),
-           coalesce(sum(a.people * {count_sql("context")}), 0),
-           coalesce(sum(a.people * {count_sql("fact")}), 0),
-           coalesce(sum(a.people * {count_sql("entity")}), 0),
+    SELECT {", ".join(f"coalesce(sum(a.people * {count_sql(kind)}), 0)" for kind in LISTED_KINDS)},
            coalesce(sum(a.people), 0)
     FROM asked a JOIN annotate_sample s ON s.id = a.sample_id
 """
 
 
 def batch_criteria(batch: Batch) -> list[CriterionProgress]:
-    with connection.cursor() as cursor:
-        cursor.execute(_EXPECTED, [batch.pk])
-        claims, contexts, facts, entities, samples = cursor.fetchone()
-    units = {"claim": claims, "context": contexts, "fact": facts, "entity": entities}
+    *listed, samples = fetch_one(_EXPECTED, [batch.pk])
+    units = dict(zip(LISTED_KINDS, listed, strict=True))
     standing = Label.objects.filter(task__batch=batch, task__purpose=Purpose.LABEL).exclude(
         task__status=TaskStatus.RELEASED
     )
-    filled_in = dict(standing.filter(is_carried()).order_by().values_list("criterion_id").annotate(n=Count("id")))
-    said = {
-        criterion: (given, cant_tell)
+    filled_in = counts_by(standing.filter(is_carried()), "criterion_id", labels=Count("id"))
+    said = counts_by(
         # What was said in a task that was skipped or handed on in the end counts for nothing.
-        for criterion, given, cant_tell in standing.exclude(task__status=TaskStatus.SKIPPED)
-        .filter(~is_carried())
-        .values_list("criterion_id")
-        .annotate(given=Count("id", filter=Q(value__isnull=False)), cant_tell=Count("id", filter=~Q(cant_tell="")))
-    }
+        standing.exclude(task__status=TaskStatus.SKIPPED).filter(~is_carried()),
+        "criterion_id",
+        given=Count("id", filter=Q(value__isnull=False)),
+        cant_tell=Count("id", filter=~Q(cant_tell="")),
+    )
     is_settled = Q(state=VerdictState.SETTLED)
-    verdicts = {
-        criterion: dict(zip(("settled", "disputed", "agreed", "approved"), counts, strict=True))
-        for criterion, *counts in of_batch(Verdict.objects.all(), batch)
-        .order_by()
-        .values_list("criterion_id")
-        .annotate(
-            settled=Count("id", filter=is_settled),
-            disputed=Count("id", filter=~is_settled),
-            agreed=Count("id", filter=is_settled & Q(method__in=RULED_METHODS)),
-            approved=Count("id", filter=Q(approved_at__isnull=False)),
-        )
-    }
-    no_verdicts = {"settled": 0, "disputed": 0, "agreed": 0, "approved": 0}
+    verdicts = counts_by(
+        of_batch(Verdict.objects.all(), batch),
+        "criterion_id",
+        settled=Count("id", filter=is_settled),
+        disputed=Count("id", filter=~is_settled),
+        agreed=Count("id", filter=is_settled & Q(method__in=RULED_METHODS)),
+        approved=Count("id", filter=Q(approved_at__isnull=False)),
+    )
     return [
         CriterionProgress(
             key=criterion.key,
             name=criterion.name,
-            expected=units.get(criterion.unit, samples) - filled_in.get(criterion.pk, 0),
-            given=said.get(criterion.pk, (0, 0))[0],
-            cant_tell=said.get(criterion.pk, (0, 0))[1],
-            **verdicts.get(criterion.pk, no_verdicts),
+            expected=units.get(criterion.unit, samples) - filled_in[criterion.pk]["labels"],
+            **said[criterion.pk],
+            **verdicts[criterion.pk],
         )
         for criterion in batch.asked_criteria()
     ]
 
 
-# From so many finished tasks on their average says something about the next ones.
+def counts_by(rows: QuerySet[Any], by: str, **counts: Count) -> dict[int, dict[str, int]]:
+    """Value of the field `by` -> the counts of its rows; zeros for a value without rows."""
+    found: dict[int, dict[str, int]] = defaultdict(lambda: dict.fromkeys(counts, 0))
+    for row in rows.order_by().values(by).annotate(**counts):
+        found[row.pop(by)] = row
+    return found
+
+
+# Finished tasks from which their average forecasts the next ones.
 FEWEST_DONE = 3
 
 
@@ -250,7 +239,7 @@ class Counts:
     tasks_done: int = 0
     settled: int = 0
     disputed: int = 0
-    # Flags that nobody has resolved.
+    # Flags that are not resolved.
     flags: int = 0
     releases: int = 0
 
@@ -261,7 +250,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class OwnBatch:
-    """A batch in which somebody still has tasks."""
+    """A batch in which the user still has tasks."""
 
     number: int
     name: str
@@ -310,14 +299,14 @@ def counts_of(projects: Sequence[Project]) -> dict[int, Counts]:
 
 
 def _fill(found: dict[int, Counts], rows: QuerySet[Any], by: str, **numbers: Count) -> None:
-    for row in rows.order_by().values(by).annotate(**numbers):
-        for name in numbers:
-            setattr(found[row[by]], name, row[name])
+    for project, counts in counts_by(rows, by, **numbers).items():
+        for name, count in counts.items():
+            setattr(found[project], name, count)
 
 
 def own_batches(user: User, projects: Sequence[Project]) -> dict[int, list[OwnBatch]]:
     """The open batches, per project id, in which the user still has tasks or could take some from the queue, with what
-    they have done in each. Nothing about anybody else."""
+    they have done in each."""
     mine: dict[int, dict[str, Any]] = {
         row["batch"]: dict(row)
         for row in Task.objects.filter(annotator=user, batch__project__in=projects, batch__status=BatchStatus.OPEN)

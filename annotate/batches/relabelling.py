@@ -1,11 +1,9 @@
-"""A criterion evolves: what its labels still say is carried to the new version, and only the rest is asked again.
+"""A criterion changes: labels, verdicts and known answers that still hold are carried to the new version, and only the
+rest is asked again.
 
 Everything is done by statements over all labels at once, in one transaction, and once: a second call finds the batch.
-
-What holds of a criterion's earlier version becomes the new one's: labels, verdicts, known answers.
-
-The statements read what services.relabelling has found out: `relabel_latest`, the labels of the old version that count,
-each with whether the change touches it.
+The statements read two temporary tables: `relabel_latest`, the labels of the old version that count, each with whether
+the change touches it; and `relabel_asked`, who is asked about which sample.
 """
 
 from __future__ import annotations
@@ -16,12 +14,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from django.db import connection, transaction
-from django.db.models import Max
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.batches.checks import check_due_date
+from annotate.batches.checks import check_due_date, next_number, note_batch
 from annotate.batches.criterion_change_read import (
     IS_TOUCHED,
     LATEST,
@@ -33,11 +30,13 @@ from annotate.batches.criterion_change_read import (
 )
 from annotate.batches.sample_choice import MAX_SEED
 from annotate.core.errors import Conflict, Invalid, Stale
+from annotate.core.rows import execute, fetch_all, fetch_one
 from annotate.core.trail import note
-from annotate.labels.consensus import settle_what_nobody_is_asked
-from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Membership, Project, Task, User
+from annotate.labels.consensus import lock_labelled_samples, settle_what_nobody_is_asked
+from annotate.models import Batch, BatchCriterion, Criterion, Project, User
 from annotate.models.batch import BatchStatus
 from annotate.projects.criteria import add_criteria
+from annotate.projects.read import active_members
 
 # A carried label lies in the task where it was given, and counts as before; in the new one where its rater is asked
 # about the sample again.
@@ -61,11 +60,6 @@ _LABELS = """
     SELECT c.id, 1, c.value, c.cant_tell, c.comment, c.evidence, %(actor)s, x.id, gen_random_uuid(), now()
       FROM carried c JOIN relabel_latest x USING (rater_id, sample_id, unit)
 """
-
-
-def carry_labels(cursor: Any, new: Criterion, batch: Batch | None, actor: User | None) -> int:
-    cursor.execute(_LABELS, {"new": new.pk, "batch": batch.pk if batch else None, "actor": actor.pk if actor else None})
-    return int(cursor.rowcount)
 
 
 # A verdict holds on when the change touches neither it nor any vote that it rests on, and when it does rest on the
@@ -118,14 +112,8 @@ _VERDICTS = """
 """.format(touched=IS_TOUCHED.format(value="v.value"))
 
 
-def carry_verdicts(cursor: Any, old: Criterion, new: Criterion, rule: Touched) -> int:
-    said = _(" (carried from version %(version)d)") % {"version": old.version}
-    cursor.execute(_VERDICTS, {**given(old, rule), "new": new.pk, "note": said})
-    (count,) = cursor.fetchone()
-    return int(count)
-
-
-# By the rule of labels: what an annotator who said the same is not asked again, nobody has to set again.
+# By the rule of labels. Known answers that the change touches stay with the old version, and the admin sees them as to
+# be set again (annotate.labels.gold_read.to_set_again).
 _GOLD = """
     INSERT INTO annotate_goldanswer (sample_id, unit, criterion_id, value, reason, created_by_id, created_at)
     SELECT g.sample_id, g.unit, %(new)s, g.value, g.reason, g.created_by_id, g.created_at
@@ -133,13 +121,6 @@ _GOLD = """
      WHERE g.criterion_id = %(old)s AND NOT ({touched})
     ON CONFLICT (sample_id, unit, criterion_id) DO NOTHING
 """.format(touched=IS_TOUCHED.format(value="g.value"))
-
-
-def carry_gold(cursor: Any, old: Criterion, new: Criterion, rule: Touched) -> int:
-    """Of the known answers those that the change leaves alone. The others stay with the old version, and the admin sees
-    them as to be set again (selectors.gold.to_set_again)."""
-    cursor.execute(_GOLD, {**given(old, rule), "new": new.pk})
-    return int(cursor.rowcount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,15 +206,18 @@ def relabel(
         if done is not None:
             return Relabelled(new, 0, 0, 0, 0, done)
         people = _people(project, hand_to or {})
-        with connection.cursor() as cursor:
-            _lock_samples(cursor, old)
-            counts = _look(cursor, old, rule, people)
-            batch = _open(cursor, project, old, new, due_date, actor) if counts["asked"] else None
-            carried = carry_labels(cursor, new, batch, actor)
-            verdicts = carry_verdicts(cursor, old, new, rule)
-            gold = carry_gold(cursor, old, new, rule)
-            waiting = settle_what_nobody_is_asked(cursor, old, new)
-            cursor.execute("DROP TABLE relabel_latest, relabel_asked")
+        lock_labelled_samples(old)
+        asked, left = _look(old, rule, people)
+        batch = _open(project, old, new, due_date, actor) if asked else None
+        carried = execute(
+            _LABELS, {"new": new.pk, "batch": batch.pk if batch else None, "actor": actor.pk if actor else None}
+        )
+        touching = {**given(old, rule), "new": new.pk}
+        said = _(" (carried from version %(version)d)") % {"version": old.version}
+        (verdicts,) = fetch_one(_VERDICTS, {**touching, "note": said})
+        gold = execute(_GOLD, touching)
+        waiting = settle_what_nobody_is_asked(old, new)
+        execute("DROP TABLE relabel_latest, relabel_asked")
         if carried or batch or gold or waiting:
             note(
                 actor=actor,
@@ -244,37 +228,24 @@ def relabel(
                 version=new.version,
                 carried=carried,
                 verdicts=verdicts,
-                asked=counts["asked"],
-                left=counts["left"],
+                asked=asked,
+                left=left,
                 waiting=waiting,
                 known_answers=gold,
                 same_meaning=choices.same_meaning,
                 reason=choices.reason,
                 batch=batch.number if batch else None,
             )
-    return Relabelled(new, carried, verdicts, counts["asked"], counts["left"], batch, waiting, gold)
+    return Relabelled(new, carried, verdicts, asked, left, batch, waiting, gold)
 
 
 def _people(project: Project, hand_to: Mapping[int, User]) -> dict[int, int]:
-    """Rater -> who is asked in their place."""
-    members = set(
-        Membership.objects.filter(project=project, is_active=True, user__is_active=True).values_list(
-            "user_id", flat=True
-        )
-    )
+    """Rater -> the user who is asked in their place."""
+    members = active_members(project)
     for user in hand_to.values():
         if user.pk not in members:
             raise Invalid("not_a_member", _("%(name)s is not an active member of this project.") % {"name": user.name})
     return {rater: user.pk for rater, user in hand_to.items()}
-
-
-def _lock_samples(cursor: Any, old: Criterion) -> None:
-    """As submissions do: a label is either here when we look, or stays with the old version."""
-    cursor.execute(
-        "SELECT FROM annotate_sample WHERE id IN (SELECT sample_id FROM annotate_label WHERE criterion_id = %s)"
-        " ORDER BY id FOR NO KEY UPDATE",
-        [old.pk],
-    )
 
 
 # The rule of the batch that asked for the labels before.
@@ -303,19 +274,16 @@ _ASKED = """
 """
 
 
-def _look(cursor: Any, old: Criterion, rule: Touched, people: Mapping[int, int]) -> dict[str, int]:
-    cursor.execute(_LOOK, given(old, rule))
-    cursor.execute("CREATE INDEX ON relabel_latest (sample_id, user_id)")
-    cursor.execute("ANALYZE relabel_latest")
-    cursor.execute(
-        _ASKED, {"project": old.project_id, "raters": list(people), "stand_ins": [people[rater] for rater in people]}
-    )
-    cursor.execute(
+def _look(old: Criterion, rule: Touched, people: Mapping[int, int]) -> tuple[int, int]:
+    """Makes the temporary tables. Returns how many labels people are asked for, and how many nobody is asked for."""
+    execute(_LOOK, given(old, rule))
+    execute("CREATE INDEX ON relabel_latest (sample_id, user_id)")
+    execute("ANALYZE relabel_latest")
+    execute(_ASKED, {"project": old.project_id, "raters": list(people), "stand_ins": list(people.values())})
+    return fetch_one(
         "SELECT coalesce(sum(labels) FILTER (WHERE user_id IS NOT NULL), 0)::bigint,"
         " coalesce(sum(labels) FILTER (WHERE user_id IS NULL), 0)::bigint FROM relabel_asked"
     )
-    asked, left = cursor.fetchone()
-    return {"asked": asked, "left": left}
 
 
 # How many labels a unit of the sample needs, as the batches that asked the old version said; for labels made elsewhere
@@ -339,15 +307,13 @@ _TASKS = """
 """
 
 
-def _open(
-    cursor: Any, project: Project, old: Criterion, new: Criterion, due_date: date | None, actor: User | None
-) -> Batch:
+def _open(project: Project, old: Criterion, new: Criterion, due_date: date | None, actor: User | None) -> Batch:
     before = Batch.objects.filter(criteria=old).order_by("-number").first()
-    cursor.execute("SELECT count(DISTINCT user_id) FROM relabel_asked")
-    (people,) = cursor.fetchone()
+    annotators = [user for (user,) in fetch_all("SELECT DISTINCT user_id FROM relabel_asked WHERE user_id IS NOT NULL")]
+    people = len(annotators)
     batch = Batch.objects.create(
         project=project,
-        number=(project.batches.aggregate(last=Max("number"))["last"] or 0) + 1,
+        number=next_number(project),
         name=_("%(name)s, version %(version)d: labels given anew") % {"name": new.name, "version": new.version},
         status=BatchStatus.OPEN,
         overlap=min(before.overlap, people) if before else people,
@@ -360,17 +326,8 @@ def _open(
         **({name: getattr(before, name) for name in _CONSENSUS} if before else {}),
     )
     BatchCriterion.objects.create(batch=batch, criterion=new, position=0)
-    cursor.execute(_SAMPLES, {"batch": batch.pk, "old": old.pk})
-    cursor.execute(_TASKS, {"batch": batch.pk})
-    cursor.execute("SELECT DISTINCT user_id FROM relabel_asked WHERE user_id IS NOT NULL")
-    batch.annotators.set([user for (user,) in cursor.fetchall()])
-    note(
-        actor=actor,
-        action="batch.opened",
-        subject=batch.name,
-        project=project,
-        number=batch.number,
-        samples=BatchSample.objects.filter(batch=batch).count(),
-        tasks=Task.objects.filter(batch=batch).count(),
-    )
+    samples = execute(_SAMPLES, {"batch": batch.pk, "old": old.pk})
+    tasks = execute(_TASKS, {"batch": batch.pk})
+    batch.annotators.set(annotators)
+    note_batch(actor, batch, "opened", samples=samples, tasks=tasks)
     return batch

@@ -1,7 +1,5 @@
-"""Which samples a batch is made of: all, those whose metadata match, a random draw, or a list.
-
-The samples of a batch: how many people label each, and which expertise each needs.
-"""
+"""Which samples a batch is made of: all, those whose metadata match, a random draw, or a list; how many people label
+each, and which expertise each needs."""
 
 from __future__ import annotations
 
@@ -9,10 +7,11 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
+from annotate.core.rows import next_position
 from annotate.core.texts import check_json, is_storable
 from annotate.models import Batch, BatchSample, Project, Sample
 from annotate.samples.read import sample_tags, samples_named
@@ -108,10 +107,12 @@ def add_samples(
     batch: Batch, chosen: Sequence[int], *, chances: Mapping[int, tuple[float, int]] | None = None
 ) -> list[BatchSample]:
     """Appends them, in this order. Inside the caller's transaction."""
-    last = batch.batch_samples.aggregate(last=Max("position"))["last"]
-    first = 0 if last is None else last + 1
+    first = next_position(batch.batch_samples.all())
+    tags = sample_tags(batch.tag_key, chosen)
+    if batch.tag_key and first == 0 and not tags:
+        said = _("None of these samples has “%(key)s” in its metadata.")
+        raise Invalid("no_tagged_sample", said % {"key": batch.tag_key})
     several = _drawn_for_overlap(batch, len(chosen), first)
-    tags = _tags(batch, chosen, is_new=last is None)
     chances = chances or {}
     return BatchSample.objects.bulk_create(
         (
@@ -136,11 +137,3 @@ def _drawn_for_overlap(batch: Batch, count: int, first: int) -> set[int]:
     if batch.overlap_share >= 1:
         return set(range(count))
     return set(random.Random(f"overlap {batch.seed} {first}").sample(range(count), round(count * batch.overlap_share)))
-
-
-def _tags(batch: Batch, samples: Sequence[int], *, is_new: bool) -> dict[int, str]:
-    tags = sample_tags(batch.tag_key, samples)
-    if batch.tag_key and is_new and not tags:
-        said = _("None of these samples has “%(key)s” in its metadata.")
-        raise Invalid("no_tagged_sample", said % {"key": batch.tag_key})
-    return tags

@@ -15,10 +15,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.batches.checks import check_due_date, check_people, found, locked
+from annotate.batches.checks import check_due_date, check_people, locked, note_batch
 from annotate.batches.sample_choice import add_samples, choose_samples
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.trail import note
 from annotate.core.units import LISTED_KINDS, UnitCount
 from annotate.labels.gold_read import gold_for, gold_samples
 from annotate.models import Batch, Label, Task, User, Verdict
@@ -49,7 +48,7 @@ def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
         batch.opened_at = timezone.now()
         batch.save(update_fields=["status", "opened_at"])
         batch_opened(batch)
-        _note(actor, batch, "opened", tasks=batch.tasks.count())
+        note_batch(actor, batch, "opened", tasks=batch.tasks.count())
     return batch
 
 
@@ -96,7 +95,7 @@ def _switch(actor: User | None, batch: Batch, before: BatchStatus, after: BatchS
         if batch.status == before:
             batch.status = after
             batch.save(update_fields=["status"])
-            _note(actor, batch, what)
+            note_batch(actor, batch, what)
     return batch
 
 
@@ -107,7 +106,7 @@ def start_adjudication(*, batch: Batch, actor: User | None = None) -> Batch:
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
         batch.status = BatchStatus.ADJUDICATING
         batch.save(update_fields=["status"])
-        _note(actor, batch, "adjudicating", verdicts=_settle_half_labelled(batch))
+        note_batch(actor, batch, "adjudicating", verdicts=_settle_half_labelled(batch))
     return batch
 
 
@@ -118,7 +117,7 @@ def close_batch(*, batch: Batch, actor: User | None = None) -> Batch:
         batch.status = BatchStatus.CLOSED
         batch.closed_at = timezone.now()
         batch.save(update_fields=["status", "closed_at"])
-        _note(actor, batch, "closed", verdicts=_settle_half_labelled(batch))
+        note_batch(actor, batch, "closed", verdicts=_settle_half_labelled(batch))
     return batch
 
 
@@ -142,17 +141,17 @@ def reopen_batch(*, batch: Batch, actor: User | None = None) -> HandedOn:
         batch.status = BatchStatus.OPEN
         batch.closed_at = None
         batch.save(update_fields=["status", "closed_at"])
-        _note(actor, batch, "reopened")
+        note_batch(actor, batch, "reopened")
         return hand_on_of_the_gone(actor=actor, batch=batch)
 
 
 def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
     """Only a batch that carries no labels can go; a draft always can."""
     with transaction.atomic():
-        batch = found(Batch.objects.select_for_update(no_key=True), batch)
-        # Before the tasks, as everybody who takes one (services.queue); the rows go with the batch.
+        batch = locked(batch)
+        # Before the tasks, in the order of taking one (annotate.tasks.task_queue); the rows go with the batch.
         lock_takers(batch.pk)
-        # Whoever is about to save a label finds the task gone afterwards, or is counted here.
+        # A label that is being saved is counted here, or finds its task gone afterwards.
         list(batch.tasks.select_for_update().order_by("id").values_list("id", flat=True))
         labels = Label.objects.filter(task__batch=batch).count()
         if labels:
@@ -162,18 +161,7 @@ def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
         # Made from labels of elsewhere when its people had skipped: no vote of theirs is in them.
         Verdict.objects.filter(batch=batch).update(batch=None)
         batch.delete()
-        _note(actor, batch, "deleted")
-
-
-def _note(actor: User | None, batch: Batch, what: str, **details: int) -> None:
-    note(
-        actor=actor,
-        action=f"batch.{what}",
-        subject=batch.name,
-        project=batch.project,
-        number=batch.number,
-        **details,
-    )
+        note_batch(actor, batch, "deleted")
 
 
 def extend_batch(
@@ -209,10 +197,7 @@ def extend_batch(
         if newcomers and batch.status == BatchStatus.OPEN:
             batch_opened(batch, newcomers)
         if said:
-            note(
-                actor=actor, action="batch.extended", subject=batch.name, project=batch.project, number=batch.number,
-                **said,
-            )  # fmt: skip
+            note_batch(actor, batch, "extended", **said)
     return batch
 
 

@@ -1,7 +1,4 @@
-"""A new batch: a draft with its samples drawn and its people named.
-
-What a batch would become, before it is made. Stores nothing.
-"""
+"""A new batch: a draft with its samples drawn and its people named; and a plan of it before it is made."""
 
 from __future__ import annotations
 
@@ -14,10 +11,10 @@ from math import ceil
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotate.batches.checks import (
+    check_choice,
     check_consensus,
     check_criteria,
     check_due_date,
@@ -26,12 +23,12 @@ from annotate.batches.checks import (
     check_name,
     check_people,
     check_share,
-    check_strategy,
     check_tag_key,
+    next_number,
+    note_batch,
 )
 from annotate.batches.sample_choice import add_samples, check_seed, choose_samples, new_seed
 from annotate.core.errors import Invalid
-from annotate.core.trail import note
 from annotate.models import Batch, BatchCriterion, Criterion, Membership, Project, User
 from annotate.models.batch import ConsensusRule, Strategy
 from annotate.samples.read import sample_tags, samples_named
@@ -67,7 +64,7 @@ def create_batch(
     "note"?: why these}. A random selection without a seed of its own uses the batch's; a seed is drawn here when none
     is given, and stored.
 
-    chances: for a list that was drawn by somebody else (judges.reports.next_samples), each sample's own id -> its
+    chances: for a list that was drawn elsewhere (judges.reports.next_samples), each sample's own id -> its
     probability of being drawn and its stratum. Such a batch is labelled in random order, so that what is labelled when
     it is closed early is a random part of it.
 
@@ -81,7 +78,7 @@ def create_batch(
     check_due_date(due_date)
     check_criteria(project, criteria)
     given = {
-        "strategy": check_strategy(strategy),
+        "strategy": check_choice(strategy, Strategy.values, "strategy"),
         "tag_key": check_tag_key(tag_key),
         "overlap_share": check_share(overlap_share, "overlap_share"),
         "gold_share": check_share(gold_share, "gold_share"),
@@ -103,10 +100,9 @@ def create_batch(
         random.Random(seed).shuffle(chosen)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        number = (project.batches.aggregate(last=Max("number"))["last"] or 0) + 1
         batch = Batch.objects.create(
             project=project,
-            number=number,
+            number=next_number(project),
             name=name,
             overlap=overlap,
             selection=stored_selection,
@@ -121,15 +117,8 @@ def create_batch(
         )
         add_samples(batch, chosen, chances=by_sample)
         batch.annotators.set(annotators)
-        note(
-            actor=created_by,
-            action="batch.created",
-            subject=name,
-            project=project,
-            number=number,
-            samples=len(chosen),
-            people=[user.username for user in annotators],
-        )
+        people = [user.username for user in annotators]
+        note_batch(created_by, batch, "created", samples=len(chosen), people=people)
     return batch
 
 
@@ -148,7 +137,7 @@ def _by_sample(
 
 @dataclass(frozen=True)
 class Need:
-    """An expertise that samples need, and who of the chosen people has it."""
+    """An expertise that samples need, and which of the chosen people have it."""
 
     tag: str
     samples: int
@@ -163,7 +152,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Plan:
-    """tasks: everything to label, without what measures the annotators. each: how many everybody gets, about; None
+    """tasks: everything to label, without what measures the annotators. each: about how many each annotator gets; None
     where that is left to the queue."""
 
     samples: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import Any, Protocol
@@ -75,6 +76,13 @@ def normalise(criterion: Scaled, value: object) -> Value:
             % {"shown": _shown(value), "key": criterion.key},
         )
     return float(number)
+
+
+def json_spelling(value: Any) -> str:
+    """Two values are one where PostgreSQL's jsonb says so: 4 and 4.0 are, true and 1 are not."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return json.dumps(value)
 
 
 def _is_finite(number: int | float) -> bool:

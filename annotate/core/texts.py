@@ -22,6 +22,15 @@ def is_storable(text: object) -> bool:
     return True
 
 
+def words_or_raise(text: object, refusal: Invalid, *, most: int = MAX_COMMENT) -> str:
+    """The text without the blanks around it. Raises the refusal when nothing is left of it, when it is longer than
+    `most` characters, and for what can't be stored as a text."""
+    words = text.strip() if isinstance(text, str) and is_storable(text) else ""
+    if not words or len(words) > most:
+        raise refusal
+    return words
+
+
 def check_json(node: Any, depth: int = MAX_DEPTH) -> None:
     """Refuses parsed JSON that could not be stored, whichever field it is meant for. Raises Invalid."""
     if depth < 0:

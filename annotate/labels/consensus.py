@@ -8,9 +8,8 @@ three asked, two that agree can then be enough when the third person couldn't te
 Saying "can't tell" is no vote, and brings the unit to the reviewer where votes are missing then, even when nobody could
 tell.
 
-Units that a change of their criterion takes something from, and about which nobody is asked: reviewers decide them.
-
-Otherwise nothing would ever settle them: no task brings another label.
+Units that lose a label or their decision by a change of their criterion, and about which nobody is asked again, go to
+the reviewers: no task would ever bring another label.
 """
 
 from __future__ import annotations
@@ -19,15 +18,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
+from annotate.core.rows import execute, fetch_all
 from annotate.core.trail import note
 from annotate.labels.read import COUNTING, LATEST_FIRST, UNDECIDED
-from annotate.models import Criterion, Project, User
+from annotate.models import Criterion, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, ConsensusRule
-from annotate.models.label import DECIDED_METHODS
+from annotate.models.label import DECIDED_METHODS, VerdictState
 
 # `said`: the labels that count (annotate.labels.read), one per person: the latest, when a person met the unit in
 # two batches; and beside them who couldn't tell, whose NULL no count counts. `share`: how many of the votes say the
@@ -108,11 +108,18 @@ _SETTLE_ALL = _SETTLE.format(
 )
 
 
+_DECIDED = [method.value for method in DECIDED_METHODS]
 # In one order, so that two that lock several can't wait for each other.
 _LOCK_SAMPLES = """
     SELECT FROM annotate_sample WHERE id IN (SELECT sample_id FROM annotate_label WHERE criterion_id = %s)
      ORDER BY id FOR NO KEY UPDATE
 """
+
+
+def lock_labelled_samples(criterion: Criterion) -> None:
+    """Locks every sample that has a label of the criterion, as submissions do: what is read afterwards has each label
+    that was submitted before, and none comes until the transaction ends."""
+    execute(_LOCK_SAMPLES, [criterion.pk])
 
 
 def settle_samples(*, criterion_ids: Sequence[int], needed: Mapping[int, int], batch_id: int | None) -> int:
@@ -136,9 +143,7 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
         raise Invalid("foreign_criterion", _("This criterion belongs to another project."))
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
-        # As whoever submits does, or the votes of just now would be written over with those of just before.
-        with connection.cursor() as cursor:
-            cursor.execute(_LOCK_SAMPLES, [criterion.pk])
+        lock_labelled_samples(criterion)
         written = _settle(_SETTLE_ALL, [criterion.pk], None, needed=needed)
         note(
             actor=actor,
@@ -153,21 +158,11 @@ def settle_imported(*, project: Project, criterion: Criterion, needed: int, acto
 
 
 def _settle(sql: str, criterion_ids: Sequence[int], batch_id: int | None, **given: Any) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            sql,
-            {
-                "criteria": list(criterion_ids),
-                "batch": batch_id,
-                "decided": [method.value for method in DECIDED_METHODS],
-                **given,
-            },
-        )
-        return cursor.rowcount
+    return execute(sql, {"criteria": list(criterion_ids), "batch": batch_id, "decided": _DECIDED, **given})
 
 
 # Samples on which no task will bring a label: neither the batch that asks the new version, nor one that still asks the
-# old one. needed: as services.relabelling asks for; the batch: the latest that asked, whose rule of consensus holds.
+# old one. needed: as annotate.batches.relabelling asks for; the batch: the latest that asked, whose rule holds.
 _SAMPLES = """
     CREATE TEMPORARY TABLE relabel_left ON COMMIT DROP AS
     SELECT x.sample_id, max(x.batch_id) AS batch_id,
@@ -208,9 +203,9 @@ _FOR_PEOPLE = """
 """
 
 
-def settle_what_nobody_is_asked(cursor: Any, old: Criterion, new: Criterion) -> int:
-    """Returns how many units wait for a reviewer because of it."""
-    cursor.execute(
+def settle_what_nobody_is_asked(old: Criterion, new: Criterion) -> int:
+    """Returns how many units wait for a reviewer because of it. Within the transaction that made `relabel_latest`."""
+    execute(
         _SAMPLES,
         {
             "old": old.pk,
@@ -219,20 +214,14 @@ def settle_what_nobody_is_asked(cursor: Any, old: Criterion, new: Criterion) -> 
             "open": [status.value for status in OPEN_TASK_STATUSES],
         },
     )
-    before = _disputed(cursor, new)
-    decided = [method.value for method in DECIDED_METHODS]
-    cursor.execute(_FOR_PEOPLE, {"old": old.pk, "new": new.pk, "decided": decided})
-    cursor.execute("SELECT batch_id, sample_id, needed FROM relabel_left ORDER BY sample_id")
+    disputed = Verdict.objects.filter(criterion=new, state=VerdictState.DISPUTED)
+    before = disputed.count()
+    execute(_FOR_PEOPLE, {"old": old.pk, "new": new.pk, "decided": _DECIDED})
     by_batch: dict[int | None, dict[int, int]] = defaultdict(dict)
-    for batch_id, sample_id, needed in cursor.fetchall():
+    left = fetch_all("SELECT batch_id, sample_id, needed FROM relabel_left ORDER BY sample_id")
+    for batch_id, sample_id, needed in left:
         by_batch[batch_id][sample_id] = needed
     for batch_id, needed in by_batch.items():
         settle_samples(criterion_ids=[new.pk], needed=needed, batch_id=batch_id)
-    cursor.execute("DROP TABLE relabel_left")
-    return _disputed(cursor, new) - before
-
-
-def _disputed(cursor: Any, new: Criterion) -> int:
-    cursor.execute("SELECT count(*) FROM annotate_verdict WHERE criterion_id = %s AND state = 'disputed'", [new.pk])
-    (count,) = cursor.fetchone()
-    return int(count)
+    execute("DROP TABLE relabel_left")
+    return disputed.count() - before

@@ -1,9 +1,4 @@
-"""How somebody likes to work: their keys, and the look of the workspace. One's own only.
-
-What somebody decides about their own account.
-
-Tokens for programs: shown once, stored as a hash (knox).
-"""
+"""What users set for their own account: keys and the look of the workspace, the language, and tokens for programs."""
 
 from __future__ import annotations
 
@@ -29,7 +24,7 @@ VIEWS = ("one", "all")
 
 @dataclass(frozen=True)
 class Preferences:
-    """hotkeys: action -> the key somebody chose for it; actions that are not in it have their usual keys.
+    """hotkeys: action -> the key that the user chose for it; other actions have their default keys.
 
     single_keys: whether keys that are characters do anything (WCAG 2.1.4).
     view: one question at a time, or all of them at once.
@@ -47,12 +42,12 @@ class Preferences:
 
 
 def preferences_of(user: User) -> Preferences:
-    """What was stored, with the usual where nothing was."""
+    """What the user stored; defaults for the rest."""
     return Preferences(**{"hotkeys": {}, **user.preferences})
 
 
 def change_preferences(*, user: User, changes: Any) -> Preferences:
-    """Changes those that are named and leaves the others; null brings back what is usual. `hotkeys` is replaced whole.
+    """Changes those that are named and leaves the others; null restores the default. `hotkeys` is replaced whole.
 
     Raises Invalid for what is unknown and for keys that collide: with each other on one page, with the digits, with
     options.
@@ -87,8 +82,7 @@ def _check_hotkeys(hotkeys: Any, user: User) -> dict[str, str]:
         key, actions = taken
         said = _("The key “%(key)s” can't do two things; it is taken.")
         raise Invalid("hotkey_taken", said % {"key": key}, key=key, actions=actions)
-    beside = {key for name, key in chosen.items() if name in ACTIONS_BESIDE_OPTIONS}
-    option = option_with_key(user, beside) if beside else None
+    option = _option_with_key(user, {key for name, key in chosen.items() if name in ACTIONS_BESIDE_OPTIONS})
     if option is not None:
         key, criterion = option
         raise Invalid(
@@ -107,9 +101,10 @@ def _check_key(key: Any) -> str:
     return key.lower()
 
 
-def option_with_key(user: User, keys: Any) -> tuple[str, str] | None:
+def _option_with_key(user: User, wanted: set[str]) -> tuple[str, str] | None:
     """A key among these that is an option's own, and the criterion's name: of criteria that the user may meet."""
-    wanted = set(keys)
+    if not wanted:
+        return None
     mine = Q(project__memberships__user=user, project__memberships__is_active=True)
     asked = Q(is_current=True) | Q(batches__status__in=RUNNING_BATCH_STATUSES)
     for criterion in Criterion.objects.filter(mine, asked).distinct().only("name", "options"):
@@ -135,14 +130,14 @@ _CHECKS = {"hotkeys": _check_hotkeys, "single_keys": _check_flag, "view": _check
 
 
 def choose_language(*, user: User, language: str) -> None:
-    """The language that pages have wherever this person logs in; "" leaves it to the browser. Raises Invalid."""
+    """The language of pages wherever the user logs in; "" leaves it to the browser. Raises Invalid."""
     if language and language not in dict(settings.LANGUAGES):
         raise Invalid("unknown_language", _("There is no interface in this language."))
     User.objects.filter(pk=user.pk).update(language=language)
 
 
 def make_token(*, actor: User) -> tuple[Any, str]:
-    """The stored token, and its text, which nobody can read again. Those of theirs that have run out go."""
+    """The stored token (a hash: knox), and its text, which is shown only now. Deletes the actor's expired tokens."""
     with transaction.atomic():
         get_token_model().objects.filter(user=actor, expiry__lt=timezone.now()).delete()
         instance, token = get_token_model().objects.create(actor)

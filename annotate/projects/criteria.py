@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.hotkeys import RESERVED_HOTKEYS
+from annotate.core.rows import next_position
 from annotate.core.scales import as_number
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
@@ -44,21 +44,11 @@ def add_criteria(
 
 
 def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Criterion:
-    content = {
-        "name": spec["name"],
-        "unit": spec["unit"],
-        "scale": spec["scale"],
-        "prompt": spec["prompt"],
-        "help": spec["help"],
-        "options": spec["options"],
-        "passes": spec["pass"],
-        "required": spec["required"],
-        "cant_tell": spec["cant_tell"],
-    }
+    columns = {"pass": "passes"}
+    content = {columns.get(field, field): value for field, value in spec.items() if field != "key"}
     current = Criterion.objects.filter(project=project, key=spec["key"], is_current=True).first()
     if current is None:
-        last = project.criteria.aggregate(last=Max("position"))["last"]
-        position = 0 if last is None else last + 1
+        position = next_position(project.criteria.all())
         added = Criterion.objects.create(project=project, key=spec["key"], position=position, **content)
         note(actor=actor, action="criterion.added", subject=added.key, project=project, version=1)
         return added
@@ -71,37 +61,24 @@ def _add_one(project: Project, spec: dict[str, Any], actor: User | None) -> Crit
             _("“%(key)s” is asked about a %(unit)s; choose another key to ask about a %(wanted)s.")
             % {"key": current.key, "unit": current.unit, "wanted": content["unit"]},
         )
-    if not _in_use(current):
+    if _in_use(current):
+        action = "criterion.versioned"
+        current.is_current = False
+        current.save(update_fields=["is_current"])
+        changed = Criterion.objects.create(
+            project=project,
+            key=current.key,
+            version=current.version + 1,
+            position=current.position,
+            **content,
+        )
+    else:
+        action, changed = "criterion.changed", current
         for field, value in content.items():
             setattr(current, field, value)
         current.save(update_fields=list(content))
-        note(
-            actor=actor,
-            action="criterion.changed",
-            subject=current.key,
-            project=project,
-            version=current.version,
-            fields=fields,
-        )
-        return current
-    current.is_current = False
-    current.save(update_fields=["is_current"])
-    following = Criterion.objects.create(
-        project=project,
-        key=current.key,
-        version=current.version + 1,
-        position=current.position,
-        **content,
-    )
-    note(
-        actor=actor,
-        action="criterion.versioned",
-        subject=following.key,
-        project=project,
-        version=following.version,
-        fields=fields,
-    )
-    return following
+    note(actor=actor, action=action, subject=changed.key, project=project, version=changed.version, fields=fields)
+    return changed
 
 
 def _in_use(criterion: Criterion) -> bool:
@@ -123,7 +100,8 @@ def check_spec(spec: Mapping[str, Any] | str, *, where: str = "criterion") -> di
         raise Invalid("bad_criterion", f"{where}: write an object, or the key of a built-in criterion.")
     unknown = set(spec) - _FIELDS
     if unknown:
-        raise Invalid("unknown_field", f"{where}: unknown field “{_first(unknown)}”. Known: {_listed(_FIELDS)}.")
+        known = ", ".join(sorted(_FIELDS))
+        raise Invalid("unknown_field", f"{where}: unknown field “{_first(unknown)}”. Known: {known}.")
     key = _text(spec, "key", where)
     if slugify(key).replace("-", "_") != key.lower().replace("-", "_") or len(key) > 60:
         raise Invalid(
@@ -167,7 +145,7 @@ def _check_options(options: Any, scale: str, where: str) -> list[dict[str, Any]]
     checked = [_check_option(option, scale, f"{where}.options[{index}]") for index, option in enumerate(options)]
     truths = [isinstance(option["value"], bool) for option in checked]
     if any(truths) and not all(truths):
-        # True == 1 in more places than one would like.
+        # Python and pandas hold True for equal to 1.
         raise Invalid("bad_options", f"{where}.options: true and false don't go together with other values.")
     spellings = [_spelling(option["value"]) for option in checked]
     hotkeys = [option["hotkey"] for option in checked if option.get("hotkey")]
@@ -248,7 +226,3 @@ def _one_of(spec: Mapping[str, Any], field: str, known: Sequence[str], where: st
 
 def _first(names: set[Any]) -> str:
     return min(str(name) for name in names)[:80]
-
-
-def _listed(names: set[str]) -> str:
-    return ", ".join(sorted(names))

@@ -1,9 +1,5 @@
-"""Projects, members, samples and batches as they are read.
-
-The invitations of a project that somebody could still use.
-
-Projects and criteria by name, for command lines; who may see them is not asked here.
-"""
+"""A project's criteria, batches, samples, members and open invitations; projects and criteria by name, for command
+lines. Permissions are not checked here."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
+from annotate.core.rows import first_or_raise
 from annotate.models import Batch, BatchCriterion, Criterion, Invite, Membership, Project, Sample, User
 
 
@@ -26,10 +23,8 @@ def current_criteria(project: Project) -> QuerySet[Criterion]:
 
 
 def one_criterion(project: Project, key: str) -> Criterion:
-    criterion = current_criteria(project).filter(key=key).first()
-    if criterion is None:
-        raise Http404(_("This project has no criterion “%(key)s”.") % {"key": key})
-    return criterion
+    refusal = Http404(_("This project has no criterion “%(key)s”.") % {"key": key})
+    return first_or_raise(current_criteria(project).filter(key=key), refusal)
 
 
 def batches_of(project: Project) -> QuerySet[Batch]:
@@ -42,17 +37,13 @@ def batches_of(project: Project) -> QuerySet[Batch]:
 
 
 def one_batch(project: Project, number: int) -> Batch:
-    batch = Batch.objects.filter(project=project, number=number).select_related("project").first()
-    if batch is None:
-        raise Http404(_("This project has no batch %(number)s.") % {"number": number})
-    return batch
+    batches = Batch.objects.filter(project=project, number=number).select_related("project")
+    return first_or_raise(batches, Http404(_("This project has no batch %(number)s.") % {"number": number}))
 
 
 def one_sample(project: Project, sample_id: int) -> Sample:
-    sample = Sample.objects.filter(project=project, pk=sample_id).first()
-    if sample is None:
-        raise Http404(_("This project has no such sample."))
-    return sample
+    samples = Sample.objects.filter(project=project, pk=sample_id)
+    return first_or_raise(samples, Http404(_("This project has no such sample.")))
 
 
 def samples_matching(project: Project, words: str = "", *, pipeline: str = "") -> QuerySet[Sample]:
@@ -71,12 +62,10 @@ def members_of(project: Project) -> QuerySet[Membership]:
 
 
 def person_of(project: Project, username: str) -> User:
-    """Somebody who is a member of the project, or was one and has tasks in it."""
+    """A user who is a member of the project, or was one and has tasks in it."""
     here = Q(memberships__project=project) | Q(tasks__batch__project=project)
-    user = User.objects.filter(here, username=username).first()
-    if user is None:
-        raise Http404(_("This project has no member “%(name)s”.") % {"name": username[:80]})
-    return user
+    refusal = Http404(_("This project has no member “%(name)s”.") % {"name": username[:80]})
+    return first_or_raise(User.objects.filter(here, username=username), refusal)
 
 
 _ASKED = Prefetch("batch_criteria", BatchCriterion.objects.select_related("criterion").order_by("position"))
@@ -95,13 +84,13 @@ def annotators_of(batch: Batch) -> list[User]:
 
 
 def active_members(project: Project) -> dict[int, list[str]]:
-    """By the id of everybody who can work in the project: what they know about (their tags)."""
+    """User id -> tags, of every member who can work in the project."""
     members = Membership.objects.filter(project=project, is_active=True, user__is_active=True)
     return dict(members.values_list("user_id", "tags"))
 
 
 def open_invites(project: Project) -> QuerySet[Invite]:
-    """The latest first. Tokens are known to nobody but those who have the links."""
+    """The latest first. Only digests of their tokens are stored."""
     return (
         Invite.objects.filter(
             project=project, revoked_at__isnull=True, expires_at__gt=timezone.now(), uses__lt=F("max_uses")

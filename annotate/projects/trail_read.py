@@ -4,10 +4,8 @@ Four logs, one order: labels, verdicts and claims have logs of their own, and ev
 read along its index for as many rows as a page has, and the pages follow each other by (moment, log, id), so that the
 thousandth page costs what the first one does.
 
-What others said about a sample that the reader still has to label is held back (selectors.blindness), with the reason
-in its place; that they said something, and all the rest of the trail, is not.
-
-What somebody asks of the trail, as texts of a form or a query string.
+What others said about a sample that the reader still has to label is held back (annotate.core.blindness), with the
+reason in its place; that they said something, and all the rest of the trail, is not.
 """
 
 from __future__ import annotations
@@ -18,14 +16,24 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import Reader, samples_still_to_label, still_to_label, why_held_back
 from annotate.core.errors import Invalid
-from annotate.models import AuditEntry, ClaimEdit, LabelEvent, Project, Sample, User, VerdictEvent
+from annotate.core.rows import fetch_all, first_or_raise
+from annotate.models import (
+    AuditEntry,
+    ClaimEdit,
+    Label,
+    LabelEvent,
+    Project,
+    Sample,
+    User,
+    Verdict,
+    VerdictEvent,
+)
 
 PAGE_SIZE = 50
 _CHUNK = 500
@@ -115,13 +123,8 @@ def whole_trail(*, project: Project, reader: User, asked: TrailFilter) -> Iterat
 
 def kinds_of(project: Project) -> list[str]:
     """What one can filter by: the logs, and the first words of the actions that were noted."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT DISTINCT split_part(e.action, '.', 1) FROM annotate_auditentry e"
-            f" WHERE {_ENTRIES[0]} OR {_ENTRIES[1]}",
-            {"project": project.pk},
-        )
-        noted = {kind for (kind,) in cursor.fetchall()}
+    sql = f"SELECT DISTINCT split_part(action, '.', 1) FROM annotate_auditentry e WHERE {' OR '.join(_ENTRIES)}"
+    noted = {kind for (kind,) in fetch_all(sql, {"project": project.pk})}
     return [LABELS, VERDICTS, CLAIMS, *sorted(noted - set(_RANKS))]
 
 
@@ -143,9 +146,7 @@ def _keys(project: Project, asked: TrailFilter, last: _Key | None, limit: int) -
         given |= dict(zip(("last_at", "last_rank", "last_id"), last, strict=True))
     rows = " UNION ALL ".join(parts)
     sql = f"SELECT at, rank, id FROM ({rows}) AS rows ORDER BY at DESC, rank DESC, id DESC LIMIT %(limit)s"
-    with connection.cursor() as cursor:
-        cursor.execute(sql, given)
-        return cursor.fetchall()
+    return fetch_all(sql, given)
 
 
 def _selects(log: str, asked: TrailFilter, last: _Key | None) -> list[str]:
@@ -183,10 +184,9 @@ def _happenings(keys: list[_Key], project: Project, reader: User) -> list[Happen
     for _at, rank, pk in keys:
         wanted[rank].append(pk)
     found: dict[tuple[int, int], Happening] = {}
-    for log, read in (("entry", _entries), (CLAIMS, _claims), (VERDICTS, _verdicts), (LABELS, _labels)):
-        ids = wanted[_RANKS[log]]
+    for (rank, ids), read in zip(wanted.items(), (_entries, _claims, _verdicts, _labels), strict=True):
         if ids:
-            found |= {(_RANKS[log], row.id): row for row in read(ids)}
+            found |= {(rank, row.id): row for row in read(ids)}
     return _without_what_is_held_back([found[rank, pk] for _at, rank, pk in keys], project, reader)
 
 
@@ -200,28 +200,26 @@ _KNOWN_ANSWERS = ("gold.set", "gold.removed")
 
 
 def _without_what_is_held_back(rows: list[Happening], project: Project, reader: User) -> list[Happening]:
-    names = [_sample_of(row) if _tells(row, reader) else "" for row in rows]
+    # In the subject of a known answer the unit follows the sample's own id (annotate.batches.gold).
+    ids_of = [row.subject.rpartition(": ")[0] if row.log == "entry" else row.subject for row in rows]
+    names = [name if _tells(row, reader) else "" for row, name in zip(rows, ids_of, strict=True)]
     samples = Sample.objects.filter(project=project, external_id__in=set(names) - {""})
     ids = dict(samples.values_list("external_id", "id"))
     blind = samples_still_to_label(reader, ids.values())
-    return [_held_back(row) if ids.get(name) in blind else row for row, name in zip(rows, names, strict=True)]
+    return [
+        replace(row, details={**row.details, **_TELLING[row.log], "held_back": why_held_back()})
+        if ids.get(name) in blind
+        else row
+        for row, name in zip(rows, names, strict=True)
+    ]
 
 
 def _tells(row: Happening, reader: User) -> bool:
-    """Whether the row tells what somebody other than the reader said."""
+    """Whether the row tells what another user said."""
     if row.log == CLAIMS or (row.log == "entry" and row.action not in _KNOWN_ANSWERS):
         return False
-    # Who brings in somebody else's label says nothing of their own.
+    # The actor of an imported label is not its rater.
     return row.actor != reader or not row.details.get("own", True)
-
-
-def _sample_of(row: Happening) -> str:
-    """Its own id. Of a known answer it stands before the unit (services.gold)."""
-    return row.subject.rpartition(": ")[0] if row.log == "entry" else row.subject
-
-
-def _held_back(row: Happening) -> Happening:
-    return replace(row, details={**row.details, **_TELLING[row.log], "held_back": why_held_back()})
 
 
 def _entries(ids: list[int]) -> list[Happening]:
@@ -232,13 +230,10 @@ def _entries(ids: list[int]) -> list[Happening]:
 def _claims(ids: list[int]) -> list[Happening]:
     rows = ClaimEdit.objects.filter(pk__in=ids).select_related("actor", "sample")
     return [
-        Happening(
-            row.created_at,
+        _of_sample(
+            row,
             CLAIMS,
-            row.pk,
-            row.actor,
             "claims.edited",
-            row.sample.external_id,
             {"sample": row.sample.external_id, "revision": row.revision, "change": row.change},
         )
         for row in rows
@@ -254,19 +249,12 @@ def _labels(ids: Iterable[int]) -> list[Happening]:
     )
     before = _values_before(rows)
     return [
-        Happening(
-            row.created_at,
+        _of_sample(
+            row,
             LABELS,
-            row.pk,
-            row.actor,
             "label.carried" if row.carried_from_id else "label.saved",
-            row.label.sample.external_id,
             {
-                "sample": row.label.sample.external_id,
-                "unit": row.label.unit,
-                "criterion": row.label.criterion.key,
-                "criterion_name": row.label.criterion.name,
-                "version": row.label.criterion.version,
+                **_unit_of(row.label),
                 "rater": row.label.rater.name,
                 "own": row.actor_id is not None and row.actor_id == row.label.rater.user_id,
                 "task": row.label.task_id,
@@ -298,19 +286,12 @@ def _verdicts(ids: Iterable[int]) -> list[Happening]:
         .order_by("created_at", "id")
     )
     return [
-        Happening(
-            row.created_at,
+        _of_sample(
+            row,
             VERDICTS,
-            row.pk,
-            row.actor,
             f"verdict.{row.state}",
-            row.verdict.sample.external_id,
             {
-                "sample": row.verdict.sample.external_id,
-                "unit": row.verdict.unit,
-                "criterion": row.verdict.criterion.key,
-                "criterion_name": row.verdict.criterion.name,
-                "version": row.verdict.criterion.version,
+                **_unit_of(row.verdict),
                 "revision": row.revision,
                 "method": row.method,
                 "value": row.value,
@@ -320,6 +301,20 @@ def _verdicts(ids: Iterable[int]) -> list[Happening]:
         )
         for row in rows
     ]
+
+
+def _of_sample(row: ClaimEdit | LabelEvent | VerdictEvent, log: str, action: str, details: dict[str, Any]) -> Happening:
+    return Happening(row.created_at, log, row.pk, row.actor, action, details["sample"], details)
+
+
+def _unit_of(said: Label | Verdict) -> dict[str, Any]:
+    return {
+        "sample": said.sample.external_id,
+        "unit": said.unit,
+        "criterion": said.criterion.key,
+        "criterion_name": said.criterion.name,
+        "version": said.criterion.version,
+    }
 
 
 def unit_history(*, sample: Sample, reader: Reader) -> dict[str, list[Happening]]:
@@ -369,17 +364,13 @@ def read_filter(
 
 
 def _person(name: str) -> User:
-    user = User.objects.filter(username=name).first()
-    if user is None:
-        raise Invalid("unknown_user", _("There is no account “%(name)s”.") % {"name": name[:80]})
-    return user
+    refusal = Invalid("unknown_user", _("There is no account “%(name)s”.") % {"name": name[:80]})
+    return first_or_raise(User.objects.filter(username=name), refusal)
 
 
 def _sample(project: Project, name: str) -> Sample:
-    sample = Sample.objects.filter(project=project, external_id=name).first()
-    if sample is None:
-        raise Invalid("unknown_sample", _("This project has no sample “%(name)s”.") % {"name": name[:80]})
-    return sample
+    refusal = Invalid("unknown_sample", _("This project has no sample “%(name)s”.") % {"name": name[:80]})
+    return first_or_raise(Sample.objects.filter(project=project, external_id=name), refusal)
 
 
 def _moment(text: str, name: str, *, end: bool = False) -> datetime:

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.texts import is_storable
+from annotate.core.texts import is_storable, words_or_raise
 from annotate.core.trail import note
 from annotate.models import Membership, Project, Rater, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
@@ -95,9 +95,7 @@ def change_project(
 
 
 def _name(text: Any) -> str:
-    if not is_storable(text) or not 1 <= len(text.strip()) <= 200:
-        raise Invalid("bad_name", "name: write a text of 1 to 200 characters.")
-    return text.strip()
+    return words_or_raise(text, Invalid("bad_name", "name: write a text of 1 to 200 characters."), most=200)
 
 
 def _guidelines(text: Any) -> str:
@@ -158,17 +156,13 @@ def remove_member(*, project: Project, user: User, actor: User | None = None) ->
 
 
 def keep_an_admin(project: Project, user: User, *, becomes: str | None) -> None:
-    admins = set(
-        Membership.objects.filter(project=project, role=Role.ADMIN, is_active=True, user__is_active=True).values_list(
-            "user_id", flat=True
-        )
-    )
-    if becomes != Role.ADMIN and admins == {user.pk}:
+    admins = Membership.objects.filter(project=project, role=Role.ADMIN, is_active=True, user__is_active=True)
+    if becomes != Role.ADMIN and set(admins.values_list("user_id", flat=True)) == {user.pk}:
         raise Conflict("last_admin", _("A project needs at least one admin; make somebody else admin first."))
 
 
 def _rater_for(project: Project, user: User) -> Rater:
-    """The member's rater. A name that labels from a file already use is taken over only when it was nobody's."""
+    """The member's rater. A rater of imported labels with this name is taken over only while it has no user."""
     rater = Rater.objects.filter(project=project, user=user).first()
     if rater is not None:
         return rater

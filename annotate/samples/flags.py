@@ -11,18 +11,19 @@ from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.permissions import may, no_such_task, role_of
-from annotate.core.texts import MAX_COMMENT, is_storable
+from annotate.core.rows import first_or_raise
+from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
 from annotate.models import Flag, Project, Task, User
 from annotate.models.batch import BatchStatus
 
 
 def raise_flag(*, actor: User, task_id: int, reason: Any) -> Flag:
-    """Flags the sample of one's own task. The same words again, while nobody has resolved them, are the same flag.
+    """Flags the sample of the actor's own task. The same words again, while their flag is open, are the same flag.
 
     Raises Http404 (not one's own task), Invalid (no reason).
     """
-    words = _words(reason, "no_reason", _("Say in a few words what is wrong with this sample."))
+    words = words_or_raise(reason, Invalid("no_reason", _("Say in a few words what is wrong with this sample.")))
     with transaction.atomic():
         # Locked, so that the same request twice at once makes one flag.
         task = (
@@ -45,11 +46,10 @@ def resolve_flag(*, actor: User, project: Project, flag_id: int, resolution: Any
 
     Raises Http404, Invalid (no words), Conflict (resolved with other words already).
     """
-    words = _words(resolution, "no_resolution", _("Say in a few words what was done about it."))
+    words = words_or_raise(resolution, Invalid("no_resolution", _("Say in a few words what was done about it.")))
     with transaction.atomic():
-        flag = Flag.objects.select_for_update(of=("self",)).filter(pk=flag_id, project=project).first()
-        if flag is None:
-            raise Http404(_("This project has no such flag."))
+        flags = Flag.objects.select_for_update(of=("self",)).filter(pk=flag_id, project=project)
+        flag = first_or_raise(flags, Http404(_("This project has no such flag.")))
         if flag.resolved_at is not None:
             if flag.resolved_by_id == actor.pk and flag.resolution == words:
                 return flag
@@ -58,10 +58,3 @@ def resolve_flag(*, actor: User, project: Project, flag_id: int, resolution: Any
         flag.save(update_fields=["resolution", "resolved_by", "resolved_at"])
         note(actor=actor, action="flag.resolved", subject=flag.sample.external_id, project=project, resolution=words)
     return flag
-
-
-def _words(text: Any, code: str, sentence: str) -> str:
-    words = text.strip() if is_storable(text) else ""
-    if not words or len(words) > MAX_COMMENT:
-        raise Invalid(code, sentence)
-    return words

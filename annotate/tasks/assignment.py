@@ -1,7 +1,5 @@
-"""Who labels which sample: loads equal within what expertise allows, and each person's own order of work.
-
-The tasks of samples that a batch has just got: when it opens, and when it is extended.
-"""
+"""Who labels which sample: loads equal within what expertise allows, each annotator's own order of work, and the tasks
+that a batch gets for new samples, when it opens and when it is extended."""
 
 from __future__ import annotations
 
@@ -10,11 +8,11 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db import connection
 from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
+from annotate.core.rows import execute, next_position
 from annotate.labels.gold_read import gold_for
 from annotate.models import Batch, BatchSample, Task
 from annotate.models.batch import OPEN_TASK_STATUSES, Purpose, Strategy, TaskStatus
@@ -31,9 +29,9 @@ class Seats:
 def assign(wanted: Sequence[Seats], load: Mapping[int, int], rng: random.Random) -> list[list[int]]:
     """For each sample its people: those with the fewest tasks so far, ties in random order.
 
-    load: what everybody has already. Where anybody may label any sample the loads come to differ by at most one, and
-    every pair of people comes to share samples, which agreement needs. Where expertise limits who may, no task could
-    go to somebody with two tasks fewer, not even by moving others as well.
+    load: how many tasks each person has already. Where all may label every sample the loads come to differ by at most
+    one, and every pair of people comes to share samples, which agreement needs. Where expertise limits who may, no task
+    could go to a person with two tasks fewer, not even by moving others as well.
     """
     load = dict(load)
     plan: list[list[int]] = [[] for _ in wanted]
@@ -49,7 +47,7 @@ def assign(wanted: Sequence[Seats], load: Mapping[int, int], rng: random.Random)
 
 
 def _even_out(wanted: Sequence[Seats], plan: list[list[int]], load: dict[int, int]) -> None:
-    """Moves tasks along chains of people, from whoever has most, until no chain ends at somebody with two fewer."""
+    """Moves tasks along chains of people, from the one who has most, until no chain ends at a person with two fewer."""
     held: dict[int, set[int]] = defaultdict(set)
     for index, people in enumerate(plan):
         for person in people:
@@ -76,7 +74,7 @@ def _chain(
     load: Mapping[int, int],
     held: Mapping[int, Collection[int]],
 ) -> list[tuple[int, int, int]]:
-    """The shortest (sample, from, to), … from `giver` to somebody with at least two tasks fewer. Breadth first."""
+    """The shortest (sample, from, to), … from `giver` to a person with at least two tasks fewer. Breadth first."""
     came: dict[int, tuple[int, int]] = {}
     waiting = deque([giver])
     while waiting:
@@ -86,19 +84,16 @@ def _chain(
                 if target == giver or target in came or target in plan[index]:
                     continue
                 came[target] = (index, source)
-                if load[target] <= load[giver] - 2:
-                    return _steps(target, giver, came)
-                waiting.append(target)
+                if load[target] > load[giver] - 2:
+                    waiting.append(target)
+                    continue
+                steps, end = [], target
+                while end != giver:
+                    moved, holder = came[end]
+                    steps.append((moved, holder, end))
+                    end = holder
+                return steps[::-1]
     return []
-
-
-def _steps(end: int, giver: int, came: Mapping[int, tuple[int, int]]) -> list[tuple[int, int, int]]:
-    steps, target = [], end
-    while target != giver:
-        index, source = came[target]
-        steps.append((index, source, target))
-        target = source
-    return steps[::-1]
 
 
 # Expertise
@@ -158,20 +153,22 @@ def turns(
     return mixed
 
 
-# From so many new tasks on the table is another one for whoever searches it.
+# From so many new tasks on the planner needs new statistics of the table.
 MANY = 5_000
 
 
-def make_tasks(batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[int, Collection[str]]) -> int:
-    """Returns how many. The batch is locked by the caller."""
+def make_tasks(batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[int, Collection[str]]) -> None:
+    """Free ones for a pull queue; else each person's share, at the end of their list. The batch is locked by the
+    caller."""
     if batch.strategy == Strategy.PULL:
-        return _make_free(batch, samples)
-    return _share_out(batch, samples, tags_of)
+        _make_free(batch, samples)
+    else:
+        append_turns(batch, _shared_out(batch, samples, tags_of), tags_of)
 
 
-def _make_free(batch: Batch, samples: Sequence[BatchSample]) -> int:
+def _make_free(batch: Batch, samples: Sequence[BatchSample]) -> None:
     """The copies of a sample side by side: who has passed one of them has passed them all."""
-    first = end_of_queue(batch)
+    first = next_position(Task.objects.filter(batch=batch))
     copies = [row for row in samples for _copy in range(row.overlap)]
     Task.objects.bulk_create(
         (
@@ -182,18 +179,12 @@ def _make_free(batch: Batch, samples: Sequence[BatchSample]) -> int:
     )
     if len(copies) >= MANY:
         # PostgreSQL measures the table by itself, but only after a while; until then it plans for the one it knew.
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE annotate_task")
-    return len(copies)
+        execute("ANALYZE annotate_task")
 
 
-def end_of_queue(batch: Batch) -> int:
-    """A position that nobody has come to yet."""
-    last = Task.objects.filter(batch=batch).aggregate(last=Max("position"))["last"]
-    return 0 if last is None else last + 1
-
-
-def _share_out(batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[int, Collection[str]]) -> int:
+def _shared_out(
+    batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[int, Collection[str]]
+) -> dict[int, list[Turn]]:
     people_for = {tag: who_may(tag, tags_of) for tag in {row.tag for row in samples}}
     wanted = [Seats(row.overlap, people_for[row.tag]) for row in samples]
     first = samples[0].position if samples else 0
@@ -204,7 +195,7 @@ def _share_out(batch: Batch, samples: Sequence[BatchSample], tags_of: Mapping[in
     for row, people in zip(samples, plan, strict=True):
         for person in people:
             own[person].append(Turn(row.sample_id, row.tag))
-    return append_turns(batch, own, tags_of)
+    return own
 
 
 def open_load(batch: Batch, people: Collection[int]) -> dict[int, int]:
@@ -213,20 +204,26 @@ def open_load(batch: Batch, people: Collection[int]) -> dict[int, int]:
     return dict.fromkeys(people, 0) | dict(tasks.order_by().values_list("annotator").annotate(Count("id")))
 
 
-def append_turns(batch: Batch, own: Mapping[int, Sequence[Turn]], tags_of: Mapping[int, Collection[str]]) -> int:
-    """Puts tasks, and those that measure, at the end of each person's list. Returns how many it made.
+def append_turns(batch: Batch, own: Mapping[int, Sequence[Turn]], tags_of: Mapping[int, Collection[str]]) -> None:
+    """Puts tasks, and those that measure, at the end of each person's list.
 
-    A task that exists already (an untouched one that came from somebody else) is not made again: it only gets its
-    place.
+    A task that exists already (an untouched one that was another person's) is not made again: it only gets its place.
     """
-    ends = _ends(batch, own)
-    theirs = _untouched(batch, own)
+    held = Task.objects.filter(batch=batch, annotator__in=own)
+    lasts = dict(held.order_by().values_list("annotator").annotate(Max("position")))
+    untouched = held.filter(purpose=Purpose.LABEL, status=TaskStatus.PENDING)
+    theirs = {(task.annotator_id, task.sample_id): task for task in untouched}
     made, placed = [], []
     for person, labels in own.items():
-        rng = random.Random(f"turns {batch.seed} {person} {ends[person]}")
-        known = _known(batch, person, labels, tags_of[person], rng) if batch.gold_share else []
+        first = lasts.get(person, -1) + 1
+        rng = random.Random(f"turns {batch.seed} {person} {first}")
+        known: list[Turn] = []
+        if batch.gold_share:
+            besides = {turn.sample_id for turn in labels}
+            found = gold_for(batch, person, tags=tags_of[person], besides=besides, rng=rng)
+            known = [Turn(sample_id, tag, Purpose.GOLD) for sample_id, tag in found]
         listed = turns(labels, known, gold_share=batch.gold_share, repeat_share=batch.repeat_share, rng=rng)
-        for position, turn in enumerate(listed, start=ends[person]):
+        for position, turn in enumerate(listed, start=first):
             task = theirs.get((person, turn.sample_id)) if turn.purpose == Purpose.LABEL else None
             if task is None:
                 made.append(
@@ -244,21 +241,3 @@ def append_turns(batch: Batch, own: Mapping[int, Sequence[Turn]], tags_of: Mappi
                 placed.append(task)
     Task.objects.bulk_create(made, batch_size=5000)
     Task.objects.bulk_update(placed, ["position"], batch_size=1000)
-    return len(made)
-
-
-def _known(batch: Batch, person: int, labels: Sequence[Turn], tags: Collection[str], rng: random.Random) -> list[Turn]:
-    found = gold_for(batch, person, tags=tags, besides={turn.sample_id for turn in labels}, rng=rng)
-    return [Turn(sample_id, tag, Purpose.GOLD) for sample_id, tag in found]
-
-
-def _ends(batch: Batch, people: Collection[int]) -> dict[int, int]:
-    """By person the first position after their list."""
-    lasts = Task.objects.filter(batch=batch, annotator__in=people).order_by().values_list("annotator")
-    ends = {person: last + 1 for person, last in lasts.annotate(Max("position"))}
-    return dict.fromkeys(people, 0) | ends
-
-
-def _untouched(batch: Batch, own: Mapping[int, Sequence[Turn]]) -> dict[tuple[int, int], Task]:
-    tasks = Task.objects.filter(batch=batch, annotator__in=own, purpose=Purpose.LABEL, status=TaskStatus.PENDING)
-    return {(task.annotator_id, task.sample_id): task for task in tasks if task.annotator_id is not None}

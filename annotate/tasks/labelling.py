@@ -1,7 +1,5 @@
-"""Labelling one's own tasks: save a label, submit, skip. The one home of a task's state.
-
-A page that is still open at a task keeps it, though nothing is saved for a while.
-"""
+"""Labelling one's own tasks: save a label, submit, skip, keep the task while its page is open. The one home of a task's
+state."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.core.permissions import no_such_task
 from annotate.core.scales import normalise
 from annotate.core.spans import check_evidence
-from annotate.core.texts import MAX_COMMENT, is_storable
+from annotate.core.texts import MAX_COMMENT, is_storable, words_or_raise
 from annotate.core.units import LISTED_KINDS, parse_unit
 from annotate.labels.consensus import settle_samples
 from annotate.models import LabelEvent, User
@@ -74,8 +72,8 @@ def save_label(
     `expected_revision` is the revision the person saw (0: none). Repeating a request with its key returns the same
     reply and changes nothing.
 
-    Raises Http404 (not one's own task), Conflict (task or batch no longer open), Invalid (what was said makes no
-    sense here), Stale (somebody saved in between; carries both versions).
+    Raises Http404 (not the actor's task), Conflict (task or batch no longer open), Invalid (what was said makes no
+    sense here), Stale (the label was saved elsewhere in between; carries both versions).
     """
     unit, key = _text(said.unit, "unit"), _text(said.criterion, "criterion")
     comment = _check_comment(said.comment)
@@ -92,14 +90,13 @@ def save_label(
         criterion = _asked_criterion(task, unit, key)
         value = None if said.value is None else normalise(criterion, said.value)
         _require_one_answer(criterion, value, cant_tell)
-        evidence = check_evidence(list(said.evidence), task.contexts or [])
         saved = {
             "unit": unit,
             "criterion": key,
             "value": value,
             "cant_tell": cant_tell,
             "comment": comment,
-            "evidence": evidence,
+            "evidence": check_evidence(list(said.evidence), task.contexts or []),
         }
         if expected_revision != (task.label.revision if task.label else 0):
             return _repeated_or_stale(task, saved, idempotency_key)
@@ -112,12 +109,8 @@ def save_label(
                 revision = write_label(
                     task=task,
                     actor_id=actor.pk,
-                    unit=unit,
                     criterion_id=criterion.id,
-                    value=value,
-                    cant_tell=cant_tell,
-                    comment=comment,
-                    evidence=evidence,
+                    saved=saved,
                     active_seconds=active_seconds,
                     active_ms=active_ms,
                     key=idempotency_key,
@@ -145,22 +138,17 @@ def _one_statement() -> Iterator[None]:
 def _repeated_or_stale(task: TaskRow, saved: dict[str, Any], idempotency_key: uuid.UUID) -> dict[str, Any]:
     event = LabelEvent.objects.filter(idempotency_key=idempotency_key).first()
     if event is None:
+        stored = {name: getattr(task.label, name) for name in (*_SAID, "revision")} if task.label else None
         raise Stale(
             "stale",
             _("This label was changed elsewhere in the meantime."),
-            current=_label_of(task, saved) if task.label else None,
+            current=stored and {**saved, **stored},
             yours={name: saved[name] for name in _SAID},
         )
     same = all(getattr(event, name) == saved[name] for name in _SAID)
     if task.label is None or event.label_id != task.label.id or not same:
         raise _key_reused()
     return {**saved, "revision": event.revision}
-
-
-def _label_of(task: TaskRow, saved: dict[str, Any]) -> dict[str, Any]:
-    assert task.label is not None
-    label = task.label
-    return {**saved, **{name: getattr(label, name) for name in _SAID}, "revision": label.revision}
 
 
 def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None) -> Finished:
@@ -177,7 +165,8 @@ def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None)
         require_open(task)
         missing = _missing(task)
         if missing:
-            raise Invalid("incomplete", _missing_sentence(len(missing)), missing=missing)
+            sentence = ngettext("One answer is still missing.", "%(n)d answers are still missing.", len(missing))
+            raise Invalid("incomplete", sentence % {"n": len(missing)}, missing=missing)
         if _finish(actor, task, TaskStatus.SUBMITTED, seconds):
             return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED, shown)
     raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
@@ -185,9 +174,7 @@ def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None)
 
 def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | None = None) -> Finished:
     """Sets the task aside with a reason. Labels already given stay stored, but count for nothing."""
-    reason = reason.strip() if is_storable(reason) else ""
-    if not reason or len(reason) > MAX_COMMENT:
-        raise Invalid("no_reason", _("Say in a few words why you skip this sample."))
+    reason = words_or_raise(reason, Invalid("no_reason", _("Say in a few words why you skip this sample.")))
     seconds = _check_active_seconds(active_seconds)
     for _attempt in range(_TRIES):
         task = own_row(actor, task_id)
@@ -208,7 +195,6 @@ def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int,
             status=status,
             skip_reason=skip_reason,
             active_seconds=active_seconds,
-            given=len(task.given) if task.given is not None else None,
         )
         if others_at_work is not None and status == TaskStatus.SKIPPED and task.strategy == Strategy.PULL:
             others_at_work += put_back(task.id)
@@ -311,7 +297,7 @@ def _require_one_answer(criterion: AskedCriterion, value: Any, cant_tell: str) -
 
 
 def _check_active_ms(milliseconds: Any) -> int | None:
-    """The browser sends its running total for the label; the stored one never goes back."""
+    """The browser sends its running total for the label, as it does for the task; a stored total is never lowered."""
     if milliseconds is None:
         return None
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int) or milliseconds < 0:
@@ -320,7 +306,6 @@ def _check_active_ms(milliseconds: Any) -> int | None:
 
 
 def _check_active_seconds(seconds: Any) -> int:
-    """The browser sends its running total for the task; the stored one never goes back."""
     if seconds is None:
         return 0
     if isinstance(seconds, bool) or not isinstance(seconds, int) or seconds < 0:
@@ -341,10 +326,6 @@ def _missing(task: TaskRow) -> list[dict[str, str]]:
 
 def _units(task: TaskRow, kind: str) -> list[str]:
     return [f"{kind}:{index}" for index in task.unit_indices[kind]] if kind in LISTED_KINDS else [kind]
-
-
-def _missing_sentence(count: int) -> str:
-    return ngettext("One answer is still missing.", "%(n)d answers are still missing.", count) % {"n": count}
 
 
 def known_task_ids(values: Any) -> Collection[int]:

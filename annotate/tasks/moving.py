@@ -1,52 +1,42 @@
-"""Moving tasks from one person to another, or back to the queue. The callers hold the locks (services.tasks)."""
+"""Moving tasks from one person to another, or back to the queue. The callers hold the locks (annotate.tasks.write)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from django.db import connection
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
+from annotate.core.rows import execute, next_position
 from annotate.labels.consensus import settle_samples
 from annotate.models import Batch, Label, Sample, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchSample, Purpose, Strategy, TaskStatus
 from annotate.projects.read import active_members
-from annotate.tasks.assignment import end_of_queue, open_load, who_may
+from annotate.tasks.assignment import open_load, who_may
 
 # In one order, as everything that locks several rows.
 _LOCK_TAKERS = "SELECT FROM annotate_batch_annotators WHERE batch_id = %s ORDER BY user_id FOR UPDATE"
 
 
 def lock_takers(batch_id: int) -> None:
-    """Until the end of the transaction nobody takes a task from the batch's queue."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_TAKERS, [batch_id])
-
-
-def _seats_left(task: Task) -> int:
-    """How many more people the sample waits for: its overlap without those who have it or did it, and free copies."""
-    row = BatchSample.objects.get(batch=task.batch_id, sample=task.sample_id)
-    taken = (
-        Task.objects.filter(batch=task.batch_id, sample=task.sample_id, purpose=Purpose.LABEL)
-        .exclude(status__in=[TaskStatus.SKIPPED, TaskStatus.RELEASED])
-        .count()
-    )
-    return row.overlap - taken
+    """Until the end of the transaction no task is taken from the batch's queue."""
+    execute(_LOCK_TAKERS, [batch_id])
 
 
 def take_seat_back(task: Task) -> None:
     """A skipped task is to be done after all: by its place in the overlap, or by the free copy that stands in for it.
 
-    Raises Conflict when somebody else has that already.
+    Raises Conflict when another annotator has that already.
     """
     # Two who skipped it must not both take the last place.
     Sample.objects.select_for_update(no_key=True).get(pk=task.sample_id)
-    if _seats_left(task) > 0:
+    copies = Task.objects.filter(batch=task.batch_id, sample=task.sample_id)
+    # By people who have it or did it, and by free copies.
+    taken = copies.filter(purpose=Purpose.LABEL).exclude(status__in=[TaskStatus.SKIPPED, TaskStatus.RELEASED])
+    if BatchSample.objects.get(batch=task.batch_id, sample=task.sample_id).overlap > taken.count():
         return
-    copies = Task.objects.filter(batch=task.batch, sample=task.sample, annotator=None)
-    free = copies.select_for_update(skip_locked=True).order_by("-position").first()
+    free = copies.filter(annotator=None).select_for_update(skip_locked=True).order_by("-position").first()
     if task.batch.strategy != Strategy.PULL or free is None:
         raise Conflict("seat_taken", _("Somebody else has got this sample instead; enough people label it now."))
     free.delete()
@@ -79,14 +69,12 @@ def end(task: Task) -> None:
 
 
 def _last_place(batch: Batch, person: int | None) -> int:
-    if person is None:
-        return end_of_queue(batch)
-    last = Task.objects.filter(batch=batch, annotator=person).aggregate(last=Max("position"))["last"]
-    return 0 if last is None else last + 1
+    tasks = Task.objects.filter(batch=batch)
+    return next_position(tasks if person is None else tasks.filter(annotator=person))
 
 
 def put_at_the_end(tasks: Sequence[Task], *, leaving: User, to: Sequence[User] | None) -> tuple[int, int]:
-    """Hands on open tasks of one person. Returns how many somebody else will do, and how many nobody can.
+    """Hands on open tasks of one person. Returns how many others will do, and how many nobody else can.
 
     Raises Conflict when people are named and some task can't go to any of them.
     """
@@ -103,7 +91,8 @@ def put_at_the_end(tasks: Sequence[Task], *, leaving: User, to: Sequence[User] |
                 continue
             takers = _takers(task, people)
             to_queue = to is None and batch.strategy == Strategy.PULL
-            if len(takers) <= (free_copies(task) if to_queue else 0):
+            free = Task.objects.filter(batch=batch, sample=task.sample_id, annotator=None).count() if to_queue else 0
+            if len(takers) <= free:
                 given_up.append(task)
             elif to_queue:
                 handed += 1
@@ -145,12 +134,8 @@ def _takers(task: Task, people: dict[int, list[str]]) -> list[int]:
     return [person for person in who_may(task.tag, people) if person not in met]
 
 
-def free_copies(task: Task) -> int:
-    return Task.objects.filter(batch=task.batch_id, sample=task.sample_id, annotator=None).count()
-
-
 def _settle_finished(given_up: Collection[Task]) -> None:
-    """Works out the verdicts of samples that nobody is at work on any more now."""
+    """Works out the verdicts of samples that have no open task any more."""
     lock_samples(task.sample_id for task in given_up)
     for batch in {task.batch_id: task.batch for task in given_up}.values():
         samples = {task.sample_id for task in given_up if task.batch_id == batch.pk}
@@ -163,7 +148,7 @@ def at_work(batch: Batch) -> QuerySet[Task]:
 
 
 def lock_samples(samples: Iterable[int]) -> None:
-    """As whoever submits does, so that no vote is counted before it is given, and none forgotten."""
+    """As submissions do, so that no vote is counted before it is given, and none forgotten."""
     rows = Sample.objects.select_for_update(no_key=True).filter(pk__in=set(samples))
     list(rows.order_by("id").values_list("id"))
 

@@ -1,14 +1,5 @@
-"""What an annotator sees: their own tasks, with nothing that another person or a judge said.
-
-What somebody has finished: their submitted and skipped tasks.
-
-The tasks of a batch as those who run it see them.
-
-The tasks of a batch as the page of tasks shows them: never those that measure somebody.
-
-What is handed out next, where looking is enough: the order in which people work through their own tasks, and what
-waits for them in a queue. task_queue takes a task from there.
-"""
+"""Tasks: an annotator's own, with nothing that another person or a judge said; the order in which they work through
+them, and what they could take from a queue (task_queue takes it); and the tasks of a batch for those who run it."""
 
 from __future__ import annotations
 
@@ -16,7 +7,6 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.http import Http404
@@ -24,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
 from annotate.core.permissions import no_such_task
+from annotate.core.rows import fetch_all, fetch_one, first_or_raise
 from annotate.core.units import indices_sql
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, OPEN_TASK_STATUSES_SQL, BatchStatus, Purpose, Strategy, TaskStatus
@@ -71,9 +62,7 @@ _PAYLOAD = f"""
 
 def read_payload(where: str, **given: Any) -> dict[str, Any] | None:
     """The task `t` that this names, as the workspace needs it, or None."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PAYLOAD + where, given)
-        row = cursor.fetchone()
+    row = fetch_one(_PAYLOAD + where, given)
     return json.loads(row[0]) if row else None
 
 
@@ -85,7 +74,7 @@ _OWN = """
 
 
 def own_task(*, user: User, task_id: int) -> dict[str, Any]:
-    """One of the user's own tasks. Raises Http404 for anybody else's."""
+    """One of the user's own tasks. Raises Http404 for another's."""
     task = read_payload(_OWN, annotator=user.pk, task=task_id)
     if task is None:
         raise no_such_task(user, task_id)
@@ -113,7 +102,7 @@ def finished_tasks(*, user: User, project: Project, words: str = "") -> QuerySet
 
 
 def may_change(task: Task) -> bool:
-    """Whether its annotator may take it back (services.reopening)."""
+    """Whether its annotator may take it back (annotate.tasks.write.reopen_task)."""
     shown = task.purpose == Purpose.GOLD and task.batch.gold_feedback and task.status == TaskStatus.SUBMITTED
     return task.batch.status == BatchStatus.OPEN and not shown
 
@@ -124,7 +113,7 @@ def is_own_task(user: User, project: Project, task_id: int) -> bool:
 
 def tasks_of(batch: Batch, *, measuring: bool, status: str = "", username: str = "") -> QuerySet[Task]:
     """By sample; of one status, and of one annotator, when they are named. measuring: also gold and second readings,
-    which nobody may know of who might have one."""
+    which must not be shown to people who might have one."""
     if status and status not in TaskStatus.values:
         raise Invalid("bad_status", f"status: one of {', '.join(TaskStatus.values)}.")
     tasks = Task.objects.filter(batch=batch).select_related("sample", "annotator").order_by("sample_id", "id")
@@ -136,8 +125,9 @@ def tasks_of(batch: Batch, *, measuring: bool, status: str = "", username: str =
 
 
 def task_rows(batch: Batch, *, username: str | None = None, status: str = "") -> QuerySet[Task]:
-    """In the order of people and of their work, each with its sample and annotator. username "": those that wait in
-    the queue for whoever asks. What was handed on is left out, unless it is asked for."""
+    """In the order of people and of their work, each with its sample and annotator, never one that measures its
+    annotator. username "": those that are free in the queue. What was handed on is left out, unless its status is asked
+    for."""
     tasks = Task.objects.filter(batch=batch, purpose=Purpose.LABEL).select_related("sample", "annotator")
     if username is not None:
         tasks = tasks.filter(annotator__username=username) if username else tasks.filter(annotator__isnull=True)
@@ -146,16 +136,14 @@ def task_rows(batch: Batch, *, username: str | None = None, status: str = "") ->
 
 
 def people_of(batch: Batch) -> QuerySet[User]:
-    """Everybody who has, or had, a task of the batch, and those who may take one."""
+    """Every user who has, or had, a task of the batch, and those who may take one."""
     had = Q(pk__in=batch.tasks.filter(annotator__isnull=False).values("annotator"))
     return User.objects.filter(had | Q(pk__in=batch.annotators.values("pk"))).order_by("username")
 
 
 def one_task(batch: Batch, task_id: int) -> Task:
-    task = Task.objects.filter(batch=batch, pk=task_id).select_related("sample", "annotator", "batch").first()
-    if task is None:
-        raise Http404(_("This batch has no such task."))
-    return task
+    tasks = Task.objects.filter(batch=batch, pk=task_id).select_related("sample", "annotator", "batch")
+    return first_or_raise(tasks, Http404(_("This batch has no such task.")))
 
 
 # The order of work: what a reviewer sent back, then earlier batches first, each in its own order. Two questions, since
@@ -224,19 +212,18 @@ MOST_COUNTED = 1000
 
 
 def free_samples(*, user: User, batches: Collection[int]) -> int:
-    """How many samples wait in these queues that the user could take, if nobody else did.
+    """How many samples wait in these queues that the user could take, if no other did.
 
     Exact up to a thousand free tasks after the user's place (of each expertise), and not counted beyond.
     """
     if not batches:
         return 0
-    with connection.cursor() as cursor:
-        cursor.execute(_FREE, {"user": user.pk, "batches": list(batches), "most": MOST_COUNTED})
-        return int(cursor.fetchone()[0])
+    (count,) = fetch_one(_FREE, {"user": user.pk, "batches": list(batches), "most": MOST_COUNTED})
+    return count
 
 
-# A sample waits in as many copies as people are to label it, and each of them takes one. What somebody had already is
-# taken off, so that a queue of a million is gone through once, and not once for each of its annotators.
+# A sample waits in as many copies as people are to label it, and each of them takes one. What an annotator had already
+# is taken off, so that a queue of a million is gone through once, and not once for each of its annotators.
 _TO_TAKE = """
     WITH free AS (
         SELECT DISTINCT f.sample_id, f.tag FROM annotate_task f
@@ -261,11 +248,9 @@ _TO_TAKE = """
 
 
 def samples_to_take(batch: Batch) -> dict[int, int]:
-    """User id -> how many samples of the batch's queue that annotator could take if nobody else did: all are counted,
-    so this is for the worker. Who could take none is left out."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TO_TAKE, {"batch": batch.pk})
-        return dict(cursor.fetchall())
+    """User id -> how many samples of the batch's queue that annotator could take if no other did: all are counted, so
+    this is for the worker. Who could take none is left out."""
+    return dict(fetch_all(_TO_TAKE, {"batch": batch.pk}))
 
 
 def work_progress(*, user: User, project: Project, batch_number: int | None = None) -> dict[str, int]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
-
+from annotate.core.rows import execute, fetch_one
 from annotate.core.units import count_sql, indices_sql
 from annotate.labels.read import ANSWERED
 from annotate.models.batch import OPEN_TASK_STATUSES, BatchStatus, TaskStatus
@@ -50,7 +49,7 @@ class StoredLabel:
 
 @dataclass(frozen=True)
 class TaskRow:
-    """One's own task with its batch and the units of its sample."""
+    """One's own task with its batch and the units of its sample; the fields are in the order of _READ_TASK."""
 
     id: int
     status: str
@@ -113,43 +112,30 @@ def read_task(
     with_given: bool = False,
 ) -> TaskRow | None:
     """The annotator's own task, or None. `unit` and `criterion` name the label to bring along."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _READ_TASK,
-            {
-                "task": task_id,
-                "annotator": annotator_id,
-                "draft": BatchStatus.DRAFT.value,
-                "unit": unit,
-                "criterion": criterion,
-                "with_contexts": with_contexts,
-                "with_given": with_given,
-            },
-        )
-        row = cursor.fetchone()
+    row = fetch_one(
+        _READ_TASK,
+        {
+            "task": task_id,
+            "annotator": annotator_id,
+            "draft": BatchStatus.DRAFT.value,
+            "unit": unit,
+            "criterion": criterion,
+            "with_contexts": with_contexts,
+            "with_given": with_given,
+        },
+    )
     if row is None:
         return None
     contexts, criteria, given, label = (None if text is None else json.loads(text) for text in row[15:])
-    _, status, sample_id, batch_id, batch_name, batch_status, purpose, gold_feedback, strategy = row[:9]
-    overlap, rater_id = row[9:11]
-    return TaskRow(
-        id=task_id,
-        status=status,
-        sample_id=sample_id,
-        batch_id=batch_id,
-        batch_name=batch_name,
-        batch_status=batch_status,
-        purpose=purpose,
-        gold_feedback=gold_feedback,
-        strategy=strategy,
-        overlap=overlap,
-        rater_id=rater_id,
-        unit_indices={"claim": row[11], "context": range(row[12]), "fact": range(row[13]), "entity": range(row[14])},
-        contexts=contexts,
-        criteria=[AskedCriterion(*fields) for fields in criteria or []],
-        given=None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
-        label=None if label is None else StoredLabel(*label),
+    fields = (
+        *row[:11],
+        {"claim": row[11], "context": range(row[12]), "fact": range(row[13]), "entity": range(row[14])},
+        contexts,
+        [AskedCriterion(*asked) for asked in criteria or []],
+        None if given is None else {(unit, criterion_id) for unit, criterion_id in given},
+        None if label is None else StoredLabel(*label),
     )
+    return TaskRow(*fields)
 
 
 # `open_task` holds the row lock that makes the guard true until the end of the statement. Whose task it is belongs to
@@ -193,46 +179,40 @@ def write_label(
     *,
     task: TaskRow,
     actor_id: int,
-    unit: str,
     criterion_id: int,
-    value: Any,
-    cant_tell: str,
-    comment: str,
-    evidence: list[dict[str, Any]],
+    saved: Mapping[str, Any],
     active_seconds: int,
     active_ms: int | None,
     key: uuid.UUID,
 ) -> int | None:
     """Stores the label's next revision with its event and returns it; None when task or label changed since the read.
 
+    saved: what the label says now, "unit", "value", "cant_tell", "comment" and "evidence".
+
     Raises IntegrityError when another request made the label, or used the key, in between.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _WRITE_LABEL.format(save=_UPDATE if task.label else _INSERT),
-            {
-                "task": task.id,
-                "open": _OPEN,
-                "batch_open": BatchStatus.OPEN.value,
-                "in_progress": TaskStatus.IN_PROGRESS.value,
-                "rater": task.rater_id,
-                "sample": task.sample_id,
-                "unit": unit,
-                "criterion": criterion_id,
-                # SQL NULL, not JSON null: no choice is no value.
-                "value": None if value is None else json.dumps(value),
-                "cant_tell": cant_tell,
-                "comment": comment,
-                "evidence": json.dumps(evidence),
-                "label": task.label.id if task.label else None,
-                "seen": task.label.revision if task.label else None,
-                "active_seconds": active_seconds,
-                "active_ms": active_ms,
-                "actor": actor_id,
-                "key": key,
-            },
-        )
-        row = cursor.fetchone()
+    row = fetch_one(
+        _WRITE_LABEL.format(save=_UPDATE if task.label else _INSERT),
+        {
+            **saved,
+            "task": task.id,
+            "open": _OPEN,
+            "batch_open": BatchStatus.OPEN.value,
+            "in_progress": TaskStatus.IN_PROGRESS.value,
+            "rater": task.rater_id,
+            "sample": task.sample_id,
+            "criterion": criterion_id,
+            # SQL NULL, not JSON null: no choice is no value.
+            "value": None if saved["value"] is None else json.dumps(saved["value"]),
+            "evidence": json.dumps(saved["evidence"]),
+            "label": task.label.id if task.label else None,
+            "seen": task.label.revision if task.label else None,
+            "active_seconds": active_seconds,
+            "active_ms": active_ms,
+            "actor": actor_id,
+            "key": key,
+        },
+    )
     return row[0] if row else None
 
 
@@ -262,26 +242,22 @@ _FINISH = f"""
 
 
 def finish_task(
-    *, task: TaskRow, actor_id: int, status: TaskStatus, skip_reason: str = "", active_seconds: int, given: int | None
+    *, task: TaskRow, actor_id: int, status: TaskStatus, skip_reason: str, active_seconds: int
 ) -> int | None:
-    """Submits or skips, inside the caller's transaction. Returns how many others are still at work on the sample.
-
-    `given`: how many labels the task had when it was found complete. None when something changed since the read.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [task.id])
-        cursor.execute(
-            _FINISH,
-            {
-                "task": task.id,
-                "actor": actor_id,
-                "status": status.value,
-                "reason": skip_reason,
-                "active_seconds": active_seconds,
-                "given": given,
-                "open": _OPEN,
-                "batch_open": BatchStatus.OPEN.value,
-            },
-        )
-        row = cursor.fetchone()
+    """Submits or skips, inside the caller's transaction. Returns how many others are still at work on the sample; None
+    when something changed since the read, also how many labels the task has, if they were read."""
+    execute(_LOCK, [task.id])
+    row = fetch_one(
+        _FINISH,
+        {
+            "task": task.id,
+            "actor": actor_id,
+            "status": status.value,
+            "reason": skip_reason,
+            "active_seconds": active_seconds,
+            "given": None if task.given is None else len(task.given),
+            "open": _OPEN,
+            "batch_open": BatchStatus.OPEN.value,
+        },
+    )
     return row[0] if row else None

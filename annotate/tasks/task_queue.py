@@ -1,12 +1,13 @@
-"""The pull queue: tasks wait for whoever asks for one, and a task that is taken and left comes back when it is needed.
+"""The pull queue: free tasks wait until an annotator asks for one, and a task that was taken and left comes back when
+it is needed.
 
-No sample is given out more often than its overlap, to nobody twice, and none is forgotten, however requests interleave:
-a free task is claimed by locking its row, passing over rows that others are just claiming; what one person takes from a
-batch is taken one after the other; and the unique constraint on (batch, sample, annotator, purpose) is the last guard.
+No sample is given out more often than its overlap, nor twice to one annotator, and none is forgotten, however requests
+interleave: a free task is claimed by locking its row, passing over rows that others are just claiming; what one person
+takes from a batch is taken one after the other; and the unique constraint on (batch, sample, annotator, purpose) is the
+last guard.
 
-Tasks that measure whoever does them, mixed into what a person takes from a pull queue.
-
-A balanced batch has them in its lists from the start (services.making_tasks).
+Tasks that measure the annotator are mixed into what a person takes; a balanced batch has them in its lists from the
+start (annotate.tasks.assignment).
 """
 
 from __future__ import annotations
@@ -17,68 +18,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Count
+from django.db import IntegrityError, transaction
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict
+from annotate.core.rows import fetch_one, next_position
 from annotate.labels.gold_read import gold_for
 from annotate.models import Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, Purpose, TaskStatus
-from annotate.tasks.assignment import end_of_queue
 from annotate.tasks.read import following_task, next_task, own_task, queues_of
-
-# Nobody is measured against themselves from fewer.
-FEWEST_SUBMITTED = 5
-
-
-def make_it_measure(*, task_id: int, gold_share: float, repeat_share: float, seed: int, tags: Collection[str]) -> None:
-    """Turns the task that was just taken into gold or a repeat, if one is due; its sample waits again, at the end.
-
-    The row itself is turned, so that its number and its place say no more about it than those of any other.
-    """
-    task = Task.objects.select_related("batch").get(pk=task_id)
-    counts = Task.objects.filter(batch=task.batch_id, annotator=task.annotator_id).order_by().values_list("purpose")
-    has = {**dict.fromkeys(Purpose.values, 0), **dict(counts.annotate(Count("id")))}
-    # Without the one at hand.
-    labels = has[Purpose.LABEL] - 1
-    for purpose, share in ((Purpose.GOLD, gold_share), (Purpose.REPEAT, repeat_share)):
-        # Of every 1/share own tasks one comes at a place that only the seed knows.
-        rng = random.Random(f"{purpose} {seed} {task.annotator_id} {has[purpose]}")
-        if labels * share >= has[purpose] + rng.random():
-            sample_id = _gold(task, tags, rng) if purpose == Purpose.GOLD else _repeat(task, rng)
-            if sample_id is not None:
-                _turn(task, purpose, sample_id)
-                return
-
-
-def _gold(task: Task, tags: Collection[str], rng: random.Random) -> int | None:
-    assert task.annotator_id is not None
-    known = gold_for(task.batch, task.annotator_id, tags=tags, besides=(task.sample_id,), rng=rng)
-    return known[0][0] if known else None
-
-
-def _repeat(task: Task, rng: random.Random) -> int | None:
-    """One from the first half of what the person has submitted, so that as much lies in between."""
-    own = Task.objects.filter(batch=task.batch_id, annotator=task.annotator_id)
-    submitted = list(
-        own.filter(purpose=Purpose.LABEL, status=TaskStatus.SUBMITTED)
-        .order_by("submitted_at", "id")
-        .values_list("sample", flat=True)
-    )
-    if len(submitted) < FEWEST_SUBMITTED:
-        return None
-    again = set(own.filter(purpose=Purpose.REPEAT).values_list("sample", flat=True))
-    early = [sample_id for sample_id in submitted[: (len(submitted) + 1) // 2] if sample_id not in again]
-    return rng.choice(early) if early else None
-
-
-def _turn(task: Task, purpose: Purpose, sample_id: int) -> None:
-    waiting = Task(batch=task.batch, sample_id=task.sample_id, tag=task.tag, position=end_of_queue(task.batch))
-    task.purpose, task.sample_id = purpose, sample_id
-    task.save(update_fields=["purpose", "sample"])
-    waiting.save()
-
 
 _OPEN = [status.value for status in OPEN_TASK_STATUSES]
 _TRIES = 5
@@ -125,14 +74,14 @@ def _take(user: User, batch_id: int, exclude: Collection[int]) -> int | None:
                 # The same request, repeated while the first was under way, gets what the first one took.
                 return _held(place, exclude) or _claim(place) or _take_over(place)
         except IntegrityError:
-            # Somebody gave this person the very sample meanwhile; there are others.
+            # The user was given this very sample meanwhile; there are others.
             continue
     raise Conflict("busy", _("The queue is very busy right now; try again."))
 
 
 @dataclass(frozen=True)
 class Place:
-    """Somebody's place in a queue, which is theirs alone until the end of the transaction."""
+    """A user's place in a queue, locked until the end of the transaction."""
 
     batch_id: int
     user_id: int
@@ -154,7 +103,7 @@ class Place:
         }
 
 
-# The membership first, as whoever takes somebody out of the project does: nobody takes a task once they are out.
+# The membership first, in the order of ending one: who has left the project takes no task.
 _PLACE = """
     WITH member AS MATERIALIZED (
         SELECT m.tags FROM annotate_membership m JOIN annotate_batch b ON b.project_id = m.project_id
@@ -168,7 +117,7 @@ _PLACE = """
 
 
 def _place(user: User, batch_id: int) -> Place | None:
-    row = _row(_PLACE, {"batch": batch_id, "user": user.pk})
+    row = fetch_one(_PLACE, {"batch": batch_id, "user": user.pk})
     if row is None:
         return None
     lease_minutes, seed, gold_share, repeat_share, tags = row
@@ -227,15 +176,56 @@ def _claim(place: Place) -> int | None:
         task_id = _id(_CLAIM, place.given(from_start=from_start))
         if task_id is not None:
             if place.gold_share or place.repeat_share:
-                make_it_measure(
-                    task_id=task_id,
-                    gold_share=place.gold_share,
-                    repeat_share=place.repeat_share,
-                    seed=place.seed,
-                    tags=place.tags,
-                )
+                _make_it_measure(task_id, place)
             return task_id
     return None
+
+
+# Submitted tasks from which the first half can be repeated.
+FEWEST_SUBMITTED = 5
+
+
+def _make_it_measure(task_id: int, place: Place) -> None:
+    """Turns the task that was just taken into gold or a repeat, if one is due; its sample waits again, at the end.
+
+    The row itself is turned, so that its number and its place say no more about it than those of any other.
+    """
+    task = Task.objects.select_related("batch").get(pk=task_id)
+    own = Task.objects.filter(batch=place.batch_id, annotator=place.user_id)
+    has = {**dict.fromkeys(Purpose.values, 0), **dict(own.order_by().values_list("purpose").annotate(Count("id")))}
+    # Without the one at hand.
+    labels = has[Purpose.LABEL] - 1
+    for purpose, share in ((Purpose.GOLD, place.gold_share), (Purpose.REPEAT, place.repeat_share)):
+        # Of every 1/share own tasks one comes at a place that only the seed knows.
+        rng = random.Random(f"{purpose} {place.seed} {place.user_id} {has[purpose]}")
+        if labels * share < has[purpose] + rng.random():
+            continue
+        if purpose == Purpose.GOLD:
+            known = gold_for(task.batch, place.user_id, tags=place.tags, besides=(task.sample_id,), rng=rng)
+            sample_id = known[0][0] if known else None
+        else:
+            sample_id = _repeat(own, rng)
+        if sample_id is not None:
+            end = next_position(Task.objects.filter(batch=place.batch_id))
+            waiting = Task(batch=task.batch, sample_id=task.sample_id, tag=task.tag, position=end)
+            task.purpose, task.sample_id = purpose, sample_id
+            task.save(update_fields=["purpose", "sample"])
+            waiting.save()
+            return
+
+
+def _repeat(own: QuerySet[Task], rng: random.Random) -> int | None:
+    """A sample from the first half of what the person has submitted, so that as much lies in between."""
+    submitted = list(
+        own.filter(purpose=Purpose.LABEL, status=TaskStatus.SUBMITTED)
+        .order_by("submitted_at", "id")
+        .values_list("sample", flat=True)
+    )
+    if len(submitted) < FEWEST_SUBMITTED:
+        return None
+    again = set(own.filter(purpose=Purpose.REPEAT).values_list("sample", flat=True))
+    early = [sample_id for sample_id in submitted[: (len(submitted) + 1) // 2] if sample_id not in again]
+    return rng.choice(early) if early else None
 
 
 _RUN_OUT = """
@@ -268,8 +258,8 @@ _REPLACE = """
 
 
 def _take_over(place: Place) -> int | None:
-    """A task that somebody took and left. Where something was said in it, it stays theirs, handed on, and a new one
-    takes its place. A statement of its own sees whether: the lock on the task keeps whoever saves in it out."""
+    """A task that another annotator took and left. If it has labels it stays theirs, handed on, and a new one takes its
+    place; the lock on the task keeps new labels out while a statement looks for them."""
     task_id = _id(_RUN_OUT, place.given())
     if task_id is None:
         return None
@@ -282,7 +272,7 @@ def _take_over(place: Place) -> int | None:
     return _id(_CHANGE_HANDS, given) or _id(_REPLACE, given)
 
 
-# As often as twice the overlap a sample is given out, and only while somebody is there who could have it.
+# A sample is given out at most twice as often as its overlap, and only while there is an annotator who could have it.
 _PUT_BACK = """
     INSERT INTO annotate_task (batch_id, sample_id, purpose, tag, position, status, skip_reason, return_message,
                                active_seconds)
@@ -307,7 +297,7 @@ _PUT_BACK = """
 
 
 def put_back(task_id: int) -> bool:
-    """A skipped task of a queue waits again, for somebody else, at the end. False: nobody else can have it.
+    """A skipped task of a queue waits again, for another annotator, at the end. False: no other can have it.
 
     The caller's transaction holds the lock on the sample.
     """
@@ -325,16 +315,10 @@ _RENEW = """
 
 def renew_lease(*, task_id: int, annotator_id: int) -> datetime | None:
     """Until when the open task from the queue is the annotator's now; None: it isn't theirs, or has no lease."""
-    row = _row(_RENEW, [task_id, annotator_id, _OPEN])
+    row = fetch_one(_RENEW, [task_id, annotator_id, _OPEN])
     return row[0] if row else None
 
 
 def _id(sql: str, given: Any) -> int | None:
-    row = _row(sql, given)
-    return None if row is None else row[0]
-
-
-def _row(sql: str, given: Any) -> Any:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, given)
-        return cursor.fetchone()
+    row = fetch_one(sql, given)
+    return row[0] if row else None

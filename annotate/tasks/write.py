@@ -1,10 +1,9 @@
-"""What reviewers and admins do with somebody's tasks: send one back, give it to somebody else, hand all of them on.
+"""What reviewers and admins do with an annotator's tasks: send one back, give it to another annotator, hand all of them
+on. And what annotators do: take a submission back, to change an answer while the batch is open.
 
 Nothing that was said is ever deleted or changes its author: a task in which something was said is marked as handed on
-and stays, and somebody else gets a new one. Everybody locks in the order of `batch_checks.locked`; in between, whoever
-moves tasks of a batch locks its annotators' places in the queue, so that nobody takes a task meanwhile.
-
-Taking a submission back, to change an answer while the batch is open.
+and stays, and another annotator gets a new one. Locks are taken in the order of annotate.batches.checks.locked; between
+batch and tasks come the annotators' places in the queue, so that no task is taken from it while tasks move.
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
-from annotate.core.texts import MAX_COMMENT, is_storable
+from annotate.core.rows import execute, first_or_raise
+from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
@@ -37,9 +37,8 @@ def return_task(*, actor: User, project: Project, task_id: int, message: str) ->
     Its labels count for nothing until it is submitted again; verdicts that rest on them stand until then. Repeating it
     changes nothing.
     """
-    message = message.strip() if is_storable(message) else ""
-    if not message or len(message) > MAX_COMMENT:
-        raise Invalid("no_message", _("Say in a few words what the annotator should do; they read it."))
+    refusal = Invalid("no_message", _("Say in a few words what the annotator should do; they read it."))
+    message = words_or_raise(message, refusal)
     with transaction.atomic():
         task = _locked_task(project, task_id)
         if task.status == TaskStatus.RETURNED and (task.return_message, task.returned_by_id) == (message, actor.pk):
@@ -55,7 +54,7 @@ def return_task(*, actor: User, project: Project, task_id: int, message: str) ->
             take_seat_back(task)
         task.status = TaskStatus.RETURNED
         task.return_message, task.returned_by = message, actor
-        # It is meant for this person: nobody takes it over because it lies for a while.
+        # It is meant for this person, so it has no lease that could run out.
         task.lease_expires_at = task.submitted_at = None
         task.save(update_fields=["status", "return_message", "returned_by", "lease_expires_at", "submitted_at"])
         _note(actor, project, "task.returned", task, message=message)
@@ -113,10 +112,8 @@ def _reassign(actor: User, project: Project, task: Task, to: User) -> Task:
 
 
 def release_task(*, actor: User, project: Project, task_id: int, to: Sequence[User] | None = None) -> bool:
-    """Takes an open task from its annotator; whoever has least to do gets it, or the queue. True: somebody will.
-
-    False: nobody else can take it, so the sample gets one label fewer.
-    """
+    """Takes an open task from its annotator; the person with least to do gets it, or the queue. False: no other
+    annotator can take it, so the sample gets one label fewer."""
     with transaction.atomic():
         task = _locked_task(project, task_id)
         if task.status not in OPEN_TASK_STATUSES or task.annotator is None:
@@ -129,9 +126,9 @@ def release_task(*, actor: User, project: Project, task_id: int, to: Sequence[Us
 def hand_on_tasks(*, actor: User | None, project: Project, user: User, to: Sequence[User] | None = None) -> int:
     """Takes all open tasks of open and paused batches from a person, and returns how many these were.
 
-    to: who gets them, evenly. None: those who label the batch with them, or the queue they came from; where nobody else
-    can take a sample it gets one label fewer. Tasks that measured the person (gold, repeats) end. Repeating it changes
-    nothing. Whoever takes somebody out of the project does that first, in the same transaction.
+    to: who gets them, evenly. None: those who label the batch with them, or the queue they came from; where no other
+    annotator can take a sample it gets one label fewer. Tasks that measured the person (gold, repeats) end. Repeating
+    it changes nothing. A membership is ended before, in the same transaction.
     """
     with transaction.atomic():
         tasks = Task.objects.filter(
@@ -146,8 +143,8 @@ def hand_on_tasks(*, actor: User | None, project: Project, user: User, to: Seque
 
 @dataclass(frozen=True)
 class HandedOn:
-    """taken: tasks that were taken from somebody. handed_on: those that somebody else does. given_up: those that nobody
-    else can do. What measured somebody is neither."""
+    """taken: tasks that were taken from an annotator. handed_on: those that another one does. given_up: those that no
+    other can do. Tasks that measured the annotator are neither."""
 
     taken: int = 0
     handed_on: int = 0
@@ -155,7 +152,7 @@ class HandedOn:
 
 
 def hand_on_of_the_gone(*, actor: User | None, batch: Batch) -> HandedOn:
-    """As `hand_on_tasks`, those of an open batch that somebody has who can't work in the project any more. The batch is
+    """As `hand_on_tasks`, the tasks of an open batch whose annotators can't work in the project any more. The batch is
     locked by the caller."""
     left = Task.objects.filter(batch=batch, annotator__isnull=False, status__in=OPEN_TASK_STATUSES)
     left = left.exclude(annotator__in=active_members(batch.project))
@@ -191,23 +188,15 @@ def _lock_batches(project: Project, tasks: QuerySet[Task]) -> None:
 
 def _locked_task(project: Project, task_id: int) -> Task:
     """The task of an open or paused batch, with everything locked that moving it needs."""
-    batch_id = Task.objects.filter(pk=task_id, batch__project=project).values_list("batch", flat=True).first()
-    if batch_id is None:
-        raise _no_such_task()
-    batch = Batch.objects.select_for_update(no_key=True).get(pk=batch_id)
+    missing = Http404(_("This project has no such task."))
+    found = first_or_raise(Task.objects.filter(pk=task_id, batch__project=project), missing)
+    batch = Batch.objects.select_for_update(no_key=True).get(pk=found.batch_id)
     if batch.status not in RUNNING_BATCH_STATUSES:
         said = _("Batch %(number)d is %(status)s; reopen it first.")
         raise Conflict("batch_not_open", said % {"number": batch.number, "status": batch.get_status_display().lower()})
     lock_takers(batch.pk)
     tasks = Task.objects.select_for_update(of=("self",)).select_related("batch", "sample", "annotator")
-    task = tasks.filter(pk=task_id).first()
-    if task is None:
-        raise _no_such_task()
-    return task
-
-
-def _no_such_task() -> Http404:
-    return Http404(_("This project has no such task."))
+    return first_or_raise(tasks.filter(pk=task_id), missing)
 
 
 def _require_label(task: Task) -> None:
@@ -228,7 +217,7 @@ def _note(actor: User, project: Project, action: str, task: Task, **details: obj
     )  # fmt: skip
 
 
-# One statement with its guard, as in services.loop_rows. What the task says counts for nothing until it is submitted
+# One statement with its guard, as in annotate.tasks.sql. What the task says counts for nothing until it is submitted
 # again; verdicts that rest on it stay as they are until then.
 _REOPEN = """
     UPDATE annotate_task t SET status = %(in_progress)s, submitted_at = NULL, skip_reason = '',
@@ -241,9 +230,9 @@ _FINISHED = [TaskStatus.SUBMITTED.value, TaskStatus.SKIPPED.value]
 
 
 def reopen_task(*, actor: User, task_id: int) -> Finished:
-    """Opens one's own submitted or skipped task again. Its labels stay as they are. Repeating it changes nothing.
+    """Opens the actor's submitted or skipped task again. Its labels stay as they are. Repeating it changes nothing.
 
-    Raises Http404 (not one's own), Conflict (batch not open; known answers were shown; handed on; somebody else
+    Raises Http404 (not the actor's), Conflict (batch not open; known answers were shown; handed on; another annotator
     has what was skipped).
     """
     task = own_row(actor, task_id)
@@ -263,17 +252,16 @@ def reopen_task(*, actor: User, task_id: int) -> Finished:
         row = Task.objects.select_for_update(of=("self",)).select_related("batch").get(pk=task_id)
         if row.status == TaskStatus.SKIPPED and row.purpose == Purpose.LABEL:
             take_seat_back(row)
-        with connection.cursor() as cursor:
-            cursor.execute(
-                _REOPEN,
-                {
-                    "task": task.id,
-                    "in_progress": TaskStatus.IN_PROGRESS.value,
-                    "finished": _FINISHED,
-                    "batch_open": BatchStatus.OPEN.value,
-                },
-            )
-    # Whoever was quicker did the same, or closed the batch.
+        execute(
+            _REOPEN,
+            {
+                "task": task.id,
+                "in_progress": TaskStatus.IN_PROGRESS.value,
+                "finished": _FINISHED,
+                "batch_open": BatchStatus.OPEN.value,
+            },
+        )
+    # When nothing changed, another request did the same before, or closed the batch.
     task = own_row(actor, task_id)
     require_open_batch(task)
     return Finished(task.id, task.batch_id, task.status)

@@ -1,0 +1,45 @@
+"""Rows by statements written by hand, and the one row that a caller needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from django.db import connection
+from django.db.models import Max, Model, QuerySet
+
+Row = TypeVar("Row", bound=Model)
+Parameters = Mapping[str, Any] | Sequence[Any]
+
+
+def fetch_all(sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchall()
+
+
+def fetch_one(sql: str, parameters: Parameters = ()) -> Any:
+    """The first row as a tuple, or None."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchone()
+
+
+def execute(sql: str, parameters: Parameters = ()) -> int:
+    """Returns how many rows the statement concerned."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.rowcount
+
+
+def first_or_raise(rows: QuerySet[Row], refusal: Exception) -> Row:
+    row = rows.first()
+    if row is None:
+        raise refusal
+    return row
+
+
+def next_position(rows: QuerySet[Any]) -> int:
+    """The first `position` after those of the rows; 0 when there are none."""
+    last = rows.aggregate(last=Max("position"))["last"]
+    return 0 if last is None else last + 1
