@@ -18,15 +18,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotate.batches.read import counts_by
 from annotate.core.errors import Invalid
 from annotate.core.rows import fetch_all
 from annotate.core.scales import Value, json_spelling
 from annotate.labels.read import ANSWERED, GIVEN, LATEST_FIRST, counting_labels
-from annotate.models import Batch, Criterion, GoldAnswer, Label, Project, Task, Verdict
+from annotate.models import Batch, Criterion, GoldAnswer, Project, Task, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES
 from annotate.models.label import VerdictState
 
@@ -345,17 +346,17 @@ def versions_of(project: Project, key: str) -> list[Criterion]:
 
 
 def version_uses(versions: list[Criterion]) -> list[VersionUse]:
-    labels = _counted(counting_labels().filter(criterion__in=versions))
-    carried = _counted(counting_labels().filter(criterion__in=versions, events__carried_from__isnull=False))
-    verdicts = {
-        criterion: (settled, waiting)
-        for criterion, settled, waiting in Verdict.objects.filter(criterion__in=versions)
-        .values_list("criterion_id")
-        .annotate(
-            settled=Count("pk", filter=Q(state=VerdictState.SETTLED)),
-            waiting=Count("pk", filter=~Q(state=VerdictState.SETTLED)),
-        )
-    }
+    counting = counting_labels().filter(criterion__in=versions)
+    labels = counts_by(counting, "criterion_id", labels=Count("pk", distinct=True))
+    carried = counts_by(
+        counting.filter(events__carried_from__isnull=False), "criterion_id", carried=Count("pk", distinct=True)
+    )
+    verdicts = counts_by(
+        Verdict.objects.filter(criterion__in=versions),
+        "criterion_id",
+        verdicts=Count("pk", filter=Q(state=VerdictState.SETTLED)),
+        waiting=Count("pk", filter=~Q(state=VerdictState.SETTLED)),
+    )
     asked: dict[int, list[Batch]] = {criterion.pk: [] for criterion in versions}
     anew: dict[int, Batch] = {}
     for batch in Batch.objects.filter(criteria__in=versions).order_by("number").prefetch_related("criteria").distinct():
@@ -367,15 +368,11 @@ def version_uses(versions: list[Criterion]) -> list[VersionUse]:
     return [
         VersionUse(
             criterion,
-            labels.get(criterion.pk, 0),
-            carried.get(criterion.pk, 0),
-            *verdicts.get(criterion.pk, (0, 0)),
-            asked[criterion.pk],
-            anew.get(criterion.pk),
+            **labels[criterion.pk],
+            **carried[criterion.pk],
+            **verdicts[criterion.pk],
+            batches=asked[criterion.pk],
+            relabelled_in=anew.get(criterion.pk),
         )
         for criterion in versions
     ]
-
-
-def _counted(labels: QuerySet[Label]) -> dict[int, int]:
-    return dict(labels.order_by().values_list("criterion_id").annotate(n=Count("pk", distinct=True)))

@@ -1,7 +1,5 @@
-"""A batch's states: draft, open, paused, adjudicating, closed.
-
-More of a batch that is under way: a later date, more samples, more people. Nothing is ever taken away.
-"""
+"""A batch's steps from state to state (draft, open, paused, adjudicating, closed), and its extension while it is under
+way: a later date, more samples, more people. Nothing is ever taken away."""
 
 from __future__ import annotations
 
@@ -31,7 +29,8 @@ from annotate.tasks.write import HandedOn, hand_on_of_the_gone
 
 
 def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
-    """Makes the tasks: each sample's overlap, nobody twice; shared out now, or free for whoever asks for one."""
+    """Makes the tasks: as many for each sample as its overlap says, for different people; shared out now, or free in
+    the queue."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.DRAFT)
         annotators = list(batch.annotators.order_by("id"))
@@ -44,9 +43,7 @@ def open_batch(*, batch: Batch, actor: User | None = None) -> Batch:
         if batch.gold_share:
             _check_gold(batch, tags_of)
         make_tasks(batch, samples, tags_of)
-        batch.status = BatchStatus.OPEN
-        batch.opened_at = timezone.now()
-        batch.save(update_fields=["status", "opened_at"])
+        _set(batch, status=BatchStatus.OPEN, opened_at=timezone.now())
         batch_opened(batch)
         note_batch(actor, batch, "opened", tasks=batch.tasks.count())
     return batch
@@ -80,7 +77,7 @@ def _check_gold(batch: Batch, tags_of: Mapping[int, Collection[str]]) -> None:
 
 
 def pause_batch(*, actor: User | None, batch: Batch) -> Batch:
-    """Nobody labels until it is resumed; everything stays where it is. Repeating it changes nothing."""
+    """Stops the labelling until the batch is resumed. Repeating it changes nothing."""
     return _switch(actor, batch, BatchStatus.OPEN, BatchStatus.PAUSED, "paused")
 
 
@@ -93,8 +90,7 @@ def _switch(actor: User | None, batch: Batch, before: BatchStatus, after: BatchS
     with transaction.atomic():
         batch = locked(batch, before, after)
         if batch.status == before:
-            batch.status = after
-            batch.save(update_fields=["status"])
+            _set(batch, status=after)
             note_batch(actor, batch, what)
     return batch
 
@@ -104,8 +100,7 @@ def start_adjudication(*, batch: Batch, actor: User | None = None) -> Batch:
     have. Tasks not finished stay as they are."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
-        batch.status = BatchStatus.ADJUDICATING
-        batch.save(update_fields=["status"])
+        _set(batch, status=BatchStatus.ADJUDICATING)
         note_batch(actor, batch, "adjudicating", verdicts=_settle_half_labelled(batch))
     return batch
 
@@ -114,9 +109,7 @@ def close_batch(*, batch: Batch, actor: User | None = None) -> Batch:
     """Ends the labelling, if that wasn't done before, and the adjudication. Disputes still wait for the reviewers."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED, BatchStatus.ADJUDICATING)
-        batch.status = BatchStatus.CLOSED
-        batch.closed_at = timezone.now()
-        batch.save(update_fields=["status", "closed_at"])
+        _set(batch, status=BatchStatus.CLOSED, closed_at=timezone.now())
         note_batch(actor, batch, "closed", verdicts=_settle_half_labelled(batch))
     return batch
 
@@ -131,16 +124,14 @@ def _settle_half_labelled(batch: Batch) -> int:
 
 def reopen_batch(*, batch: Batch, actor: User | None = None) -> HandedOn:
     """Labelling goes on in a batch that was closed or handed to the reviewers too early. Open tasks of people who have
-    left meanwhile go to somebody else, as they do when somebody leaves; returns how many these were.
+    left meanwhile are handed on, as when a member leaves; returns how many these were.
 
-    A verdict on half of the votes stays, since somebody may have decided it, and is worked out anew once its sample is
-    labelled; until then no reviewer is asked about it (selectors.adjudication).
+    A verdict on half of the votes stays, since a reviewer may have decided it, and is worked out anew once its sample
+    is labelled; until then no reviewer is asked about it (annotate.verdicts.read).
     """
     with transaction.atomic():
         batch = locked(batch, BatchStatus.ADJUDICATING, BatchStatus.CLOSED)
-        batch.status = BatchStatus.OPEN
-        batch.closed_at = None
-        batch.save(update_fields=["status", "closed_at"])
+        _set(batch, status=BatchStatus.OPEN, closed_at=None)
         note_batch(actor, batch, "reopened")
         return hand_on_of_the_gone(actor=actor, batch=batch)
 
@@ -164,6 +155,12 @@ def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
         note_batch(actor, batch, "deleted")
 
 
+def _set(batch: Batch, **fields: Any) -> None:
+    for name, value in fields.items():
+        setattr(batch, name, value)
+    batch.save(update_fields=list(fields))
+
+
 def extend_batch(
     *,
     actor: User | None,
@@ -174,20 +171,24 @@ def extend_batch(
 ) -> Batch:
     """Each part is optional. Samples that the batch has, and people who are in it, are passed over.
 
-    The new samples are shared out among everybody by what each still has to do. In a balanced batch people who join
-    also take over tasks that nobody has begun, until all have as many left. Repeating it changes nothing, except for a
-    random draw without a seed, which draws others.
+    The new samples are shared out among all annotators by what each still has to do. In a balanced batch people who
+    join also take over tasks that are not begun, until all have as many left. Repeating it changes nothing, except for
+    a random draw without a seed, which draws others.
     """
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
         said: dict[str, Any] = {}
         if due_date is not None and due_date != batch.due_date:
             said["due_date"] = _later(batch, due_date).isoformat()
-        newcomers = _newcomers(batch, annotators)
+        there = set(batch.annotators.values_list("id", flat=True))
+        newcomers = [user for user in annotators if user.pk not in there]
         if newcomers:
+            check_people(batch.project, newcomers, 1)
             batch.annotators.add(*newcomers)
             said["annotators"] = [user.username for user in newcomers]
-        tags_of = _tags_of(batch)
+        active = active_members(batch.project)
+        people = batch.annotators.order_by("id").values_list("id", flat=True)
+        tags_of = {person: active[person] for person in people if person in active}
         if selection is not None:
             added = _add(batch, selection, tags_of)
             if added:
@@ -206,24 +207,8 @@ def _later(batch: Batch, due_date: date) -> date:
     if batch.due_date is not None and due_date < batch.due_date:
         said = _("The batch is due on %(due)s; extending it needs a later day.")
         raise Invalid("earlier_due_date", said % {"due": batch.due_date})
-    batch.due_date = due_date
-    batch.save(update_fields=["due_date"])
+    _set(batch, due_date=due_date)
     return due_date
-
-
-def _newcomers(batch: Batch, annotators: Sequence[User]) -> list[User]:
-    there = set(batch.annotators.values_list("id", flat=True))
-    joining = [user for user in annotators if user.pk not in there]
-    if joining:
-        check_people(batch.project, joining, 1)
-    return joining
-
-
-def _tags_of(batch: Batch) -> dict[int, list[str]]:
-    """Those of the batch who can still work, with what they know about."""
-    active = active_members(batch.project)
-    people = batch.annotators.order_by("id").values_list("id", flat=True)
-    return {person: active[person] for person in people if person in active}
 
 
 def _add(batch: Batch, selection: Mapping[str, Any], tags_of: Mapping[int, Collection[str]]) -> int:
@@ -238,13 +223,12 @@ def _add(batch: Batch, selection: Mapping[str, Any], tags_of: Mapping[int, Colle
         raise Invalid("too_few_annotators", said % {"overlap": batch.overlap, "chosen": len(tags_of)})
     check_tags(batch, tags_of)
     make_tasks(batch, rows, tags_of)
-    batch.selection = {**batch.selection, "extensions": [*batch.selection.get("extensions", []), stored]}
-    batch.save(update_fields=["selection"])
+    _set(batch, selection={**batch.selection, "extensions": [*batch.selection.get("extensions", []), stored]})
     return len(new)
 
 
 def _even_out(batch: Batch, newcomers: Sequence[int], tags_of: Mapping[int, Collection[str]]) -> int:
-    """Moves untouched tasks, the last ones first, from whoever has most left to the newcomer who has least."""
+    """Moves untouched tasks, the last ones first, from the annotator with most left to the newcomer with least."""
     load = open_load(batch, tags_of)
     givers = set(tags_of) - set(newcomers)
     pending = Task.objects.filter(batch=batch, status=TaskStatus.PENDING, purpose=Purpose.LABEL, annotator__in=givers)

@@ -32,6 +32,12 @@ def execute(sql: str, parameters: Parameters = ()) -> int:
         return cursor.rowcount
 
 
+def limit_and_offset(part: slice) -> dict[str, int | None]:
+    """Parameters of `LIMIT %(limit)s OFFSET %(offset)s` that bring this part of the rows."""
+    start = part.start or 0
+    return {"limit": None if part.stop is None else part.stop - start, "offset": start}
+
+
 def first_or_raise(rows: QuerySet[Row], refusal: Exception) -> Row:
     row = rows.first()
     if row is None:

@@ -1,7 +1,5 @@
-"""Samples with known answers, who could get them, and what an annotator learns from them.
-
-How well annotators did: against known answers, and against themselves.
-"""
+"""Samples with known answers, who could get them, and what an annotator learns from them; and how well annotators did
+against known answers, and against themselves."""
 
 from __future__ import annotations
 
@@ -12,11 +10,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, cast
 
-from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 import alignment
 from alignment.base.estimate import Estimate, remark
+from annotate.core.rows import fetch_all
 from annotate.models import Batch, BatchCriterion, Criterion, GoldAnswer, Project, Sample, Task, User, Verdict
 from annotate.models.batch import Purpose, Strategy
 from annotate.samples.read import sample_tags
@@ -28,7 +26,7 @@ def gold_samples(batch: Batch) -> list[int]:
     known = GoldAnswer.objects.filter(sample=OuterRef("pk"), criterion__in=asked)
     samples = Sample.objects.filter(Exists(known), project_id=batch.project_id)
     if batch.strategy == Strategy.PULL:
-        # Whoever had one of the batch's own samples as gold could never take its copy, which might wait for ever.
+        # Who had one of the batch's own samples as gold could never take its copy, which might wait for ever.
         samples = samples.exclude(pk__in=batch.batch_samples.values("sample"))
     return list(samples.order_by("id").values_list("id", flat=True))
 
@@ -38,7 +36,7 @@ def gold_for(
 ) -> list[tuple[int, str]]:
     """(sample, tag) that the person could get as gold, in random order, those they never met first.
 
-    Nobody is measured by what they know: not by a sample that they have, or are about to have (`besides`), in this
+    People aren't measured by what they know: not by a sample that they have, or are about to have (`besides`), in this
     batch, nor by one that they labelled anywhere (a lesson may have told them what was decided), nor by one whose known
     answers were or will be shown to them, nor by what they decided themselves. Nor by a sample that needs an expertise
     that isn't among their `tags`.
@@ -95,9 +93,6 @@ def feedback_after(*, reader: User, task_id: int) -> list[dict[str, Any]]:
 
     `yours` None: they could not tell.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_WRONG, [task_id, reader.pk])
-        rows = cursor.fetchall()
     return [
         {
             "unit": unit,
@@ -106,7 +101,7 @@ def feedback_after(*, reader: User, task_id: int) -> list[dict[str, Any]]:
             "answer": json.loads(answer),
             "reason": reason,
         }
-        for unit, key, yours, answer, reason in rows
+        for unit, key, yours, answer, reason in fetch_all(_WRONG, [task_id, reader.pk])
     ]
 
 
@@ -135,39 +130,35 @@ class Steadiness:
 
 
 _GOLD = """
-    SELECT t.annotator_id, l.sample_id, l.value = g.value, l.value IS NULL
+    SELECT t.annotator_id, count(*) FILTER (WHERE l.value = g.value), count(l.value),
+           count(*) FILTER (WHERE l.value IS NULL)
       FROM annotate_task t
       JOIN annotate_batch b ON b.id = t.batch_id
       JOIN annotate_label l ON l.task_id = t.id AND (l.value IS NOT NULL OR l.cant_tell <> '')
       JOIN annotate_goldanswer g ON g.sample_id = l.sample_id AND g.unit = l.unit AND g.criterion_id = l.criterion_id
      WHERE t.purpose = 'gold' AND t.status = 'submitted' AND {scope}
-     ORDER BY t.annotator_id, l.sample_id, l.id
+     GROUP BY t.annotator_id, l.sample_id ORDER BY t.annotator_id, l.sample_id
 """
 
 
 def gold_accuracy(of: Batch | Project) -> list[GoldAccuracy]:
     """Per annotator who submitted a gold task, by name."""
     scope = "t.batch_id = %s" if isinstance(of, Batch) else "b.project_id = %s"
-    rows: dict[int, list[tuple[int, bool | None, bool]]] = defaultdict(list)
-    for annotator, *row in _rows(_GOLD.format(scope=scope), [of.pk]):
-        rows[annotator].append(tuple(row))
+    # Of each sample: right answers, answers, and labels that can't tell.
+    rows: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for annotator, right, answered, cant_tell in fetch_all(_GOLD.format(scope=scope), [of.pk]):
+        rows[annotator].append((right, answered, cant_tell))
     found = []
     for user in User.objects.filter(pk__in=rows).order_by("username"):
-        hits: dict[int, list[bool]] = defaultdict(list)
-        for sample, right, cant_tell in rows[user.pk]:
-            if not cant_tell:
-                hits[sample].append(bool(right))
-        answered = sum(map(len, hits.values()))
         accuracy = alignment.clustered_share(
-            [sum(each) for each in hits.values()],
-            [len(each) for each in hits.values()],
+            [right for right, answered, _ in rows[user.pk] if answered],
+            [answered for _, answered, _ in rows[user.pk] if answered],
             interval="influence",
             name="accuracy on known answers",
             undefined=remark("no_answers"),
         )
-        right_ones = sum(map(sum, hits.values()))
-        cant_tells = len(rows[user.pk]) - answered
-        found.append(GoldAccuracy(user.username, user.name, right_ones, answered, cant_tells, accuracy))
+        right, answered, cant_tell = (sum(counts) for counts in zip(*rows[user.pk], strict=True))
+        found.append(GoldAccuracy(user.username, user.name, right, answered, cant_tell, accuracy))
     return found
 
 
@@ -185,9 +176,9 @@ _READ_TWICE = """
 
 
 def self_consistency(batch: Batch) -> list[Steadiness]:
-    """Per annotator who read something twice, and criterion: agreement and kappa of the two readings."""
+    """Per annotator who read units twice, and criterion: agreement and kappa of the two readings."""
     rows: dict[tuple[int, int], list[tuple[int, str, Any, Any]]] = defaultdict(list)
-    for annotator, criterion, sample, unit, first, second in _rows(_READ_TWICE, [batch.pk]):
+    for annotator, criterion, sample, unit, first, second in fetch_all(_READ_TWICE, [batch.pk]):
         rows[annotator, criterion].append((sample, unit, json.loads(first), json.loads(second)))
     people = {user.pk: user for user in User.objects.filter(pk__in={annotator for annotator, _ in rows})}
     order = {criterion.pk: (place, criterion) for place, criterion in enumerate(batch.asked_criteria())}
@@ -203,21 +194,10 @@ def _steadiness(user: User, criterion: Criterion, rows: list[tuple[int, str, Any
     rng = alignment.seeded(seed)
     scale = cast("alignment.Scale", criterion.scale)
     ratings = alignment.Ratings.from_columns(
-        units,
-        both,
-        values,
-        clusters,
-        scale=scale,
-        levels=criterion.levels or None,
+        units, both, values, clusters, scale=scale, levels=criterion.levels or None
     )
     agreement = alignment.self_consistency(
         units, [user.username] * len(units), values, clusters, rng=rng
     ).pooled.agreement
     kappa = alignment.cohen_kappa(ratings, "first", "second", rng=rng)
     return Steadiness(user.username, user.name, criterion.key, agreement, kappa)
-
-
-def _rows(sql: str, given: list[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, given)
-        return cursor.fetchall()

@@ -1,28 +1,16 @@
 """Which labels count: those made elsewhere, and those of submitted tasks that were not given to measure the annotator
-(gold, repeats). The one home of that rule.
+(gold, repeats). Which of several versions of a criterion speaks for a unit, how long a choice took, and which verdicts
+are a batch's.
 
-Twice: for Django's queries, and for statements by hand. A test holds the two against each other.
-
-Which of several versions of a criterion speaks for a unit.
-
-How long a choice took: as the browser measured it, else as far as the log of choices can tell.
-
-Which verdicts are a batch's: those on what it asks about its samples. The one home of that rule.
-
-A unit has one verdict, however many batches ask about it, and it is each of theirs: whichever batch a reviewer or an
-export is narrowed to, nothing that was labelled there is missing. Verdict.batch names only the batch that last brought
-votes; it counts here for a verdict that was carried over to a version of its criterion which the batch never asked.
-
-Twice: for Django's queries, and for statements by hand. A test holds the two against each other.
+The one home of these rules. Each stands here twice: for Django's queries, and for statements by hand. A test holds the
+two against each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from annotate.core.rows import fetch_all
 from annotate.models import Batch, BatchCriterion, BatchSample, Criterion, Label, LabelEvent, Verdict
 from annotate.models.batch import Purpose, TaskStatus
 
@@ -31,10 +19,10 @@ ANSWERED = "(l.value IS NOT NULL OR l.cant_tell <> '')"
 # Of `annotate_label l LEFT JOIN annotate_task t ON t.id = l.task_id`.
 GIVEN = f"(l.task_id IS NULL OR t.status = '{TaskStatus.SUBMITTED.value}' AND t.purpose = '{Purpose.LABEL.value}')"
 COUNTING = f"l.value IS NOT NULL AND {GIVEN}"
-# Somebody looked, and said that they can't tell.
+# The answer "can't tell".
 UNDECIDED = f"l.cant_tell <> '' AND {GIVEN}"
-# Somebody gave it, where it lies: it wasn't carried over from an earlier version of its criterion, to hold on or to be
-# found filled in. For figures of what people did.
+# Given by its rater in its task, not carried over from an earlier version of its criterion. For figures of what people
+# did.
 DONE = (
     "NOT EXISTS (SELECT FROM annotate_labelevent first WHERE first.label_id = l.id AND first.revision = 1"
     " AND first.carried_from_id IS NOT NULL)"
@@ -44,7 +32,7 @@ LATEST_FIRST = "l.criterion_id, l.sample_id, l.unit, l.rater_id, l.updated_at DE
 
 
 def counting_labels() -> QuerySet[Label]:
-    """Labels with a value that were imported or submitted; a choice in a task still open is nobody's verdict yet."""
+    """Labels with a value that were imported or submitted; a choice in an open task doesn't count yet."""
     return Label.objects.filter(
         Q(task__isnull=True) | Q(task__status=TaskStatus.SUBMITTED, task__purpose=Purpose.LABEL), value__isnull=False
     )
@@ -61,11 +49,11 @@ def undecided_labels() -> QuerySet[Label]:
 
 
 def answering_labels() -> QuerySet[Label]:
-    """Both: every answer that somebody gave, a value or that they can't tell."""
+    """Both: every answer, a value or "can't tell"."""
     return counting_labels() | undecided_labels()
 
 
-def latest_per_rater(labels: QuerySet[Label]) -> Iterable[Label]:
+def latest_per_rater(labels: QuerySet[Label]) -> QuerySet[Label]:
     """One label per (criterion, sample, unit, rater): the latest, when a person met the unit in two batches."""
     return labels.order_by("criterion_id", "sample_id", "unit", "rater_id", "-updated_at", "-id").distinct(
         "criterion_id", "sample_id", "unit", "rater_id"
@@ -95,7 +83,7 @@ def latest_of_unit(verdicts: QuerySet[Verdict]) -> QuerySet[Verdict]:
     return verdicts.filter(Q(criterion__is_current=True) | ~Exists(later))
 
 
-# A gap of so many seconds was a pause.
+# A gap of this length was a pause.
 PAUSE_SECONDS = 600
 # No hand is quicker: a script sent these, or one key set several.
 QUICKEST_SECONDS = 0.2
@@ -122,9 +110,8 @@ def seconds_per_choice(criterion: Criterion) -> dict[int, float]:
     Left out are labels that came faster than a hand; and of those without a measure the first choice of a task, which
     has none before it, and choices after a pause of ten minutes or more.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_GAPS, {"criterion": criterion.pk, "quickest": QUICKEST_SECONDS, "pause": PAUSE_SECONDS})
-        return dict(cursor.fetchall())
+    given = {"criterion": criterion.pk, "quickest": QUICKEST_SECONDS, "pause": PAUSE_SECONDS}
+    return dict(fetch_all(_GAPS, given))
 
 
 # Of `annotate_verdict e`, by the project's id and the batch's number. Rows of the batch, hashed once: nothing is looked
@@ -138,6 +125,13 @@ OF_BATCH = f"""
 
 
 def of_batch(verdicts: QuerySet[Verdict], batch: Batch) -> QuerySet[Verdict]:
+    """Those on what the batch asks about its samples.
+
+    A unit has one verdict, however many batches ask about it, and it is each of theirs: whichever batch a reviewer or
+    an export is narrowed to, nothing that was labelled there is missing. Verdict.batch names only the batch that last
+    brought votes; it counts here for a verdict that was carried over to a version of its criterion which the batch
+    never asked.
+    """
     asked = Q(
         sample__in=BatchSample.objects.filter(batch=batch).values("sample"),
         criterion__in=BatchCriterion.objects.filter(batch=batch).values("criterion"),

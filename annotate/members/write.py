@@ -1,6 +1,5 @@
-"""What a member knows about, and members who come to an end. Roles are services.projects' business.
-
-Invitations: a link that makes whoever opens it a member. Without one nobody can make an account.
+"""Members: what they know about, how a membership ends, and invitations, links that make a user a member. An account
+can be made only with an invitation. Roles: annotate.projects.write.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Conflict, Invalid
+from annotate.core.rows import first_or_raise
 from annotate.core.texts import is_storable
 from annotate.core.trail import note
 from annotate.models import Invite, Membership, Project, User
@@ -76,7 +76,7 @@ def deactivate_member(
         member = _locked(project, user)
         if not member.is_active:
             return 0
-        # First: from here on the person is given nothing, so that nothing comes back to them.
+        # First, so that none of the tasks comes back to them.
         member.is_active = False
         member.save(update_fields=["is_active"])
         moved = hand_on_tasks(actor=actor, project=project, user=user, to=hand_on_to)
@@ -96,8 +96,8 @@ def reactivate_member(*, actor: User | None, project: Project, user: User) -> Me
 
 
 def deactivate_account(*, user: User) -> dict[str, int]:
-    """Nobody logs in with the account any more; in every project its membership ends and its open tasks are handed on.
-    Returns how many tasks moved, by project. All or nothing."""
+    """Closes the account to logins; in every project its membership ends and its open tasks are handed on. Returns how
+    many tasks moved, by project. All or nothing."""
     with transaction.atomic():
         memberships = Membership.objects.filter(user=user, is_active=True).select_related("project")
         moved = {
@@ -110,10 +110,8 @@ def deactivate_account(*, user: User) -> dict[str, int]:
 
 
 def _locked(project: Project, user: User) -> Membership:
-    member = Membership.objects.select_for_update().filter(project=project, user=user).first()
-    if member is None:
-        raise Http404(_("This project has no member “%(name)s”.") % {"name": user.username})
-    return member
+    members = Membership.objects.select_for_update().filter(project=project, user=user)
+    return first_or_raise(members, Http404(_("This project has no member “%(name)s”.") % {"name": user.username}))
 
 
 DEFAULT_DAYS, MAX_DAYS = 14, 90
@@ -130,7 +128,7 @@ def create_invite(
     days: int = DEFAULT_DAYS,
     email: str = "",
 ) -> tuple[Invite, str]:
-    """The invite and its token, which is stored nowhere: whoever made it sees it now and never again."""
+    """The invite and its token, which is shown only now: its digest is all that is stored."""
     if role not in Role.values:
         raise Invalid(
             "bad_role",
@@ -166,40 +164,35 @@ def create_invite(
 
 def find_invite(token: str) -> Invite:
     """The invite that a link belongs to. Raises Http404, always in the same words, for one that can't be used."""
-    invite = Invite.objects.filter(token_digest=_digest(token)).select_related("project", "created_by").first()
-    if invite is None or not is_usable(invite):
-        raise gone()
+    invites = Invite.objects.filter(token_digest=_digest(token)).select_related("project", "created_by")
+    invite = first_or_raise(invites, _gone())
+    if not _is_usable(invite):
+        raise _gone()
     return invite
 
 
-def is_usable(invite: Invite) -> bool:
+def _is_usable(invite: Invite) -> bool:
     return invite.revoked_at is None and invite.uses < invite.max_uses and invite.expires_at > timezone.now()
 
 
-def gone() -> Http404:
+def _gone() -> Http404:
     """Used up, expired, taken back or never made: from outside it is all the same."""
     return Http404(_("This invitation can’t be used any more."))
 
 
 def accept_invite(*, user: User, token: str) -> Membership:
-    """Makes the user a member. Who is one already stays what they are, and uses nothing up.
+    """Makes the user a member. A member keeps their role, and doesn't use the invitation up.
 
     The row lock lets no more people in than the invite is for, however many open it at once.
     """
     with transaction.atomic():
-        invite = (
-            Invite.objects.select_for_update(of=("self",))
-            .select_related("project")
-            .filter(token_digest=_digest(token))
-            .first()
-        )
-        if invite is None:
-            raise gone()
+        invites = Invite.objects.select_for_update(of=("self",)).select_related("project")
+        invite = first_or_raise(invites.filter(token_digest=_digest(token)), _gone())
         member = Membership.objects.filter(project=invite.project, user=user).first()
         if member is not None and member.is_active:
             return member
-        if not is_usable(invite):
-            raise gone()
+        if not _is_usable(invite):
+            raise _gone()
         if member is not None:
             raise Conflict(
                 "deactivated",
@@ -224,11 +217,10 @@ def accept_invite(*, user: User, token: str) -> Membership:
 
 
 def revoke_invite(*, actor: User, project: Project, invite_id: int) -> Invite:
-    """The link stops working at once. Who came by it stays. Repeating it changes nothing."""
+    """The link stops working at once. Members who used it stay. Repeating it changes nothing."""
     with transaction.atomic():
-        invite = Invite.objects.select_for_update().filter(project=project, pk=invite_id).first()
-        if invite is None:
-            raise Http404(_("This project has no such invitation."))
+        invites = Invite.objects.select_for_update().filter(project=project, pk=invite_id)
+        invite = first_or_raise(invites, Http404(_("This project has no such invitation.")))
         if invite.revoked_at is None:
             invite.revoked_at = timezone.now()
             invite.save(update_fields=["revoked_at"])

@@ -76,7 +76,6 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         "unit": "fact",
         "scale": "ordinal",
         "prompt": "Is this key fact found in the contexts?",
-        "help": "",
         "options": _options(
             ("no", "No", "No context states it."),
             ("partly", "Partly", "Some of it is stated."),
@@ -89,7 +88,6 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         "unit": "fact",
         "scale": "ordinal",
         "prompt": "Does the answer state this key fact?",
-        "help": "",
         "options": _options(
             ("no", "No", "The answer leaves it out or says otherwise."),
             ("partly", "Partly", "Some of it is said."),
@@ -120,7 +118,6 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         "unit": "answer",
         "scale": "ordinal",
         "prompt": "Is everything in the answer that the person needs?",
-        "help": "",
         "options": _grades(
             1, 5, {1: "Nearly all of it is missing.", 3: "Something important is missing.", 5: "Nothing is missing."}
         ),
@@ -140,7 +137,6 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         "unit": "answer",
         "scale": "nominal",
         "prompt": "If the answer fails, what went wrong first?",
-        "help": "",
         "options": _options(
             ("none", "Nothing", "The answer is fine."),
             ("retrieval miss", "Retrieval miss", "The passages needed were not retrieved."),
@@ -155,7 +151,6 @@ BUILTIN_CRITERIA: dict[str, dict[str, Any]] = {
         "unit": "sample",
         "scale": "nominal",
         "prompt": "Which answer is better?",
-        "help": "",
         "options": _options(("A", "Answer A", ""), ("tie", "About the same", ""), ("B", "Answer B", "")),
         "pass": ["A"],
     },

@@ -23,17 +23,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import Reader, samples_still_to_label, still_to_label, why_held_back
 from annotate.core.errors import Invalid
 from annotate.core.rows import fetch_all, first_or_raise
-from annotate.models import (
-    AuditEntry,
-    ClaimEdit,
-    Label,
-    LabelEvent,
-    Project,
-    Sample,
-    User,
-    Verdict,
-    VerdictEvent,
-)
+from annotate.models import AuditEntry, ClaimEdit, Label, LabelEvent, Project, Sample, User, Verdict, VerdictEvent
 
 PAGE_SIZE = 50
 _CHUNK = 500
@@ -190,7 +180,7 @@ def _happenings(keys: list[_Key], project: Project, reader: User) -> list[Happen
     return _without_what_is_held_back([found[rank, pk] for _at, rank, pk in keys], project, reader)
 
 
-# What tells what somebody said, by log, and what stands in its place. Of all else that is noted, known answers do.
+# The details that tell what was said, by log, and what stands in their place. Of other entries only known answers do.
 _TELLING: dict[str, dict[str, Any]] = {
     LABELS: {"value": None, "before": None, "cant_tell": "", "comment": ""},
     VERDICTS: {"value": None, "reason": ""},
@@ -230,12 +220,7 @@ def _entries(ids: list[int]) -> list[Happening]:
 def _claims(ids: list[int]) -> list[Happening]:
     rows = ClaimEdit.objects.filter(pk__in=ids).select_related("actor", "sample")
     return [
-        _of_sample(
-            row,
-            CLAIMS,
-            "claims.edited",
-            {"sample": row.sample.external_id, "revision": row.revision, "change": row.change},
-        )
+        _of_sample(row, CLAIMS, "claims.edited", row.sample, {"revision": row.revision, "change": row.change})
         for row in rows
     ]
 
@@ -253,6 +238,7 @@ def _labels(ids: Iterable[int]) -> list[Happening]:
             row,
             LABELS,
             "label.carried" if row.carried_from_id else "label.saved",
+            row.label.sample,
             {
                 **_unit_of(row.label),
                 "rater": row.label.rater.name,
@@ -290,6 +276,7 @@ def _verdicts(ids: Iterable[int]) -> list[Happening]:
             row,
             VERDICTS,
             f"verdict.{row.state}",
+            row.verdict.sample,
             {
                 **_unit_of(row.verdict),
                 "revision": row.revision,
@@ -303,13 +290,15 @@ def _verdicts(ids: Iterable[int]) -> list[Happening]:
     ]
 
 
-def _of_sample(row: ClaimEdit | LabelEvent | VerdictEvent, log: str, action: str, details: dict[str, Any]) -> Happening:
-    return Happening(row.created_at, log, row.pk, row.actor, action, details["sample"], details)
+def _of_sample(
+    row: ClaimEdit | LabelEvent | VerdictEvent, log: str, action: str, sample: Sample, details: dict[str, Any]
+) -> Happening:
+    name = sample.external_id
+    return Happening(row.created_at, log, row.pk, row.actor, action, name, {"sample": name, **details})
 
 
 def _unit_of(said: Label | Verdict) -> dict[str, Any]:
     return {
-        "sample": said.sample.external_id,
         "unit": said.unit,
         "criterion": said.criterion.key,
         "criterion_name": said.criterion.name,
@@ -354,23 +343,16 @@ def read_filter(
 ) -> TrailFilter:
     """person: a user name; sample: its own id; since, until: a day or a moment, a day counted in whole where the server
     is. Raises Invalid for what the project doesn't have and for what is no day."""
+    no_user = Invalid("unknown_user", _("There is no account “%(name)s”.") % {"name": person[:80]})
+    no_sample = Invalid("unknown_sample", _("This project has no sample “%(name)s”.") % {"name": sample[:80]})
+    samples = Sample.objects.filter(project=project, external_id=sample)
     return TrailFilter(
-        person=_person(person) if person else None,
+        person=first_or_raise(User.objects.filter(username=person), no_user) if person else None,
         kind=kind or None,
-        sample=_sample(project, sample) if sample else None,
+        sample=first_or_raise(samples, no_sample) if sample else None,
         since=_moment(since, "since") if since else None,
         until=_moment(until, "until", end=True) if until else None,
     )
-
-
-def _person(name: str) -> User:
-    refusal = Invalid("unknown_user", _("There is no account “%(name)s”.") % {"name": name[:80]})
-    return first_or_raise(User.objects.filter(username=name), refusal)
-
-
-def _sample(project: Project, name: str) -> Sample:
-    refusal = Invalid("unknown_sample", _("This project has no sample “%(name)s”.") % {"name": name[:80]})
-    return first_or_raise(Sample.objects.filter(project=project, external_id=name), refusal)
 
 
 def _moment(text: str, name: str, *, end: bool = False) -> datetime:

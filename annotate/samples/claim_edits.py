@@ -17,9 +17,8 @@ from annotate.core.errors import Invalid
 from annotate.core.spans import relocate
 from annotate.core.texts import is_storable
 from annotate.core.units import MAX_UNITS, is_dropped, reading_order
-from annotate.samples.claim_splitting import named_claims, split_into_claims
+from annotate.samples.claim_splitting import Claim, named_claims, split_into_claims
 
-Claim = dict[str, Any]
 Change = Mapping[str, Any]
 
 MAX_TEXT = 10_000
@@ -47,7 +46,7 @@ def apply_change(change: Change, claims: Sequence[Claim], answer: str) -> list[C
 
 def go_back(claims: Sequence[Claim], then: Sequence[Claim]) -> list[Claim]:
     """The claims as they were at an earlier revision; those that came later stay, dropped, as an index is for ever."""
-    return [*(dict(claim) for claim in then), *_dropped(claims[len(then) :])]
+    return [*(dict(claim) for claim in then), *({**claim, "dropped": True} for claim in claims[len(then) :])]
 
 
 def _split(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
@@ -64,12 +63,10 @@ def _split(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
 
 
 def _part(claim: Claim, begin: int, end: int) -> Claim:
-    """A stretch of a claim, without the blanks around it."""
+    """These characters of a claim, without the blanks around them."""
     words = claim["text"][begin:end]
-    text = words.strip()
-    if claim["start"] is None:
-        return _claim(text, None)
-    return _claim(text, claim["start"] + begin + len(words) - len(words.lstrip()))
+    blanks = len(words) - len(words.lstrip())
+    return _claim(words.strip(), None if claim["start"] is None else claim["start"] + begin + blanks)
 
 
 def _merge(claims: list[Claim], change: Change, answer: str) -> list[Claim]:
@@ -189,10 +186,6 @@ def _replaced(claims: list[Claim], indices: Sequence[int], made: Iterable[Claim]
     for index in indices:
         claims[index]["dropped"] = True
     return [*claims, *({**claim, "from": list(indices)} for claim in made)]
-
-
-def _dropped(claims: Iterable[Claim]) -> list[Claim]:
-    return [{**claim, "dropped": True} for claim in claims]
 
 
 def _claim(text: str, start: int | None) -> Claim:

@@ -1,12 +1,10 @@
 """Claims of an answer: where a given one stands in it, and how an answer without given ones is cut into sentences.
 
-Which of the splitter's languages a text is in, by its letters. No more than that is needed: the language tells the
-splitter which stops end a sentence and which words are abbreviations.
-
-Scripts that one language (nearly) has to itself name it. Letters that only some languages of a script use tell these
-apart. The Latin languages are told apart by their commonest words, and only those are listed whose abbreviations the
-splitter knows better than English ones ("z. B.", "Sr."); everything else in Latin letters is split like English, which
-is what the splitter falls back to as well.
+The splitter has to know the language of a text: it tells which stops end a sentence and which words are abbreviations.
+A script that (nearly) only one language uses names it; letters that only some languages of a script use tell these
+apart. Languages in Latin letters are told apart by their commonest words, and only those are listed whose abbreviations
+the splitter knows better than English ones ("z. B.", "Sr."); all others are split like English, which is what the
+splitter falls back to as well.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from typing import Any
 
 import sentencex
 
-# What a text is in, it is in from its beginning.
+# Characters from the beginning of a text that its language is read from.
 _LOOKED_AT = 2_000
 # First code point of a stretch of letters -> language, or "" where a stretch ends. In order.
 _SCRIPTS = (
@@ -64,7 +62,7 @@ def language_of(text: str) -> str:
     language = max(found, key=lambda one: found[one], default="latin")
     if language == "latin":
         return _latin(text)
-    # Chinese characters are most of many a Japanese sentence, kana are in every one.
+    # Japanese sentences may consist mostly of Chinese characters, but all have kana.
     if language == "zh" and found["ja"]:
         return "ja"
     return next((other for other, letters in _APART.get(language, ()) if letters.search(text)), language)

@@ -1,8 +1,8 @@
 """The claims of a sample as an editor needs them: also those that were dropped, what rests on them, who did what.
 
-Only who may read the known answers learns what rests on a claim and which batches have the sample: others are told that
-something does, in the same words whatever it is. A count of known answers would name them, and so would a batch that
-has the sample only to measure people.
+Only users who may read the known answers learn what rests on a claim and which batches have the sample: others are told
+that something does, in the same words whatever it is. A count of known answers would name them, and so would a batch
+that has the sample only to measure annotators.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def batches_at_work(sample: Sample) -> QuerySet[Batch]:
 
 def claims_that_stay(samples: Collection[int]) -> set[int]:
     """Of these samples, by primary key, those of which something rests on a claim, or which a batch asks people about
-    now: nobody could give them other claims as a whole."""
+    now: their claims can't be replaced as a whole."""
     asking = Batch.objects.filter(status__in=AT_WORK, criteria__unit=UnitKind.CLAIM)
     found = set(BatchSample.objects.filter(batch__in=asking, sample__in=samples).values_list("sample_id", flat=True))
     found |= set(Task.objects.filter(batch__in=asking, sample__in=samples).values_list("sample_id", flat=True))
@@ -107,7 +107,7 @@ def why_fixed(batches: list[Batch], *, told: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsState:
-    """All that a user may know about a sample's claims.
+    """What a user may know about a sample's claims.
 
     fixed: why none can be changed now; "" when they can. claims: with those that were dropped, each {"index", "text",
     "start", "end", "dropped", "from", "carries"}. history: the latest first, without the claims of each revision.
@@ -155,17 +155,14 @@ def _made_of(claim: Mapping[str, Any]) -> list[int]:
     return named if isinstance(named, list) and all(type(index) is int for index in named) else []
 
 
-def _is_checked() -> Exists:
-    return Exists(
+def batch_claims(batch: Batch) -> QuerySet[Any]:
+    """The batch's samples in their order, each with whether its claims are checked as they are now."""
+    is_checked = Exists(
         ClaimEdit.objects.filter(
             sample=OuterRef("sample"), revision=OuterRef("sample__claims_revision"), change__op=CHECKED
         )
     )
-
-
-def batch_claims(batch: Batch) -> QuerySet[Any]:
-    """The batch's samples in their order, each with whether somebody has checked its claims as they are now."""
-    return batch.batch_samples.select_related("sample").annotate(is_checked=_is_checked()).order_by("position", "id")
+    return batch.batch_samples.select_related("sample").annotate(is_checked=is_checked).order_by("position", "id")
 
 
 @dataclass(frozen=True)
@@ -182,8 +179,7 @@ class Walk:
 
 def walk_through(batch: Batch, sample_id: int | None = None) -> Walk | None:
     """None when the batch doesn't have the sample. Without a sample: from the beginning."""
-    ordered = batch.batch_samples.annotate(is_checked=_is_checked()).order_by("position", "id")
-    rows = list(ordered.values_list("sample_id", "is_checked"))
+    rows = list(batch_claims(batch).values_list("sample_id", "is_checked"))
     ids = [sample for sample, _checked in rows]
     if sample_id is not None and sample_id not in ids:
         return None

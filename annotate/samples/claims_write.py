@@ -14,7 +14,8 @@ from annotate.core.texts import check_json
 from annotate.core.units import is_dropped, unit_number, unit_title
 from annotate.models import ClaimEdit, Project, Sample, User
 from annotate.models.sample import ClaimsSource
-from annotate.samples.claim_edits import Claim, apply_change, go_back
+from annotate.samples.claim_edits import apply_change, go_back
+from annotate.samples.claim_splitting import Claim
 from annotate.samples.claims_read import (
     CHECKED,
     IMPORTED,
@@ -35,12 +36,12 @@ def edit_claims(
 ) -> ClaimsState:
     """Makes one change and returns the claims as they are then.
 
-    change: one of claim_edits, {"op": "restore_revision", "revision": 3}, or {"op": "checked"}: somebody has read the
+    change: one of claim_edits, {"op": "restore_revision", "revision": 3}, or {"op": "checked"}: the actor has read the
     claims and found them good. Repeating a change that was made at `expected_revision` changes nothing and gives the
     claims as they are. A change that changes nothing makes no revision.
 
-    Raises Http404, Stale (somebody changed them in between; carries both), Conflict (people are at work on the claims,
-    or something rests on one that would change), Invalid.
+    Raises Http404, Stale (they were changed in between; carries both), Conflict (people are at work on the claims, or
+    something rests on one that would change), Invalid.
     """
     if not isinstance(change, Mapping):
         raise Invalid("bad_change", _("Send the change as an object with “op”."))
@@ -76,9 +77,9 @@ def edit_claims(
         return claims_state(sample, user=actor)
 
 
-# In the order in which everybody else takes them. The project: a file that is being imported counts the claims and
-# writes about them later. The batches: one that is being opened sends them to people. The sample: the other editors,
-# and whoever is about to write something that refers to it.
+# In the order of all locks. The project: a file that is being imported counts the claims and writes about them later.
+# The batches: one that is being opened sends them to people. The sample: against other editors, and statements that
+# store a reference to it.
 _LOCKS = (
     "SELECT FROM annotate_project WHERE id = %(project)s FOR SHARE",
     """SELECT FROM annotate_batch WHERE id IN (

@@ -1,14 +1,7 @@
-"""Many samples at once, each list in one array: PostgreSQL takes at most 65,535 parameters.
+"""Samples by their ids, and what is known of them: metadata, pipeline versions, the expertise that each needs, how many
+units it has, and flags.
 
-The metadata that samples have, as something to choose from.
-
-Which versions of a pipeline a project has samples of.
-
-Which expertise a sample needs.
-
-What people report about samples, as admins and reviewers read it.
-
-How many units of a criterion's kind its samples have.
+Lists of samples are given in one array: PostgreSQL takes at most 65,535 parameters.
 """
 
 from __future__ import annotations
@@ -16,18 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
-from django.db import connection
-from django.db.models import Count, Max, Min, Model, QuerySet
+from django.db.models import Count, Max, Min, QuerySet
 from django.db.models.functions import Collate
 from django.utils.translation import gettext as _
 
 from annotate.core.errors import Invalid
+from annotate.core.rows import Row, fetch_all
 from annotate.core.units import LISTED_KINDS, UnitCount
 from annotate.models import Criterion, Flag, Project, Sample
-
-Row = TypeVar("Row", bound=Model)
 
 
 def samples_named(project: Project, names: Collection[str]) -> QuerySet[Sample]:
@@ -97,14 +88,12 @@ _METADATA = f"""
 def known_metadata(project: Project) -> list[KnownKey]:
     """The metadata keys found in most samples, each with its most frequent values.
 
-    Keys whose values are all different (ids, addresses) are left out: nobody filters by them.
+    Keys whose values are all different (ids, addresses) are left out: they are no use as a filter.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_METADATA, {"project": project.pk, "samples": METADATA_SAMPLES, "values": MAX_VALUES})
-        found: dict[str, KnownKey] = {}
-        for key, value, samples in cursor.fetchall():
-            known = found.setdefault(key, KnownKey(key))
-            known.values.append(KnownValue(_decoded(value), samples))
+    found: dict[str, KnownKey] = {}
+    given = {"project": project.pk, "samples": METADATA_SAMPLES, "values": MAX_VALUES}
+    for key, value, samples in fetch_all(_METADATA, given):
+        found.setdefault(key, KnownKey(key)).values.append(KnownValue(_decoded(value), samples))
     return list(found.values())[:MAX_KEYS]
 
 
@@ -121,9 +110,8 @@ _OF_SAMPLES = f"""
 
 def metadata_of(project: Project, samples: Collection[str]) -> dict[str, dict[str, Any]]:
     """The metadata of these samples that may name a part of the data: texts of ordinary length, numbers, true/false."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OF_SAMPLES, {"project": project.pk, "samples": sorted(samples), "longest": LONGEST_VALUE})
-        return {sample: _decoded(values) for sample, values in cursor.fetchall()}
+    given = {"project": project.pk, "samples": sorted(samples), "longest": LONGEST_VALUE}
+    return {sample: _decoded(values) for sample, values in fetch_all(_OF_SAMPLES, given)}
 
 
 def _decoded(value: Any) -> Any:
@@ -136,17 +124,12 @@ def pipeline_versions(project: Project) -> list[dict[str, Any]]:
         Sample.objects.filter(project=project)
         .exclude(pipeline_version="")
         .order_by()
-        .values("pipeline_version")
+        .values_list("pipeline_version")
         .annotate(samples=Count("pk"), first_at=Min("created_at"), last_at=Max("created_at"))
     )
     return [
-        {
-            "version": row["pipeline_version"],
-            "samples": row["samples"],
-            "first_at": row["first_at"].isoformat(),
-            "last_at": row["last_at"].isoformat(),
-        }
-        for row in sorted(rows, key=lambda row: (row["last_at"], row["pipeline_version"]), reverse=True)
+        {"version": version, "samples": samples, "first_at": first.isoformat(), "last_at": last.isoformat()}
+        for version, samples, first, last in sorted(rows, key=lambda row: (row[3], row[0]), reverse=True)
     ]
 
 
@@ -164,9 +147,7 @@ def sample_tags(key: str, samples: Collection[int]) -> dict[int, str]:
     """
     if not key:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(_TAGS, {"key": key, "samples": list(samples)})
-        rows = cursor.fetchall()
+    rows = fetch_all(_TAGS, {"key": key, "samples": list(samples)})
     for _pk, name, _text, kind in rows:
         if kind in ("array", "object"):
             said = _("“%(key)s” of sample “%(sample)s” holds a list or an object; an expertise is one text or number.")

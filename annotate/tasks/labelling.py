@@ -82,11 +82,7 @@ def save_label(
     active_ms = _check_active_ms(said.active_ms)
     key_known = False
     for _attempt in range(_TRIES):
-        task = read_task(
-            annotator_id=actor.pk, task_id=task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence)
-        )
-        if task is None:
-            raise no_such_task(actor, task_id)
+        task = own_row(actor, task_id, unit=unit, criterion=key, with_contexts=bool(said.evidence))
         criterion = _asked_criterion(task, unit, key)
         value = None if said.value is None else normalise(criterion, said.value)
         _require_one_answer(criterion, value, cant_tell)
@@ -156,37 +152,36 @@ def submit_task(*, actor: User, task_id: int, active_seconds: int | None = None)
 
     Raises Invalid `incomplete` with the list of what is missing.
     """
-    seconds = _check_active_seconds(active_seconds)
-    for _attempt in range(_TRIES):
-        task = own_row(actor, task_id, with_given=True)
-        shown = task.purpose == Purpose.GOLD and task.gold_feedback
-        if task.status == TaskStatus.SUBMITTED:
-            return Finished(task.id, task.batch_id, task.status, shown)
-        require_open(task)
-        missing = _missing(task)
-        if missing:
-            sentence = ngettext("One answer is still missing.", "%(n)d answers are still missing.", len(missing))
-            raise Invalid("incomplete", sentence % {"n": len(missing)}, missing=missing)
-        if _finish(actor, task, TaskStatus.SUBMITTED, seconds):
-            return Finished(task.id, task.batch_id, TaskStatus.SUBMITTED, shown)
-    raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
+    return _finish(actor, task_id, TaskStatus.SUBMITTED, active_seconds)
 
 
 def skip_task(*, actor: User, task_id: int, reason: str, active_seconds: int | None = None) -> Finished:
     """Sets the task aside with a reason. Labels already given stay stored, but count for nothing."""
     reason = words_or_raise(reason, Invalid("no_reason", _("Say in a few words why you skip this sample.")))
+    return _finish(actor, task_id, TaskStatus.SKIPPED, active_seconds, reason)
+
+
+def _finish(
+    actor: User, task_id: int, status: TaskStatus, active_seconds: int | None, skip_reason: str = ""
+) -> Finished:
     seconds = _check_active_seconds(active_seconds)
+    is_submitted = status == TaskStatus.SUBMITTED
     for _attempt in range(_TRIES):
-        task = own_row(actor, task_id)
-        if task.status == TaskStatus.SKIPPED:
-            return Finished(task.id, task.batch_id, task.status)
+        task = own_row(actor, task_id, with_given=is_submitted)
+        shown = is_submitted and task.purpose == Purpose.GOLD and task.gold_feedback
+        if task.status == status:
+            return Finished(task.id, task.batch_id, status, shown)
         require_open(task)
-        if _finish(actor, task, TaskStatus.SKIPPED, seconds, reason):
-            return Finished(task.id, task.batch_id, TaskStatus.SKIPPED)
+        missing = _missing(task) if is_submitted else []
+        if missing:
+            sentence = ngettext("One answer is still missing.", "%(n)d answers are still missing.", len(missing))
+            raise Invalid("incomplete", sentence % {"n": len(missing)}, missing=missing)
+        if _finish_unchanged(actor, task, status, seconds, skip_reason):
+            return Finished(task.id, task.batch_id, status, shown)
     raise Conflict("busy", _("This task is being changed elsewhere right now; try again."))
 
 
-def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str = "") -> bool:
+def _finish_unchanged(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int, skip_reason: str) -> bool:
     """Ends the task and, when it was the sample's last, works out the verdicts. False: it changed since it was read."""
     with transaction.atomic():
         others_at_work = finish_task(
@@ -207,8 +202,9 @@ def _finish(actor: User, task: TaskRow, status: TaskStatus, active_seconds: int,
     return others_at_work is not None
 
 
-def own_row(actor: User, task_id: int, *, with_given: bool = False) -> TaskRow:
-    task = read_task(annotator_id=actor.pk, task_id=task_id, with_given=with_given)
+def own_row(actor: User, task_id: int, **wanted: Any) -> TaskRow:
+    """wanted: what `read_task` is to bring along."""
+    task = read_task(annotator_id=actor.pk, task_id=task_id, **wanted)
     if task is None:
         raise no_such_task(actor, task_id)
     return task

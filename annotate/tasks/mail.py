@@ -1,8 +1,7 @@
-"""What people are told by mail: plain text, in their own language, through Django's backend.
+"""Mails to users: plain text, in their own language, through Django's backend.
 
-A mail that can't be sent is logged and stops nothing. Whoever has no address gets none.
-
-What has to be told by mail: handed to the worker once it is stored. Nothing that happens waits for a mail.
+What a mail is about is stored first, and the mail then handed to the worker: no request waits for it. A mail that can't
+be sent is logged and stops nothing. Users without an address get none.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import logging
 import zlib
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
+from functools import partial
 from smtplib import SMTPException
 from typing import Any
 
@@ -44,7 +44,7 @@ def public_url(name: str, *args: object) -> str:
 
 
 def send_invitation(*, invite: Invite, token: str) -> bool:
-    """Here and now, since nothing but this process knows the token. In the language of whoever invites."""
+    """Sent at once, since only this process knows the token. In the language of the user who invites."""
 
     def write() -> tuple[str, str]:
         who, project = invite.created_by.name, invite.project.name
@@ -67,31 +67,27 @@ def send_invitation(*, invite: Invite, token: str) -> bool:
 
 
 def send_batch_opened(batch_id: int, user_ids: Iterable[int] | None = None) -> bool:
-    """To everybody who has something to label in the batch, or to these of them. False: somebody's failed."""
+    """To every annotator who has something to label in the batch, or to these of them. False: a mail failed."""
     batch = Batch.objects.select_related("project").filter(pk=batch_id, status=BatchStatus.OPEN).first()
     if batch is None:
         return True
-
-    def writing(count: int) -> Writing:
-        def write() -> tuple[str, str]:
-            subject = _("New tasks in “%(batch)s”") % {"batch": batch.name}
-            waiting = ngettext(
-                "%(count)d task waits for you in “%(batch)s” of “%(project)s”.",
-                "%(count)d tasks wait for you in “%(batch)s” of “%(project)s”.",
-                count,
-            )
-            return subject, _text(batch, waiting % {"count": count, **_names(batch)})
-
-        return write
-
-    people = _waiting(batch)
-    if user_ids is not None:
-        people = {user: count for user, count in people.items() if user.pk in set(user_ids)}
+    wanted = None if user_ids is None else set(user_ids)
     sent = [
-        _send_once(f"opened:{batch.pk}:{user.pk}", user, writing(count), seconds=_ONCE_SECONDS)
-        for user, count in people.items()
+        _send_once(f"opened:{batch.pk}:{user.pk}", user, partial(_opened, batch, count), seconds=_ONCE_SECONDS)
+        for user, count in _waiting(batch).items()
+        if wanted is None or user.pk in wanted
     ]
     return all(sent)
+
+
+def _opened(batch: Batch, count: int) -> tuple[str, str]:
+    subject = _("New tasks in “%(batch)s”") % {"batch": batch.name}
+    waiting = ngettext(
+        "%(count)d task waits for you in “%(batch)s” of “%(project)s”.",
+        "%(count)d tasks wait for you in “%(batch)s” of “%(project)s”.",
+        count,
+    )
+    return subject, _text(batch, waiting % {"count": count, **_names(batch)})
 
 
 def send_task_returned(task_id: int) -> bool:
@@ -118,43 +114,35 @@ def send_task_returned(task_id: int) -> bool:
 
 
 def send_reminders(today: date | None = None) -> int:
-    """Tells everybody who has tasks left in a batch that is due tomorrow. Returns how many mails went out."""
+    """To every annotator who has tasks left in a batch that is due tomorrow. Returns how many mails went out."""
     tomorrow = (today or timezone.localdate()) + timedelta(days=1)
     batches = Batch.objects.select_related("project").filter(status=BatchStatus.OPEN, due_date=tomorrow)
-
-    def writing(batch: Batch, count: int) -> Writing:
-        def write() -> tuple[str, str]:
-            subject = _("“%(batch)s” is due tomorrow") % {"batch": batch.name}
-            left = ngettext(
-                "%(count)d task is left for you in “%(batch)s” of “%(project)s”, which is due tomorrow.",
-                "%(count)d tasks are left for you in “%(batch)s” of “%(project)s”, which is due tomorrow.",
-                count,
-            )
-            return subject, _text(batch, left % {"count": count, **_names(batch)}, with_date=False)
-
-        return write
-
     return sum(
-        _send_once(f"due:{tomorrow}:{batch.pk}:{user.pk}", user, writing(batch, count), seconds=_DAY_SECONDS)
+        _send_once(f"due:{tomorrow}:{batch.pk}:{user.pk}", user, partial(_due, batch, count), seconds=_DAY_SECONDS)
         for batch in batches
         for user, count in _waiting(batch).items()
     )
 
 
-def anybody_reachable(batch: Batch) -> bool:
-    """Whether a mail about the batch would reach anybody at all."""
-    return _reachable(batch).exists()
+def _due(batch: Batch, count: int) -> tuple[str, str]:
+    subject = _("“%(batch)s” is due tomorrow") % {"batch": batch.name}
+    left = ngettext(
+        "%(count)d task is left for you in “%(batch)s” of “%(project)s”, which is due tomorrow.",
+        "%(count)d tasks are left for you in “%(batch)s” of “%(project)s”, which is due tomorrow.",
+        count,
+    )
+    return subject, _text(batch, left % {"count": count, **_names(batch)}, with_date=False)
 
 
 def _reachable(batch: Batch) -> QuerySet[User]:
-    """Members with an address who are still there."""
+    """Active members with an address."""
     return User.objects.filter(
         is_active=True, memberships__project_id=batch.project_id, memberships__is_active=True
     ).exclude(email="")
 
 
 def _waiting(batch: Batch) -> dict[User, int]:
-    """Who has how many tasks to do in the batch: their own, and what they could still take from its queue."""
+    """How many tasks each user has to do in the batch: their own, and what they could still take from its queue."""
     held = batch.tasks.filter(status__in=OPEN_TASK_STATUSES, annotator__isnull=False)
     own = dict(held.values_list("annotator_id").annotate(n=Count("id")))
     queued = samples_to_take(batch)
@@ -202,7 +190,7 @@ def _send(address: str, language: str, write: Writing) -> bool:
 
 def batch_opened(batch: Batch, people: Iterable[User] | None = None) -> None:
     """Tasks wait for its annotators, or for these people who came later."""
-    if anybody_reachable(batch):
+    if _reachable(batch).exists():
         ids = None if people is None else [user.pk for user in people]
         _tell("annotate.tasks.mail_batch_opened", batch.pk, ids)
 

@@ -62,20 +62,9 @@ def return_task(*, actor: User, project: Project, task_id: int, message: str) ->
     return task
 
 
-def reassign_task(*, actor: User, project: Project, task_id: int, to: User) -> Task:
-    """Gives a task that is open, free, or was skipped to another member. Returns the task that they have now.
-
-    Repeating it changes nothing.
-    """
-    try:
-        with transaction.atomic():
-            return _reassign(actor, project, _locked_task(project, task_id), to)
-    except IntegrityError:
-        raise _has_it_already(to) from None
-
-
 def reassign_tasks(*, actor: User, project: Project, task_ids: Collection[int], to: User) -> list[Task]:
-    """As `reassign_task`, all of them or none."""
+    """Gives tasks that are open, free, or were skipped to another member, all of them or none. Returns the tasks that
+    they have now. Repeating it changes nothing."""
     if not task_ids or len(task_ids) > MAX_AT_ONCE:
         raise Invalid("bad_tasks", _("tasks: from 1 to %(most)d tasks.") % {"most": MAX_AT_ONCE})
     try:

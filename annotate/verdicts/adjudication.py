@@ -1,11 +1,8 @@
-"""A reviewer settles what the rules did not, or asks an annotator to look again.
+"""A reviewer settles what the rules did not, or sends a task back; an annotator has read what was decided otherwise.
 
-A reviewer settles many disputed units at once: those whose votes agree far enough, or those that a model is sure of.
-
-What is settled is what was looked at: a preview (proposals_read) names each unit with its revision and value, and
-whatever is no longer so is left for the next time.
-
-An annotator has read what reviewers decided otherwise.
+Many disputed units are settled at once where their votes agree far enough, or where a model is sure of them. Settled is
+what was looked at: a preview (proposals_read) names each unit with its revision and value, and units that changed since
+are left as they are.
 """
 
 from __future__ import annotations
@@ -15,15 +12,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import require_unblind
 from annotate.core.errors import Conflict, Invalid, Stale
-from annotate.core.scales import Value, normalise
-from annotate.core.texts import MAX_COMMENT, is_storable
+from annotate.core.rows import execute, first_or_raise
+from annotate.core.scales import Value, json_spelling, normalise
+from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
 from annotate.models import Criterion, LessonRead, Project, Task, User, Verdict
 from annotate.models.label import RULED_METHODS, VerdictMethod, VerdictState
@@ -51,7 +49,7 @@ def decide(
     Raises Http404, Conflict (the reviewer still has the sample to label), Invalid (value, reason), Stale when the
     labels or the decision changed since the reviewer looked.
     """
-    reason = given_reason(reason)
+    reason = _given_reason(reason)
     with transaction.atomic():
         verdict = _locked(reviewer, project, verdict_id)
         chosen = normalise(verdict.criterion, value)
@@ -105,15 +103,11 @@ def approve(*, reviewer: User, project: Project, verdict_id: int, expected_revis
 
 
 def _locked(reviewer: User, project: Project, verdict_id: int) -> Verdict:
-    """The verdict, which nobody else changes until the transaction ends. Raises Http404, Conflict (blind)."""
-    verdict = (
-        Verdict.objects.select_for_update(of=("self",))
-        .select_related("criterion", "sample")
-        .filter(pk=verdict_id, criterion__project=project)
-        .first()
+    """The verdict, locked. Raises Http404, Conflict (blind)."""
+    verdicts = Verdict.objects.select_for_update(of=("self",)).select_related("criterion", "sample")
+    verdict = first_or_raise(
+        verdicts.filter(pk=verdict_id, criterion__project=project), Http404(_("There is no such unit to decide."))
     )
-    if verdict is None:
-        raise Http404(_("There is no such unit to decide."))
     require_unblind(reviewer, verdict.sample)
     return verdict
 
@@ -128,12 +122,9 @@ def _stale(verdict: Verdict, *, value: Any, reason: str) -> Stale:
     )
 
 
-def given_reason(reason: Any) -> str:
-    """The reason of a decision, as it is stored. Raises Invalid."""
-    reason = reason.strip() if is_storable(reason) else ""
-    if not reason or len(reason) > MAX_COMMENT:
-        raise Invalid("no_reason", _("Give the reason in a few words; the annotators learn from it."))
-    return reason
+def _given_reason(reason: Any) -> str:
+    refusal = Invalid("no_reason", _("Give the reason in a few words; the annotators learn from it."))
+    return words_or_raise(reason, refusal)
 
 
 def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str, message: str) -> Task:
@@ -161,7 +152,7 @@ def send_back(*, reviewer: User, project: Project, verdict_id: int, letter: str,
 
 
 def show_names(*, actor: User, project: Project, shown: bool) -> None:
-    """Notes that somebody switched the annotators' names on, or off again, for themselves."""
+    """Notes that the actor switched the annotators' names on, or off again, for themselves."""
     action = "adjudication.names_shown" if shown else "adjudication.names_hidden"
     note(actor=actor, action=action, subject=project.name, project=project)
 
@@ -185,13 +176,14 @@ def accept_agreed(
 
     Raises Invalid.
     """
-    reason = given_reason(reason)
+    reason = _given_reason(reason)
     agreement, votes = check_agreement(agreement), check_votes(votes)
-    looked_at = check_seen(seen)
+    looked_at = _check_seen(seen)
     queue = Queue(project, reader=reviewer)
+    ids = [one[0] for one in looked_at]
     with transaction.atomic():
-        _lock(project, looked_at)
-        preview = agreed(queue, agreement=agreement, votes=votes, only=[one[0] for one in looked_at])
+        execute(_LOCK, [ids, project.pk])
+        preview = agreed(queue, agreement=agreement, votes=votes, only=ids)
         return _settle(
             reviewer,
             project,
@@ -211,12 +203,13 @@ def accept_probable(
     Raises Invalid, Conflict `not_identified`.
     """
     posterior = check_posterior(posterior)
-    reason = "" if reason == "" else given_reason(reason)
-    looked_at = check_seen(seen)
+    reason = "" if reason == "" else _given_reason(reason)
+    looked_at = _check_seen(seen)
     queue = Queue(project, reader=reviewer)
-    # Worked out before anything is locked, since it reads all labels. Whatever votes change in between change the
-    # revision of their unit.
-    found = probable(queue, criterion, posterior=posterior, only=[one[0] for one in looked_at])
+    # Worked out before anything is locked, since it reads all labels. Votes that change in between change the revision
+    # of their unit.
+    ids = [one[0] for one in looked_at]
+    found = probable(queue, criterion, posterior=posterior, only=ids)
     assert found.model is not None
     stated = _("Dawid–Skene: probability at least %(posterior)s; from %(labels)d labels of %(people)d people.") % {
         "posterior": f"{posterior:g}",
@@ -224,7 +217,7 @@ def accept_probable(
         "people": len(found.model.raters),
     }
     with transaction.atomic():
-        _lock(project, looked_at)
+        execute(_LOCK, [ids, project.pk])
         return _settle(
             reviewer,
             project,
@@ -236,17 +229,18 @@ def accept_probable(
         )
 
 
-def check_seen(seen: Any) -> list[Seen]:
+def _check_seen(seen: Any) -> list[Seen]:
     """What was looked at, from a request: [[id, revision, value], …]."""
     if not isinstance(seen, list | tuple) or not seen:
         raise Invalid("nothing_seen", _("There is nothing to settle in this preview; look again."))
     if len(seen) > MOST_AT_ONCE:
         raise Invalid("too_many", _("Settle at most %(n)d units at once.") % {"n": MOST_AT_ONCE})
     for one in seen:
-        whole = isinstance(one, list | tuple) and len(one) == 3
-        if not whole or any(isinstance(n, bool) or not isinstance(n, int) or not 0 < n < 2**62 for n in one[:2]):
-            raise Invalid("bad_seen", _("seen: a list of [id, revision, value], as the preview gives it."))
-        if not isinstance(one[2], str | int | float | bool):
+        if (
+            not (isinstance(one, list | tuple) and len(one) == 3)
+            or any(isinstance(n, bool) or not isinstance(n, int) or not 0 < n < 2**62 for n in one[:2])
+            or not isinstance(one[2], str | int | float | bool)
+        ):
             raise Invalid("bad_seen", _("seen: a list of [id, revision, value], as the preview gives it."))
     if len({one[0] for one in seen}) < len(seen):
         raise Invalid("bad_seen", _("seen: each unit once."))
@@ -258,11 +252,6 @@ _LOCK = """
     SELECT FROM annotate_verdict v JOIN annotate_criterion c ON c.id = v.criterion_id
      WHERE v.id = ANY(%s) AND c.project_id = %s ORDER BY v.sample_id, v.unit, v.criterion_id FOR NO KEY UPDATE OF v
 """
-
-
-def _lock(project: Project, looked_at: Sequence[Seen]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [[one[0] for one in looked_at], project.pk])
 
 
 _SETTLE = """
@@ -286,25 +275,35 @@ def _settle(
     reason: str,
     details: dict[str, Any],
 ) -> Accepted:
-    expected = {pk: (revision, _spelled(value)) for pk, revision, value in looked_at}
-    chosen = [one for one in preview.proposals if expected.get(one.id) == (one.revision, _spelled(one.value))]
-    before = _already(reviewer, project, expected, method, reason)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _SETTLE,
-            {
-                "settled": VerdictState.SETTLED.value,
-                "disputed": VerdictState.DISPUTED.value,
-                "method": method.value,
-                "reason": reason,
-                "reviewer": reviewer.pk,
-                "ids": [one.id for one in chosen],
-                "revisions": [one.revision for one in chosen],
-                "values": [json.dumps(one.value) for one in chosen],
-                "confidences": [one.confidence for one in chosen],
-            },
-        )
-        settled = cursor.rowcount
+    expected = {pk: (revision, json_spelling(value)) for pk, revision, value in looked_at}
+    chosen = [one for one in preview.proposals if expected.get(one.id) == (one.revision, json_spelling(one.value))]
+    # What a first try of the same request has settled.
+    own = Verdict.objects.filter(
+        pk__in=expected,
+        criterion__project=project,
+        state=VerdictState.SETTLED,
+        method=method,
+        decided_by=reviewer,
+        reason=reason,
+    )
+    before = sum(
+        expected[pk] == (revision - 1, json_spelling(value))
+        for pk, revision, value in own.values_list("pk", "revision", "value")
+    )
+    settled = execute(
+        _SETTLE,
+        {
+            "settled": VerdictState.SETTLED.value,
+            "disputed": VerdictState.DISPUTED.value,
+            "method": method.value,
+            "reason": reason,
+            "reviewer": reviewer.pk,
+            "ids": [one.id for one in chosen],
+            "revisions": [one.revision for one in chosen],
+            "values": [json.dumps(one.value) for one in chosen],
+            "confidences": [one.confidence for one in chosen],
+        },
+    )
     left = len(looked_at) - settled - before
     if settled:
         note(
@@ -321,31 +320,9 @@ def _settle(
     return Accepted(settled + before, left)
 
 
-def _already(
-    reviewer: User, project: Project, expected: dict[int, tuple[int, str]], method: VerdictMethod, reason: str
-) -> int:
-    """How many of these a first try of the same request has settled."""
-    rows = Verdict.objects.filter(
-        pk__in=expected,
-        criterion__project=project,
-        state=VerdictState.SETTLED,
-        method=method,
-        decided_by=reviewer,
-        reason=reason,
-    ).values_list("pk", "revision", "value")
-    return sum(expected[pk] == (revision - 1, _spelled(value)) for pk, revision, value in rows)
-
-
-def _spelled(value: Any) -> str:
-    """4 and 4.0 are one value in JSON; true and 1 are not."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return json.dumps(value)
-
-
 def mark_read(*, user: User, project: Project, verdict_ids: Collection[int]) -> int:
-    """Marks these of one's own lessons as read, as they stand now. Returns how many that were. Ids that name no lesson
-    of one's own are nobody's business and change nothing."""
+    """Marks these of the user's own lessons as read, as they stand now, and returns how many that were. Other ids
+    change nothing."""
     own = own_revisions(user, project, verdict_ids)
     LessonRead.objects.bulk_create(
         [LessonRead(user=user, verdict_id=pk, revision=revision) for pk, revision in own.items()],

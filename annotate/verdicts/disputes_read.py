@@ -21,7 +21,7 @@ from annotate.verdicts.read import one_verdict
 
 @dataclass(frozen=True)
 class People:
-    """Who the annotators of a sample are, for a page or reply that may name them or not.
+    """The annotators of a sample, for a page or reply that may name them or not.
 
     letters: a rater's name -> the letter that they have on every page of this sample. names: -> what to call them.
     """
@@ -32,6 +32,10 @@ class People:
     def letter(self, rater: str) -> str:
         return self.letters.get(rater, "?")
 
+    def place(self, rater: str) -> tuple[int, str]:
+        """Sorts raters by their letters."""
+        return len(self.letter(rater)), self.letter(rater)
+
     def who(self, rater: str) -> str:
         if self.names is not None:
             return self.names.get(rater, rater)
@@ -39,7 +43,7 @@ class People:
 
 
 def people_of(sample: Sample, *, named: bool) -> People:
-    """Letters in the order in which people began with the sample: they stay when somebody else joins."""
+    """Letters in the order in which people began with the sample, so that they stay when others join."""
     return people_of_samples([sample.pk], named=named)[sample.pk]
 
 
@@ -92,65 +96,6 @@ class Said:
     may_return: bool = False
 
 
-def _side_by_side(verdict: Verdict, people: People) -> list[Said]:
-    """The labels that the verdict rests on, as they are now, and those who could not tell; by letter."""
-    ids = [vote["label"] for vote in verdict.votes]
-    with_task = Label.objects.select_related("rater", "task__batch")
-    labels = with_task.in_bulk(ids)
-    asking = set(BatchCriterion.objects.filter(criterion=verdict.criterion_id).values_list("batch", flat=True))
-    said = []
-    for vote in verdict.votes:
-        label = labels.get(vote["label"])
-        said.append(
-            Said(
-                people.letter(vote["rater"]),
-                people.who(vote["rater"]),
-                vote["value"],
-                changed=label is None or label.revision != vote["revision"],
-                **_details(label, asking),
-            )
-        )
-    voted = {vote["rater"] for vote in verdict.votes}
-    could_not = undecided_labels().filter(
-        sample_id=verdict.sample_id, unit=verdict.unit, criterion_id=verdict.criterion_id
-    )
-    said += [
-        Said(
-            people.letter(label.rater.name),
-            people.who(label.rater.name),
-            None,
-            label.cant_tell,
-            **_details(label, asking),
-        )
-        for label in latest_per_rater(could_not.select_related("rater", "task__batch"))
-        if label.rater.name not in voted
-    ]
-    return sorted(said, key=lambda one: (len(one.letter), one.letter))
-
-
-def _details(label: Label | None, asking: Collection[int]) -> dict[str, Any]:
-    """asking: the batches that ask the label's version of its criterion."""
-    if label is None:
-        return {}
-    carried = label.task is not None and label.task.batch_id not in asking
-    return {
-        "comment": label.comment,
-        "evidence": label.evidence,
-        "returned": is_returned(label),
-        "task_id": label.task_id,
-        "carried": carried,
-        "may_return": label.task is not None
-        and not carried
-        and label.task.status == TaskStatus.SUBMITTED
-        and label.task.batch.status in RUNNING_BATCH_STATUSES,
-    }
-
-
-def is_returned(label: Label) -> bool:
-    task = label.task
-    return task is not None and task.status in OPEN_TASK_STATUSES and bool(task.return_message)
-
-
 @dataclass(frozen=True)
 class Change:
     """How a vote differs from the one that the decision rested on. None: there was, or is, no vote."""
@@ -159,30 +104,6 @@ class Change:
     who: str
     before: Any
     after: Any
-
-
-def _changes_since_decision(verdict: Verdict, people: People) -> list[Change]:
-    """What reopened a verdict. Empty when it isn't reopened, or was decided before this was recorded."""
-    if verdict.state != VerdictState.REOPENED or verdict.decided_votes is None:
-        return []
-    before = {vote["rater"]: vote for vote in verdict.decided_votes}
-    after = {vote["rater"]: vote for vote in verdict.votes}
-    raters = sorted({*before, *after}, key=lambda name: (len(people.letter(name)), people.letter(name)))
-    return [
-        Change(
-            people.letter(rater),
-            people.who(rater),
-            before[rater]["value"] if rater in before else None,
-            after[rater]["value"] if rater in after else None,
-        )
-        for rater in raters
-        if before.get(rater) != after.get(rater)
-    ]
-
-
-def _history(verdict: Verdict) -> list[VerdictEvent]:
-    """Every state the verdict had, the latest first."""
-    return list(VerdictEvent.objects.filter(verdict=verdict).select_related("actor").order_by("-revision", "-id"))
 
 
 @dataclass
@@ -197,66 +118,107 @@ class OtherUnit:
     version: int | None
 
 
-def _rest_of_sample(verdict: Verdict, people: People) -> list[OtherUnit]:
-    """All that people said about the sample but what is on the page: first this unit on other criteria."""
-    rows: dict[tuple[str, int], OtherUnit] = {}
-    labels = latest_per_rater(
-        counting_labels().filter(sample_id=verdict.sample_id).select_related("criterion", "rater")
-    )
-    verdicts = {
-        (one.unit, one.criterion_id): one
-        for one in Verdict.objects.filter(sample_id=verdict.sample_id).only(
-            "unit", "criterion_id", "state", "value", "sample_id"
-        )
-    }
-    positions: dict[tuple[str, int], int] = {}
-    for label in labels:
-        key = (label.unit, label.criterion_id)
-        if key == (verdict.unit, verdict.criterion_id):
-            continue
-        criterion = label.criterion
-        row = rows.setdefault(
-            key,
-            OtherUnit(
-                label.unit,
-                criterion.name,
-                criterion.options,
-                [],
-                verdicts.get(key),
-                None if criterion.is_current else criterion.version,
-            ),
-        )
-        row.votes.append({"letter": people.letter(label.rater.name), "value": label.value})
-        positions[key] = criterion.position
-    for row in rows.values():
-        row.votes.sort(key=lambda vote: (len(vote["letter"]), vote["letter"]))
-    order = sorted(rows, key=lambda key: (key[0] != verdict.unit, unit_sort_key(key[0]), positions[key], key[1]))
-    return [rows[key] for key in order]
-
-
 @dataclass(frozen=True)
 class Dispute:
-    """A unit as a reviewer decides it, each part read when it is asked for. changes: what reopened it. history: every
-    state, the latest first. rest: what else was said about the sample."""
+    """A unit as a reviewer decides it, each part read when it is asked for."""
 
     verdict: Verdict
     people: People
 
     @cached_property
     def labels(self) -> list[Said]:
-        return _side_by_side(self.verdict, self.people)
+        """The labels that the verdict rests on, as they are now, and those that say "can't tell"; by letter."""
+        verdict, people = self.verdict, self.people
+        with_task = Label.objects.select_related("rater", "task__batch")
+        labels = with_task.in_bulk([vote["label"] for vote in verdict.votes])
+        asking = set(BatchCriterion.objects.filter(criterion=verdict.criterion_id).values_list("batch", flat=True))
+        could_not = undecided_labels().filter(
+            sample_id=verdict.sample_id, unit=verdict.unit, criterion_id=verdict.criterion_id
+        )
+        said: dict[str, dict[str, Any]] = {}
+        for label in latest_per_rater(could_not.select_related("rater", "task__batch")):
+            said[label.rater.name] = {"value": None, "cant_tell": label.cant_tell, **_details(label, asking)}
+        # A vote counts for more than "can't tell".
+        for vote in verdict.votes:
+            counted = labels.get(vote["label"])
+            changed = counted is None or counted.revision != vote["revision"]
+            said[vote["rater"]] = {"value": vote["value"], "changed": changed, **_details(counted, asking)}
+        return [
+            Said(people.letter(rater), people.who(rater), **said[rater]) for rater in sorted(said, key=people.place)
+        ]
 
     @cached_property
     def changes(self) -> list[Change]:
-        return _changes_since_decision(self.verdict, self.people)
+        """What reopened the verdict. Empty when it isn't reopened, or was decided before this was recorded."""
+        if self.verdict.state != VerdictState.REOPENED or self.verdict.decided_votes is None:
+            return []
+        before = {vote["rater"]: vote for vote in self.verdict.decided_votes}
+        after = {vote["rater"]: vote for vote in self.verdict.votes}
+        return [
+            Change(
+                self.people.letter(rater),
+                self.people.who(rater),
+                before[rater]["value"] if rater in before else None,
+                after[rater]["value"] if rater in after else None,
+            )
+            for rater in sorted({*before, *after}, key=self.people.place)
+            if before.get(rater) != after.get(rater)
+        ]
 
     @cached_property
     def history(self) -> list[VerdictEvent]:
-        return _history(self.verdict)
+        """Every state the verdict had, the latest first."""
+        events = VerdictEvent.objects.filter(verdict=self.verdict)
+        return list(events.select_related("actor").order_by("-revision", "-id"))
 
     @cached_property
     def rest(self) -> list[OtherUnit]:
-        return _rest_of_sample(self.verdict, self.people)
+        """All that people said about the sample but what is on the page: first this unit on other criteria."""
+        verdict, people = self.verdict, self.people
+        labels = latest_per_rater(
+            counting_labels().filter(sample_id=verdict.sample_id).select_related("criterion", "rater")
+        )
+        verdicts = {
+            (one.unit, one.criterion_id): one
+            for one in Verdict.objects.filter(sample_id=verdict.sample_id).only(
+                "unit", "criterion_id", "state", "value", "sample_id"
+            )
+        }
+
+        def place(label: Label) -> tuple[Any, ...]:
+            others = label.unit != verdict.unit
+            criterion = label.criterion
+            return others, unit_sort_key(label.unit), criterion.position, criterion.pk, people.place(label.rater.name)
+
+        rows: dict[tuple[str, int], OtherUnit] = {}
+        for label in sorted(labels, key=place):
+            key, criterion = (label.unit, label.criterion_id), label.criterion
+            if key == (verdict.unit, verdict.criterion_id):
+                continue
+            version = None if criterion.is_current else criterion.version
+            other = OtherUnit(label.unit, criterion.name, criterion.options, [], verdicts.get(key), version)
+            vote = {"letter": people.letter(label.rater.name), "value": label.value}
+            rows.setdefault(key, other).votes.append(vote)
+        return list(rows.values())
+
+
+def _details(label: Label | None, asking: Collection[int]) -> dict[str, Any]:
+    """asking: the batches that ask the label's version of its criterion."""
+    if label is None:
+        return {}
+    task = label.task
+    carried = task is not None and task.batch_id not in asking
+    return {
+        "comment": label.comment,
+        "evidence": label.evidence,
+        "returned": task is not None and task.status in OPEN_TASK_STATUSES and bool(task.return_message),
+        "task_id": label.task_id,
+        "carried": carried,
+        "may_return": task is not None
+        and not carried
+        and task.status == TaskStatus.SUBMITTED
+        and task.batch.status in RUNNING_BATCH_STATUSES,
+    }
 
 
 def one_dispute(project: Project, verdict_id: int, *, reader: Reader, named: bool) -> Dispute:

@@ -1,7 +1,7 @@
 """What a reviewer decided otherwise than an annotator had said, for that annotator to learn from.
 
-Nobody else's label or name is in it. Nothing shows while labelling goes on: not of a batch that is not over, not of a
-sample that this person may still meet.
+No other person's label or name is in it. Nothing shows while labelling goes on: not of a batch that is not over, not of
+a sample that this annotator may still meet.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, overload
 
-from django.db import connection
-
+from annotate.core.rows import fetch_all, limit_and_offset
 from annotate.labels.read import IS_LATEST
 from annotate.models import Label, Project, User, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES, RUNNING_BATCH_STATUSES, BatchStatus, Purpose, TaskStatus
@@ -42,7 +41,7 @@ _NEW = "seen.revision IS DISTINCT FROM v.revision"
 
 @dataclass(frozen=True)
 class Lesson:
-    """One's own label with the verdict that differs from it."""
+    """The reader's own label with the verdict that differs from it."""
 
     label: Label
     verdict: Verdict
@@ -70,25 +69,22 @@ class Lessons:
     criterion: str = ""
 
     def count(self) -> int:
-        narrowed = " AND c.key = %(criterion)s" if self.criterion else ""
-        return int(self._rows("SELECT count(*)" + _LESSONS + narrowed)[0][0])
+        return int(self._rows(f"SELECT count(*) {_LESSONS} {self._narrowed}")[0][0])
 
     def __len__(self) -> int:
         return self.count()
 
     @overload
-    def __getitem__(self, key: int) -> Lesson: ...
+    def __getitem__(self, part: int) -> Lesson: ...
     @overload
-    def __getitem__(self, key: slice) -> list[Lesson]: ...
-    def __getitem__(self, key: int | slice) -> Lesson | list[Lesson]:
-        if isinstance(key, int):
-            return self[key : key + 1][0]
-        narrowed = " AND c.key = %(criterion)s" if self.criterion else ""
+    def __getitem__(self, part: slice) -> list[Lesson]: ...
+    def __getitem__(self, part: int | slice) -> Lesson | list[Lesson]:
+        if isinstance(part, int):
+            return self[part : part + 1][0]
         rows = self._rows(
-            f"SELECT l.id, v.id, {_NEW} {_LESSONS} {narrowed}"
+            f"SELECT l.id, v.id, {_NEW} {_LESSONS} {self._narrowed}"
             " ORDER BY v.decided_at DESC NULLS LAST, v.id, l.id LIMIT %(limit)s OFFSET %(offset)s",
-            limit=None if key.stop is None else key.stop - (key.start or 0),
-            offset=key.start or 0,
+            **limit_and_offset(part),
         )
         labels = Label.objects.in_bulk([row[0] for row in rows])
         verdicts = Verdict.objects.select_related("criterion", "sample").in_bulk([row[1] for row in rows])
@@ -104,6 +100,10 @@ class Lessons:
             " GROUP BY c.key ORDER BY min(c.position), c.key"
         )
         return [CriterionLessons(*row) for row in rows]
+
+    @property
+    def _narrowed(self) -> str:
+        return "AND c.key = %(criterion)s" if self.criterion else ""
 
     def _rows(self, sql: str, **more: Any) -> list[tuple[Any, ...]]:
         return _fetch(sql, self.reader, [self.project], criterion=self.criterion, **more)
@@ -122,20 +122,18 @@ def own_revisions(user: User, project: Project, verdict_ids: Collection[int]) ->
 
 
 def _fetch(sql: str, user: User, projects: Sequence[Project], **more: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            sql,
-            {
-                "user": user.pk,
-                "projects": [project.pk for project in projects],
-                "submitted": TaskStatus.SUBMITTED.value,
-                "label": Purpose.LABEL.value,
-                "over": [BatchStatus.ADJUDICATING.value, BatchStatus.CLOSED.value],
-                "running": [status.value for status in RUNNING_BATCH_STATUSES],
-                "open": [status.value for status in OPEN_TASK_STATUSES],
-                "settled": VerdictState.SETTLED.value,
-                "methods": [VerdictMethod.ADJUDICATED.value, VerdictMethod.ACCEPTED.value],
-                **more,
-            },
-        )
-        return cursor.fetchall()
+    return fetch_all(
+        sql,
+        {
+            "user": user.pk,
+            "projects": [project.pk for project in projects],
+            "submitted": TaskStatus.SUBMITTED.value,
+            "label": Purpose.LABEL.value,
+            "over": [BatchStatus.ADJUDICATING.value, BatchStatus.CLOSED.value],
+            "running": [status.value for status in RUNNING_BATCH_STATUSES],
+            "open": [status.value for status in OPEN_TASK_STATUSES],
+            "settled": VerdictState.SETTLED.value,
+            "methods": [VerdictMethod.ADJUDICATED.value, VerdictMethod.ACCEPTED.value],
+            **more,
+        },
+    )

@@ -1,7 +1,5 @@
-"""Which disputed units could be settled many at once, and as what: by the agreement of their votes, or by a model.
-
-How probable each value of a unit is, judged by all labels of a criterion: Dawid and Skene's model.
-"""
+"""Which disputed units could be settled many at once, and as what: by the agreement of their votes, or by Dawid and
+Skene's model, which says how probable each value of a unit is, judged by all labels of a criterion."""
 
 from __future__ import annotations
 
@@ -48,9 +46,10 @@ def _posteriors_of(criterion: Criterion) -> Posteriors:
         raise _refused(_("The criterion is a number without options, and the model needs options."))
     # A model of all that was said; of units, its proposals show those of a queue only, which has its reader.
     votes = votes_of(criterion, reader=SYSTEM)
+    raters = [rater for _sample, _unit, rater, _value in votes]
     ratings = alignment.Ratings.from_columns(
         [(sample, unit) for sample, unit, _rater, _value in votes],
-        [rater for _sample, _unit, rater, _value in votes],
+        raters,
         [value for _sample, _unit, _rater, value in votes],
         [sample for sample, _unit, _rater, _value in votes],
         scale=cast("alignment.Scale", criterion.scale),
@@ -62,30 +61,22 @@ def _posteriors_of(criterion: Criterion) -> Posteriors:
     fitted = alignment.fit_dawid_skene(ratings)
     if fitted.reason is not None or not fitted.converged:
         raise _refused(_("The model did not come to rest after %(n)d rounds.") % {"n": fitted.iterations})
-    return Posteriors(_units(fitted), _raters(fitted, votes), len(ratings))
-
-
-def _units(fitted: alignment.DawidSkene) -> dict[Unit, tuple[Any, float]]:
-    greatest = fitted.posterior.max(axis=1)
-    rows = zip(fitted.unit_ids, fitted.label.tolist(), greatest.tolist(), strict=True)
-    return {
+    rows = zip(fitted.unit_ids, fitted.label.tolist(), fitted.posterior.max(axis=1).tolist(), strict=True)
+    units = {
         cast("Unit", unit): (fitted.levels[place], probability)
         for unit, place, probability in rows
         if place != alignment.TIE
     }
-
-
-def _raters(fitted: alignment.DawidSkene, votes: Collection[tuple[int, str, str, Any]]) -> list[RaterError]:
-    labels = Counter(rater for _sample, _unit, rater, _value in votes)
-    found = [RaterError(name, labels[name], right) for name, right in zip(fitted.raters, fitted.right, strict=True)]
-    return sorted(found, key=lambda one: (-one.right, one.rater))
+    given = Counter(raters)
+    errors = [RaterError(name, given[name], right) for name, right in zip(fitted.raters, fitted.right, strict=True)]
+    return Posteriors(units, sorted(errors, key=lambda one: (-one.right, one.rater)), len(ratings))
 
 
 def _refused(sentence: str) -> Conflict:
     return Conflict("not_identified", sentence)
 
 
-# What one page and one request can carry, and one person can answer for.
+# What one page and one request can carry, and one reviewer can answer for.
 MOST_AT_ONCE = 5000
 FEWEST_VOTES = 2
 

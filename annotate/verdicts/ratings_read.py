@@ -9,11 +9,11 @@ from datetime import UTC
 from functools import cache
 from typing import cast
 
-from django.db import connection
-from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models import Exists, OuterRef, Q, TextField
 from django.db.models.functions import Cast, Collate, TruncDate
 
 from annotate.core.blindness import STILL_TO_LABEL, GeneralReader, Reader, parameters, without_held_back
+from annotate.core.rows import fetch_all
 from annotate.core.scales import Value
 from annotate.labels.read import COUNTING, LATEST_FIRST, counting_labels, latest_per_rater, seconds_per_choice
 from annotate.models import Criterion, Label, Verdict
@@ -45,7 +45,7 @@ class RatingColumns:
 
 def rating_columns(criterion: Criterion, *, reader: Reader) -> RatingColumns:
     """The labels that count, the latest per rater and unit, in one query that holds no model instances."""
-    latest = cast("QuerySet[Label]", latest_per_rater(counting_labels().filter(criterion=criterion)))
+    latest = latest_per_rater(counting_labels().filter(criterion=criterion))
     rows = (
         without_held_back(Label.objects.filter(pk__in=latest.values("pk")), reader=reader)
         .order_by(*_BY_UNIT, Collate("rater__name", "C"))
@@ -74,19 +74,18 @@ _VOTES = f"""
 
 
 def votes_of(criterion: Criterion, *, reader: Reader) -> list[tuple[int, str, str, Value]]:
-    """The same labels as `rating_columns`, as sample's key, unit, rater and value, in that order: for whoever waits for
-    the answer to a request, since it costs a tenth."""
+    """The same labels as `rating_columns`, as sample's key, unit, rater and value, in that order: for requests, as it
+    costs a tenth."""
     parse = _parser()
     rule = "" if isinstance(reader, GeneralReader) else f"AND NOT {STILL_TO_LABEL.format(sample='l.sample_id')}"
-    with connection.cursor() as cursor:
-        cursor.execute(_VOTES.format(rule=rule), {"criterion": criterion.pk, **parameters(reader)})
-        return [(sample, unit, rater, parse(text)) for sample, unit, rater, text in cursor.fetchall()]
+    rows = fetch_all(_VOTES.format(rule=rule), {"criterion": criterion.pk, **parameters(reader)})
+    return [(sample, unit, rater, parse(text)) for sample, unit, rater, text in rows]
 
 
 def labels_before(criterion: Criterion, *, reader: Reader) -> list[tuple[UnitKey, str, Value]]:
     """What a rater said of a unit besides the label that counts: unit, rater, value. Labels that gave way to a later
     one, and second readings, which were asked for to see how steady the rater is."""
-    latest = cast("QuerySet[Label]", latest_per_rater(counting_labels().filter(criterion=criterion)))
+    latest = latest_per_rater(counting_labels().filter(criterion=criterion))
     before = counting_labels().filter(criterion=criterion).exclude(pk__in=latest.values("pk"))
     first = counting_labels().filter(
         criterion=criterion, rater=OuterRef("rater"), sample=OuterRef("sample"), unit=OuterRef("unit")

@@ -1,9 +1,8 @@
 """The reviewer's queue: which units wait for a person, in which order, and what stands before and after one of them.
+And how much ground truth a project has, and what it could still be made from.
 
 Hand-written SQL, because the order is worked out over all that waits: one pass over an index (verdict_for_people) that
 touches no row but those that are shown.
-
-How much ground truth a project has, and what it could still be made from.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, overload
 
-from django.db import connection
 from django.db.models import Count, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.core.blindness import STILL_TO_LABEL, Reader, parameters, require_unblind
+from annotate.core.rows import fetch_all, first_or_raise, limit_and_offset
 from annotate.labels.read import IS_LATEST, OF_BATCH
 from annotate.models import Criterion, Label, Project, Verdict
 from annotate.models.batch import OPEN_TASK_STATUSES_SQL
@@ -36,8 +35,8 @@ ORDERS = ("matters", "sample")
 AGREED = "agreed"
 STATES = ("disputed", "short", "reopened", "returned", AGREED)
 
-# A sample's place must not change while somebody decides its units one by one: it counts what a person has decided
-# already as well as what waits. For the same reason what was reopened is a list of its own in front.
+# A sample's place must not change while a reviewer decides its units one by one: units that were decided count as well
+# as those that wait. For the same reason reopened units are a list of their own in front.
 _WAITING = """
     WITH ever AS (
         SELECT v.id, v.sample_id, v.criterion_id, v.unit, v.state, v.batch_id,
@@ -55,7 +54,7 @@ _WAITING = """
     decided=", ".join(f"'{method.value}'" for method in DECIDED_METHODS), is_latest=IS_LATEST.format(verdict="e")
 )
 
-# The draw hangs on nothing but the seed and the unit: who goes through it again meets the same ones.
+# The draw depends on the seed and the unit only, so that the same units are drawn again.
 _TO_CHECK = """
     WITH waiting AS (
         SELECT e.id, e.sample_id, e.criterion_id, e.unit, e.state, e.batch_id, c.position, c.key, c.name,
@@ -163,28 +162,25 @@ class Queue:
         return self.count()
 
     @overload
-    def __getitem__(self, key: int) -> Verdict: ...
+    def __getitem__(self, part: int) -> Verdict: ...
     @overload
-    def __getitem__(self, key: slice) -> list[Verdict]: ...
-    def __getitem__(self, key: int | slice) -> Verdict | list[Verdict]:
-        if isinstance(key, int):
-            return self[key : key + 1][0]
-        start = key.start or 0
-        limit = None if key.stop is None else key.stop - start
-        rows = self._rows(
-            f"SELECT id FROM waiting ORDER BY {_ORDER[self.order]} LIMIT %(limit)s OFFSET %(offset)s",
-            limit=limit,
-            offset=start,
-        )
-        ids = [row[0] for row in rows]
+    def __getitem__(self, part: slice) -> list[Verdict]: ...
+    def __getitem__(self, part: int | slice) -> Verdict | list[Verdict]:
+        if isinstance(part, int):
+            return self[part : part + 1][0]
+        ids = self.ids(part)
         found = Verdict.objects.select_related("criterion", "sample").in_bulk(ids)
         return [found[pk] for pk in ids if pk in found]
 
     def __iter__(self) -> Iterator[Verdict]:
         return iter(self[:])
 
-    def ids(self) -> list[int]:
-        return [row[0] for row in self._rows(f"SELECT id FROM waiting ORDER BY {_ORDER[self.order]}")]
+    def ids(self, part: slice = slice(None)) -> list[int]:
+        rows = self._rows(
+            f"SELECT id FROM waiting ORDER BY {_ORDER[self.order]} LIMIT %(limit)s OFFSET %(offset)s",
+            **limit_and_offset(part),
+        )
+        return [row[0] for row in rows]
 
     def place(self, verdict_id: int) -> Place:
         row = self._row(
@@ -206,7 +202,7 @@ class Queue:
         return Place(count - 1, before or last, after or first)
 
     def groups(self) -> list[Group]:
-        """How many wait per criterion, whichever one the queue is narrowed to."""
+        """How many wait per criterion, also of criteria that the queue is not narrowed to."""
         rows = self._rows(
             "SELECT key, max(name), count(*) FROM waiting GROUP BY key ORDER BY min(position), key",
             criterion="",
@@ -214,7 +210,7 @@ class Queue:
         return [Group(*row) for row in rows]
 
     def disputed(self, only: Collection[int] | None = None) -> list[Disputed]:
-        """Those that no person has decided yet, in order, with the value that most votes are for."""
+        """Those that no reviewer has decided yet, in order, with the value that most votes are for."""
         rows = self._rows(
             f"""SELECT w.id, v.revision, v.criterion_id, v.sample_id, v.unit, v.agreement,
                        jsonb_array_length(v.votes),
@@ -258,21 +254,16 @@ class Queue:
             filters.append("c.key = %(criterion)s")
         if self.batch is not None:
             filters.append(OF_BATCH)
-        with connection.cursor() as cursor:
-            source = _TO_CHECK if self.state == AGREED else _WAITING
-            cursor.execute(source.format(filters=" AND ".join(filters)) + sql, values)
-            return cursor.fetchall()
+        source = _TO_CHECK if self.state == AGREED else _WAITING
+        return fetch_all(source.format(filters=" AND ".join(filters)) + sql, values)
 
 
 def one_verdict(project: Project, verdict_id: int, *, reader: Reader) -> Verdict:
     """Raises Http404, and Conflict while the reader still has the sample to label."""
-    verdict = (
-        Verdict.objects.select_related("criterion", "sample", "decided_by", "approved_by", "batch")
-        .filter(pk=verdict_id, criterion__project=project)
-        .first()
+    verdicts = Verdict.objects.select_related("criterion", "sample", "decided_by", "approved_by", "batch")
+    verdict = first_or_raise(
+        verdicts.filter(pk=verdict_id, criterion__project=project), Http404(_("There is no such unit to decide."))
     )
-    if verdict is None:
-        raise Http404(_("There is no such unit to decide."))
     require_unblind(reader, verdict.sample)
     return verdict
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from django.core.cache import cache
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.db.models.functions import Collate
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -124,7 +124,7 @@ def _labels(certificate: Certificate, samples: Mapping[int, str]) -> list[Label]
     """The labels that count, as rating columns have them."""
     criterion = certificate.look.criterion
     counting = counting_labels().filter(among(samples.keys()), criterion=criterion)
-    latest = cast("QuerySet[Label]", latest_per_rater(counting))
+    latest = latest_per_rater(counting)
     found = (
         Label.objects.filter(pk__in=latest.values("pk"))
         .select_related("rater", "sample", "task__batch")

@@ -14,7 +14,7 @@ from annotate.models import Batch, Label, LabelEvent, Sample, Task, User
 from annotate.projects.write import set_member
 from annotate.tasks.labelling import Finished, skip_task, submit_task
 from annotate.tasks.task_queue import _held, _place, take_following
-from annotate.tasks.write import hand_on_tasks, reassign_task, return_task
+from annotate.tasks.write import hand_on_tasks, reassign_tasks, return_task
 from tests.annotate.factories import (
     World,
     at_once,
@@ -182,7 +182,7 @@ def test_a_save_inside_a_reassignment_is_refused(world: World) -> None:
     task = world.batch(annotators=[world.ann], overlap=1).tasks.get()
     say(world.ann, task, "answer", "grade", 1)
     late = while_holding(
-        lambda: reassign_task(actor=world.alice, project=world.project, task_id=task.pk, to=world.ben),
+        lambda: reassign_tasks(actor=world.alice, project=world.project, task_ids=[task.pk], to=world.ben)[0],
         lambda: say(world.ann, task, "answer", "grade", 2, seen=1),
     )
     assert isinstance(late, Conflict)
@@ -194,7 +194,7 @@ def test_a_reassignment_inside_a_save_sees_what_was_said(world: World) -> None:
     task = world.batch(annotators=[world.ann], overlap=1).tasks.get()
     moved = while_holding(
         lambda: say(world.ann, task, "answer", "grade", 1),
-        lambda: reassign_task(actor=world.alice, project=world.project, task_id=task.pk, to=world.ben),
+        lambda: reassign_tasks(actor=world.alice, project=world.project, task_ids=[task.pk], to=world.ben)[0],
     )
     assert isinstance(moved, Task), moved
     assert moved.pk != task.pk

@@ -19,7 +19,7 @@ from annotate.models import AuditEntry, Batch, Membership, Task, User, Verdict
 from annotate.projects.write import set_member
 from annotate.tasks.labelling import skip_task, submit_task
 from annotate.tasks.read import next_task
-from annotate.tasks.write import hand_on_tasks, reassign_task, reassign_tasks, release_task, return_task
+from annotate.tasks.write import hand_on_tasks, reassign_tasks, release_task, return_task
 from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, must_take, say, take
 
 
@@ -34,7 +34,7 @@ def send_back(world: World, task: Task, message: str = "Look at the second claim
 
 
 def give(world: World, task: Task, to: User) -> Task:
-    return reassign_task(actor=world.alice, project=world.project, task_id=task.pk, to=to)
+    return reassign_tasks(actor=world.alice, project=world.project, task_ids=[task.pk], to=to)[0]
 
 
 def hand_on(world: World, user: User, to: list[User] | None = None) -> int:
