@@ -139,8 +139,8 @@ _UNITS = f"""
 """
 
 
-# Of each person and sample: how many labels there were to compare, and how many of them were equal. Nobody agrees with
-# a verdict that is their own vote alone, so one vote is not enough.
+# Of each person and sample: how many labels there were to compare, and how many of them were equal. Who gave the
+# only vote for a verdict agrees with it by necessity, so one vote is not enough.
 _AGREEMENT = f"""
     SELECT t.annotator_id, count(*) FILTER (WHERE v.value = l.value), count(*)
       FROM annotate_task t

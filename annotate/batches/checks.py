@@ -3,7 +3,7 @@ lock that a step begins with; and its entries in the trail."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from typing import Any
 
@@ -44,8 +44,12 @@ def check_people(project: Project, annotators: Sequence[User], overlap: int) -> 
     if len(annotators) < overlap:
         said = _("An overlap of %(overlap)d needs at least %(overlap)d people; %(chosen)d chosen.")
         raise Invalid("too_few_annotators", said % {"overlap": overlap, "chosen": len(annotators)})
+    check_active(project, annotators)
+
+
+def check_active(project: Project, users: Iterable[User]) -> None:
     active = active_members(project)
-    for user in annotators:
+    for user in users:
         if user.pk not in active:
             said = _("%(name)s is not an active member of this project.")
             raise Invalid("not_a_member", said % {"name": user.name})

@@ -32,15 +32,6 @@ class AnnotatorProgress:
     def left(self) -> int:
         return self.total - self.done - self.skipped
 
-    @property
-    def percent(self) -> int:
-        return _percent(self.done + self.skipped, self.total)
-
-    @property
-    def seconds_per_task(self) -> float | None:
-        finished = self.done + self.skipped
-        return self.active_seconds / finished if finished else None
-
 
 @dataclass(frozen=True)
 class CriterionProgress:
@@ -56,14 +47,6 @@ class CriterionProgress:
     # Of the settled ones: by their labels alone, and how many of these a reviewer has approved.
     agreed: int
     approved: int
-
-    @property
-    def percent(self) -> int:
-        return _percent(self.given, self.expected)
-
-
-def _percent(part: int, whole: int) -> int:
-    return 100 * part // whole if whole else 0
 
 
 _ANNOTATORS = """

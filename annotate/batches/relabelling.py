@@ -18,7 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.batches.checks import check_due_date, next_number, note_batch
+from annotate.batches.checks import check_active, check_due_date, next_number, note_batch
 from annotate.batches.criterion_change_read import (
     IS_TOUCHED,
     LATEST,
@@ -32,11 +32,10 @@ from annotate.batches.sample_choice import MAX_SEED
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.core.rows import execute, fetch_all, fetch_one
 from annotate.core.trail import note
-from annotate.labels.consensus import lock_labelled_samples, settle_what_nobody_is_asked
+from annotate.labels.consensus import lock_labelled_samples, settle_what_is_not_asked
 from annotate.models import Batch, BatchCriterion, Criterion, Project, User
 from annotate.models.batch import BatchStatus
 from annotate.projects.criteria import add_criteria
-from annotate.projects.read import active_members
 
 # A carried label lies in the task where it was given, and counts as before; in the new one where its rater is asked
 # about the sample again.
@@ -126,8 +125,8 @@ _GOLD = """
 @dataclass(frozen=True, slots=True)
 class Relabelled:
     """carried: labels that hold for the new version; asked: labels that are given anew, in `batch`; left: those that
-    nobody is asked for. batch None: there was nothing to ask. waiting: units that lost labels or their decision, about
-    which nobody is asked, so that reviewers are. known_answers: those that hold for the new version."""
+    no one is asked for. batch None: there was nothing to ask. waiting: units that lost labels or their decision and are
+    not asked about again, so that they go to the reviewers. known_answers: those that hold for the new version."""
 
     criterion: Criterion
     carried: int
@@ -183,12 +182,12 @@ def relabel(
     due_date: date | None = None,
 ) -> Relabelled:
     """Carries the labels of `old` that the change leaves alone over to `new`, with the verdicts that rest on them
-    alone, and opens a batch in which people give the others anew: whoever gave them, or for a rater who can't be asked
+    alone, and opens a batch in which people give the others anew: their raters, or for a rater who can't be asked
     (by primary key) the member of `hand_to`, unless that member labelled the sample as well. What loses a label or its
-    decision that way, and is on a sample that nobody is asked about, waits for a reviewer.
+    decision that way, and is on a sample that is not asked about again, waits for a reviewer.
 
     A label keeps its rater, evidence, comment and day; its event says what it was carried from and who did it. On a
-    sample that somebody is asked about again, their carried labels lie in the new task, filled in, and count once it is
+    sample that a rater is asked about again, their carried labels lie in the new task, filled in, and count once it is
     submitted.
 
     Raises Invalid for versions of different criteria and people who are no members, and Conflict for a version that is
@@ -205,9 +204,9 @@ def relabel(
         done = Batch.objects.filter(project=project, relabels=old, criteria=new).first()
         if done is not None:
             return Relabelled(new, 0, 0, 0, 0, done)
-        people = _people(project, hand_to or {})
+        check_active(project, (hand_to or {}).values())
         lock_labelled_samples(old)
-        asked, left = _look(old, rule, people)
+        asked, left = _look(old, rule, hand_to or {})
         batch = _open(project, old, new, due_date, actor) if asked else None
         carried = execute(
             _LABELS, {"new": new.pk, "batch": batch.pk if batch else None, "actor": actor.pk if actor else None}
@@ -216,7 +215,7 @@ def relabel(
         said = _(" (carried from version %(version)d)") % {"version": old.version}
         (verdicts,) = fetch_one(_VERDICTS, {**touching, "note": said})
         gold = execute(_GOLD, touching)
-        waiting = settle_what_nobody_is_asked(old, new)
+        waiting = settle_what_is_not_asked(old, new)
         execute("DROP TABLE relabel_latest, relabel_asked")
         if carried or batch or gold or waiting:
             note(
@@ -237,15 +236,6 @@ def relabel(
                 batch=batch.number if batch else None,
             )
     return Relabelled(new, carried, verdicts, asked, left, batch, waiting, gold)
-
-
-def _people(project: Project, hand_to: Mapping[int, User]) -> dict[int, int]:
-    """Rater -> the user who is asked in their place."""
-    members = active_members(project)
-    for user in hand_to.values():
-        if user.pk not in members:
-            raise Invalid("not_a_member", _("%(name)s is not an active member of this project.") % {"name": user.name})
-    return {rater: user.pk for rater, user in hand_to.items()}
 
 
 # The rule of the batch that asked for the labels before.
@@ -274,12 +264,13 @@ _ASKED = """
 """
 
 
-def _look(old: Criterion, rule: Touched, people: Mapping[int, int]) -> tuple[int, int]:
-    """Makes the temporary tables. Returns how many labels people are asked for, and how many nobody is asked for."""
+def _look(old: Criterion, rule: Touched, hand_to: Mapping[int, User]) -> tuple[int, int]:
+    """Makes the temporary tables. Returns how many labels people are asked for, and how many no one is asked for."""
     execute(_LOOK, given(old, rule))
     execute("CREATE INDEX ON relabel_latest (sample_id, user_id)")
     execute("ANALYZE relabel_latest")
-    execute(_ASKED, {"project": old.project_id, "raters": list(people), "stand_ins": list(people.values())})
+    stand_ins = [user.pk for user in hand_to.values()]
+    execute(_ASKED, {"project": old.project_id, "raters": list(hand_to), "stand_ins": stand_ins})
     return fetch_one(
         "SELECT coalesce(sum(labels) FILTER (WHERE user_id IS NOT NULL), 0)::bigint,"
         " coalesce(sum(labels) FILTER (WHERE user_id IS NULL), 0)::bigint FROM relabel_asked"

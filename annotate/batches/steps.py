@@ -179,7 +179,12 @@ def extend_batch(
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
         said: dict[str, Any] = {}
         if due_date is not None and due_date != batch.due_date:
-            said["due_date"] = _later(batch, due_date).isoformat()
+            check_due_date(due_date)
+            if batch.due_date is not None and due_date < batch.due_date:
+                sentence = _("The batch is due on %(due)s; extending it needs a later day.")
+                raise Invalid("earlier_due_date", sentence % {"due": batch.due_date})
+            _set(batch, due_date=due_date)
+            said["due_date"] = due_date.isoformat()
         there = set(batch.annotators.values_list("id", flat=True))
         newcomers = [user for user in annotators if user.pk not in there]
         if newcomers:
@@ -200,15 +205,6 @@ def extend_batch(
         if said:
             note_batch(actor, batch, "extended", **said)
     return batch
-
-
-def _later(batch: Batch, due_date: date) -> date:
-    check_due_date(due_date)
-    if batch.due_date is not None and due_date < batch.due_date:
-        said = _("The batch is due on %(due)s; extending it needs a later day.")
-        raise Invalid("earlier_due_date", said % {"due": batch.due_date})
-    _set(batch, due_date=due_date)
-    return due_date
 
 
 def _add(batch: Batch, selection: Mapping[str, Any], tags_of: Mapping[int, Collection[str]]) -> int:

@@ -95,8 +95,12 @@ def create_batch(
     if not chosen:
         raise Invalid("no_samples", _("No sample matches this choice."))
     seed = seed if seed is not None else new_seed()
-    by_sample = _by_sample(project, chosen, chances)
-    if by_sample:
+    by_sample = {}
+    if chances:
+        ids = samples_named(project, chances).values_list("pk", "external_id")
+        by_sample = {pk: chances[name] for pk, name in ids}
+        if by_sample.keys() != set(chosen):
+            raise Invalid("bad_chances", _("Every sample of a draw has a chance, and no other sample."))
         random.Random(seed).shuffle(chosen)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -120,19 +124,6 @@ def create_batch(
         people = [user.username for user in annotators]
         note_batch(created_by, batch, "created", samples=len(chosen), people=people)
     return batch
-
-
-def _by_sample(
-    project: Project, chosen: Sequence[int], chances: Mapping[str, tuple[float, int]] | None
-) -> dict[int, tuple[float, int]]:
-    """The chances by primary key; all of the chosen samples have one, or none has."""
-    if not chances:
-        return {}
-    ids = samples_named(project, chances).values_list("pk", "external_id")
-    found = {pk: chances[name] for pk, name in ids}
-    if found.keys() != set(chosen):
-        raise Invalid("bad_chances", _("Every sample of a draw has a chance, and no other sample."))
-    return found
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ than half of them settle it, or, in a batch that asks for it (Batch.consensus), 
 fewer votes than needed, it is disputed and waits for a reviewer.
 A batch may instead say how many votes it needs, and what share of them (Batch.settle_votes, Batch.settle_share): with
 three asked, two that agree can then be enough when the third person couldn't tell or never came.
-Saying "can't tell" is no vote, and brings the unit to the reviewer where votes are missing then, even when nobody could
+Saying "can't tell" is no vote, and brings the unit to the reviewer where votes are missing then, also when no one could
 tell.
 
-Units that lose a label or their decision by a change of their criterion, and about which nobody is asked again, go to
-the reviewers: no task would ever bring another label.
+Units that lose a label or their decision by a change of their criterion, and are not asked about again, go to the
+reviewers: no task would ever bring another label.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from annotate.models.label import DECIDED_METHODS, VerdictState
 
 # `said`: the labels that count (annotate.labels.read), one per person: the latest, when a person met the unit in
 # two batches; and beside them who couldn't tell, whose NULL no count counts. `share`: how many of the votes say the
-# most frequent value, as a quotient: 11 of 20 is the same number as the 0.55 that somebody wrote.
+# most frequent value, as a quotient: 11 of 20 is the same number as the 0.55 that an admin wrote.
 # A verdict that a person answers for keeps its value when votes change, and is reopened for another look; its
 # confidence is then the share of the new votes or, with Dawid and Skene's model, what it was. An approval was of the
 # votes of then.
@@ -88,7 +88,7 @@ _SETTLE = f"""
            revision = v.revision + 1, updated_at = now()
      WHERE v.votes IS DISTINCT FROM excluded.votes
 """
-# Where nobody could tell, and where every vote was taken back, there are no votes: what rested on them can't stand.
+# Where all labels say "can't tell", or every vote was taken back, there are no votes: what rested on them can't stand.
 _SETTLE_SAMPLES = _SETTLE.format(
     these=f"l.sample_id = ANY(%(samples)s::bigint[]) AND (({COUNTING}) OR t.id IS NOT NULL AND {UNDECIDED})",
     counted="""
@@ -123,7 +123,7 @@ def lock_labelled_samples(criterion: Criterion) -> None:
 
 
 def settle_samples(*, criterion_ids: Sequence[int], needed: Mapping[int, int], batch_id: int | None) -> int:
-    """Writes the verdicts of samples that nobody in the batch is at work on any more, by the batch's rule; with fewer
+    """Writes the verdicts of samples that have no open task in the batch any more, by the batch's rule; with fewer
     votes than needed (by sample) a unit is disputed. batch_id None: by majority. Returns how many verdicts changed.
 
     The caller's transaction holds the locks on the samples.
@@ -203,7 +203,7 @@ _FOR_PEOPLE = """
 """
 
 
-def settle_what_nobody_is_asked(old: Criterion, new: Criterion) -> int:
+def settle_what_is_not_asked(old: Criterion, new: Criterion) -> int:
     """Returns how many units wait for a reviewer because of it. Within the transaction that made `relabel_latest`."""
     execute(
         _SAMPLES,

@@ -1,1 +1,1 @@
-"""Who takes part: invitations, what a member knows about, and how somebody leaves."""
+"""Members: invitations, what a member knows about, and how a membership ends."""

@@ -68,7 +68,7 @@ def deactivate_member(
     """Ends the membership, at once in every session, and hands the open tasks on: to these people, or (None) evenly to
     those who label the batches with them. Returns how many tasks moved. Labels stay and keep the name.
 
-    Refused for the last admin, and when a task has nobody to go to. Repeating it changes nothing.
+    Refused for the last admin, and when no one can take over a task. Repeating it changes nothing.
     """
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)

@@ -357,14 +357,10 @@ def read_filter(
 
 def _moment(text: str, name: str, *, end: bool = False) -> datetime:
     try:
-        day = date.fromisoformat(text)
-    except ValueError:
         try:
+            moment = datetime.combine(date.fromisoformat(text) + timedelta(days=end), time())
+        except ValueError:
             moment = datetime.fromisoformat(text)
-        except ValueError as error:
-            raise Invalid("bad_date", _("%(name)s: a day such as 2026-12-31.") % {"name": name}) from error
-        return moment if moment.tzinfo else timezone.make_aware(moment)
-    try:
-        return timezone.make_aware(datetime.combine(day + timedelta(days=end), time()))
-    except OverflowError as error:
+    except (ValueError, OverflowError) as error:
         raise Invalid("bad_date", _("%(name)s: a day such as 2026-12-31.") % {"name": name}) from error
+    return moment if moment.tzinfo else timezone.make_aware(moment)

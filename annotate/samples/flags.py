@@ -21,7 +21,7 @@ from annotate.models.batch import BatchStatus
 def raise_flag(*, actor: User, task_id: int, reason: Any) -> Flag:
     """Flags the sample of the actor's own task. The same words again, while their flag is open, are the same flag.
 
-    Raises Http404 (not one's own task), Invalid (no reason).
+    Raises Http404 (not the actor's task), Invalid (no reason).
     """
     words = words_or_raise(reason, Invalid("no_reason", _("Say in a few words what is wrong with this sample.")))
     with transaction.atomic():

@@ -153,7 +153,7 @@ def turns(
     return mixed
 
 
-# From so many new tasks on the planner needs new statistics of the table.
+# With this many new tasks the planner needs new statistics of the table.
 MANY = 5_000
 
 

@@ -45,15 +45,15 @@ def take_seat_back(task: Task) -> None:
 def move(task: Task, *, to: int | None) -> Task:
     """To a person's list, or (None) to the queue, at its end. Where something was said, a new task takes its place."""
     said = Label.objects.filter(task=task).exists()
+    tasks = Task.objects.filter(batch=task.batch)
+    place = next_position(tasks if to is None else tasks.filter(annotator=to))
     if said or task.status == TaskStatus.SKIPPED:
         if task.status != TaskStatus.SKIPPED:
             end(task)
-        return Task.objects.create(
-            batch=task.batch, sample=task.sample, tag=task.tag, annotator_id=to, position=_last_place(task.batch, to)
-        )
+        return Task.objects.create(batch=task.batch, sample=task.sample, tag=task.tag, annotator_id=to, position=place)
     task.annotator_id = to
     task.status = TaskStatus.PENDING
-    task.position = _last_place(task.batch, to)
+    task.position = place
     task.active_seconds = 0
     task.return_message = ""
     task.returned_by = task.started_at = task.lease_expires_at = None
@@ -68,13 +68,8 @@ def end(task: Task) -> None:
     task.save(update_fields=["status", "lease_expires_at"])
 
 
-def _last_place(batch: Batch, person: int | None) -> int:
-    tasks = Task.objects.filter(batch=batch)
-    return next_position(tasks if person is None else tasks.filter(annotator=person))
-
-
 def put_at_the_end(tasks: Sequence[Task], *, leaving: User, to: Sequence[User] | None) -> tuple[int, int]:
-    """Hands on open tasks of one person. Returns how many others will do, and how many nobody else can.
+    """Hands on open tasks of one person. Returns how many others will do, and how many no other can.
 
     Raises Conflict when people are named and some task can't go to any of them.
     """

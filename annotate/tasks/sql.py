@@ -49,7 +49,7 @@ class StoredLabel:
 
 @dataclass(frozen=True)
 class TaskRow:
-    """One's own task with its batch and the units of its sample; the fields are in the order of _READ_TASK."""
+    """An annotator's task with its batch and the units of its sample; the fields are in the order of _READ_TASK."""
 
     id: int
     status: str

@@ -44,7 +44,7 @@ def take_task(
         task = next_task(user=user, project=project, batch_number=batch_number, exclude=exclude)
         if task is None:
             break
-        # Asking for a task renews its lease; if it went to somebody else just now, look again.
+        # Asking for a task renews its lease; if another annotator has it by now, look again.
         if not task["leased"] or renew_lease(task_id=task["id"], annotator_id=user.pk):
             return task
     return _take_from(queues_of(user=user, project=project, batch_number=batch_number), user, exclude)

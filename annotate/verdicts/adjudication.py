@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import require_unblind
 from annotate.core.errors import Conflict, Invalid, Stale
 from annotate.core.rows import execute, first_or_raise
-from annotate.core.scales import Value, json_spelling, normalise
+from annotate.core.scales import json_spelling, normalise
 from annotate.core.texts import words_or_raise
 from annotate.core.trail import note
 from annotate.models import Criterion, LessonRead, Project, Task, User, Verdict
@@ -157,8 +157,8 @@ def show_names(*, actor: User, project: Project, shown: bool) -> None:
     note(actor=actor, action=action, subject=project.name, project=project)
 
 
-# id, revision, value
-Seen = tuple[int, int, Value]
+# id -> revision and value (annotate.core.scales.json_spelling), as a preview showed them.
+_Seen = dict[int, tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -180,10 +180,9 @@ def accept_agreed(
     agreement, votes = check_agreement(agreement), check_votes(votes)
     looked_at = _check_seen(seen)
     queue = Queue(project, reader=reviewer)
-    ids = [one[0] for one in looked_at]
     with transaction.atomic():
-        execute(_LOCK, [ids, project.pk])
-        preview = agreed(queue, agreement=agreement, votes=votes, only=ids)
+        execute(_LOCK, [list(looked_at), project.pk])
+        preview = agreed(queue, agreement=agreement, votes=votes, only=looked_at)
         return _settle(
             reviewer,
             project,
@@ -208,8 +207,7 @@ def accept_probable(
     queue = Queue(project, reader=reviewer)
     # Worked out before anything is locked, since it reads all labels. Votes that change in between change the revision
     # of their unit.
-    ids = [one[0] for one in looked_at]
-    found = probable(queue, criterion, posterior=posterior, only=ids)
+    found = probable(queue, criterion, posterior=posterior, only=looked_at)
     assert found.model is not None
     stated = _("Dawid–Skene: probability at least %(posterior)s; from %(labels)d labels of %(people)d people.") % {
         "posterior": f"{posterior:g}",
@@ -217,7 +215,7 @@ def accept_probable(
         "people": len(found.model.raters),
     }
     with transaction.atomic():
-        execute(_LOCK, [ids, project.pk])
+        execute(_LOCK, [list(looked_at), project.pk])
         return _settle(
             reviewer,
             project,
@@ -229,7 +227,7 @@ def accept_probable(
         )
 
 
-def _check_seen(seen: Any) -> list[Seen]:
+def _check_seen(seen: Any) -> _Seen:
     """What was looked at, from a request: [[id, revision, value], …]."""
     if not isinstance(seen, list | tuple) or not seen:
         raise Invalid("nothing_seen", _("There is nothing to settle in this preview; look again."))
@@ -242,9 +240,10 @@ def _check_seen(seen: Any) -> list[Seen]:
             or not isinstance(one[2], str | int | float | bool)
         ):
             raise Invalid("bad_seen", _("seen: a list of [id, revision, value], as the preview gives it."))
-    if len({one[0] for one in seen}) < len(seen):
+    looked_at = {pk: (revision, json_spelling(value)) for pk, revision, value in seen}
+    if len(looked_at) < len(seen):
         raise Invalid("bad_seen", _("seen: each unit once."))
-    return [tuple(one) for one in seen]
+    return looked_at
 
 
 # In the order in which a submission settles the units of a sample, so that neither waits for the other.
@@ -252,7 +251,6 @@ _LOCK = """
     SELECT FROM annotate_verdict v JOIN annotate_criterion c ON c.id = v.criterion_id
      WHERE v.id = ANY(%s) AND c.project_id = %s ORDER BY v.sample_id, v.unit, v.criterion_id FOR NO KEY UPDATE OF v
 """
-
 
 _SETTLE = """
     UPDATE annotate_verdict v SET
@@ -269,17 +267,16 @@ def _settle(
     reviewer: User,
     project: Project,
     preview: Preview,
-    looked_at: Sequence[Seen],
+    looked_at: _Seen,
     *,
     method: VerdictMethod,
     reason: str,
     details: dict[str, Any],
 ) -> Accepted:
-    expected = {pk: (revision, json_spelling(value)) for pk, revision, value in looked_at}
-    chosen = [one for one in preview.proposals if expected.get(one.id) == (one.revision, json_spelling(one.value))]
+    chosen = [one for one in preview.proposals if looked_at.get(one.id) == (one.revision, json_spelling(one.value))]
     # What a first try of the same request has settled.
     own = Verdict.objects.filter(
-        pk__in=expected,
+        pk__in=looked_at,
         criterion__project=project,
         state=VerdictState.SETTLED,
         method=method,
@@ -287,7 +284,7 @@ def _settle(
         reason=reason,
     )
     before = sum(
-        expected[pk] == (revision - 1, json_spelling(value))
+        looked_at[pk] == (revision - 1, json_spelling(value))
         for pk, revision, value in own.values_list("pk", "revision", "value")
     )
     settled = execute(

@@ -114,7 +114,7 @@ class Preview:
 
 
 def agreed(queue: Queue, *, agreement: Any, votes: Any, only: Collection[int] | None = None) -> Preview:
-    """The disputed units on which at least this share of at least so many votes agree. Raises Invalid.
+    """The disputed units on which at least this share of at least this many votes agree. Raises Invalid.
 
     only: of these verdicts.
     """

@@ -142,7 +142,7 @@ class Queue:
     of verdicts.
 
     criterion: a key, batch: a number, state: one of STATES; empty ones narrow nothing. annotator: a rater's name, only
-    what they voted on. Of `agreed`, share: only so many of them, drawn with the seed.
+    what they voted on. Of `agreed`, share: only this share of them, drawn with the seed.
     """
 
     project: Project
@@ -156,7 +156,7 @@ class Queue:
     seed: int = 0
 
     def count(self) -> int:
-        return self._row("SELECT count(*) FROM waiting")[0]
+        return self._rows("SELECT count(*) FROM waiting")[0][0]
 
     def __len__(self) -> int:
         return self.count()
@@ -183,7 +183,7 @@ class Queue:
         return [row[0] for row in rows]
 
     def place(self, verdict_id: int) -> Place:
-        row = self._row(
+        ((count, first, last, at, before, after),) = self._rows(
             f""", listed AS (
                 SELECT id, row_number() OVER ordered AS at, lag(id) OVER ordered AS before,
                        lead(id) OVER ordered AS after
@@ -194,7 +194,6 @@ class Queue:
               FROM (VALUES (%(verdict)s::bigint)) AS asked (id) LEFT JOIN listed one USING (id)""",
             verdict=verdict_id,
         )
-        count, first, last, at, before, after = row
         if at is None:
             return Place(count, None, first)
         if count == 1:
@@ -225,9 +224,6 @@ class Queue:
         # Many units have a handful of different values: each spelling is parsed once.
         parse = cache(json.loads)
         return [Disputed._make((*row, parse(value or "null"))) for *row, value in rows]
-
-    def _row(self, sql: str, **given: Any) -> tuple[Any, ...]:
-        return self._rows(sql, **given)[0]
 
     def _rows(self, sql: str, **given: Any) -> list[tuple[Any, ...]]:
         values = {

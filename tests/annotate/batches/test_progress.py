@@ -74,9 +74,6 @@ def test_annotators(busy: World) -> None:
             assert row.in_progress == statuses.count("in_progress")
             assert row.left == statuses.count("pending") + statuses.count("in_progress")
             assert row.active_seconds == sum(task.active_seconds for task in mine)
-            assert row.percent == 100 * (row.done + row.skipped) // row.total
-            finished = row.done + row.skipped
-            assert row.seconds_per_task == (row.active_seconds / finished if finished else None)
 
 
 def test_criteria(busy: World) -> None:
@@ -96,7 +93,6 @@ def test_criteria(busy: World) -> None:
             verdicts = [v for v in Verdict.objects.filter(criterion=criterion) if (v.sample_id, v.unit) in units]
             assert row.settled == sum(v.state == "settled" for v in verdicts)
             assert row.disputed == len(verdicts) - row.settled
-            assert row.percent == (100 * row.given // row.expected if row.expected else 0)
 
 
 def test_project(busy: World) -> None:
