@@ -82,7 +82,7 @@ def pause_batch(*, actor: User | None, batch: Batch) -> Batch:
 
 
 def resume_batch(*, actor: User | None, batch: Batch) -> Batch:
-    """Labelling goes on where it was. Repeating it changes nothing."""
+    """Continues the labelling where it was. Repeating it changes nothing."""
     return _switch(actor, batch, BatchStatus.PAUSED, BatchStatus.OPEN, "resumed")
 
 
@@ -96,8 +96,8 @@ def _switch(actor: User | None, batch: Batch, before: BatchStatus, after: BatchS
 
 
 def start_adjudication(*, batch: Batch, actor: User | None = None) -> Batch:
-    """No more labelling; what is disputed goes on to the reviewers, and with it what fewer people labelled than should
-    have. Tasks not finished stay as they are."""
+    """Ends the labelling; disputed units go to the reviewers, also those that fewer people labelled than should have.
+    Unfinished tasks stay as they are."""
     with transaction.atomic():
         batch = locked(batch, BatchStatus.OPEN, BatchStatus.PAUSED)
         _set(batch, status=BatchStatus.ADJUDICATING)
@@ -123,8 +123,8 @@ def _settle_half_labelled(batch: Batch) -> int:
 
 
 def reopen_batch(*, batch: Batch, actor: User | None = None) -> HandedOn:
-    """Labelling goes on in a batch that was closed or handed to the reviewers too early. Open tasks of people who have
-    left meanwhile are handed on, as when a member leaves; returns how many these were.
+    """Continues the labelling of a batch that was closed or handed to the reviewers too early. Open tasks of people who
+    have left meanwhile are handed on, as when a member leaves; returns how many these were.
 
     A verdict on half of the votes stays, since a reviewer may have decided it, and is worked out anew once its sample
     is labelled; until then no reviewer is asked about it (annotate.verdicts.read).
@@ -149,7 +149,7 @@ def delete_batch(*, batch: Batch, actor: User | None = None) -> None:
             said = _("Batch %(number)d carries %(labels)d labels and can't be deleted; close it instead.")
             raise Conflict("has_labels", said % {"number": batch.number, "labels": labels}, labels=labels)
         batch.tasks.all().delete()
-        # Made from labels of elsewhere when its people had skipped: no vote of theirs is in them.
+        # Verdicts made from labels of elsewhere after its people had skipped: they hold no vote of this batch.
         Verdict.objects.filter(batch=batch).update(batch=None)
         batch.delete()
         note_batch(actor, batch, "deleted")

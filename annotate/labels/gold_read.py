@@ -26,7 +26,7 @@ def gold_samples(batch: Batch) -> list[int]:
     known = GoldAnswer.objects.filter(sample=OuterRef("pk"), criterion__in=asked)
     samples = Sample.objects.filter(Exists(known), project_id=batch.project_id)
     if batch.strategy == Strategy.PULL:
-        # Who had one of the batch's own samples as gold could never take its copy, which might wait for ever.
+        # Who had one of the batch's own samples as gold could never take its copy, which might then never be taken.
         samples = samples.exclude(pk__in=batch.batch_samples.values("sample"))
     return list(samples.order_by("id").values_list("id", flat=True))
 
@@ -60,7 +60,7 @@ def known_answers(project: Project) -> QuerySet[GoldAnswer]:
 
 
 def to_set_again(project: Project) -> QuerySet[GoldAnswer]:
-    """Those to earlier versions of a criterion that later ones have not got: what a change of the criterion touched.
+    """Those to earlier versions of a criterion that later ones don't have: what a change of the criterion touched.
     Tasks of batches that ask the earlier version are still measured by them."""
     later = GoldAnswer.objects.filter(
         sample=OuterRef("sample"),

@@ -78,8 +78,8 @@ def latest_of_unit(verdicts: QuerySet[Verdict]) -> QuerySet[Verdict]:
         criterion__key=OuterRef("criterion__key"),
         criterion__version__gt=OuterRef("criterion__version"),
     )
-    # Few verdicts are on earlier versions, and only of those is it asked. Else tables that were just filled, of which
-    # the planner knows nothing yet, are joined row by row: minutes for a few hundred verdicts.
+    # Only the few verdicts on earlier versions are looked up. Otherwise tables that were just filled, of which the
+    # planner knows nothing yet, are joined row by row: minutes for a few hundred verdicts.
     return verdicts.filter(Q(criterion__is_current=True) | ~Exists(later))
 
 

@@ -22,7 +22,7 @@ from annotate.samples.claim_splitting import Claim, named_claims, split_into_cla
 Change = Mapping[str, Any]
 
 MAX_TEXT = 10_000
-# Dropped claims are kept; without a limit a script could make a row grow for ever.
+# Dropped claims are kept; without a limit a script could make a row grow endlessly.
 MAX_EVER = 10 * MAX_UNITS
 _WORD = re.compile(r"\w")
 # Written without blanks between sentences.
@@ -45,7 +45,7 @@ def apply_change(change: Change, claims: Sequence[Claim], answer: str) -> list[C
 
 
 def go_back(claims: Sequence[Claim], then: Sequence[Claim]) -> list[Claim]:
-    """The claims as they were at an earlier revision; those that came later stay, dropped, as an index is for ever."""
+    """The claims as they were at an earlier revision; later ones stay, dropped, since an index is never given up."""
     return [*(dict(claim) for claim in then), *({**claim, "dropped": True} for claim in claims[len(then) :])]
 
 

@@ -62,7 +62,7 @@ def edit_claims(
             return state
         _require_untouched(actor, sample, before, after)
         if not state.history or state.history[0].revision != sample.claims_revision:
-            # What the history begins with, or goes on with after a file named the claims.
+            # The history begins with the imported claims, and continues with them after a file named others.
             began = {"op": IMPORTED, "source": sample.claims_source}
             ClaimEdit.objects.create(
                 sample=sample, revision=sample.claims_revision, change=began, claims=before, actor=actor

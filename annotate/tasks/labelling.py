@@ -115,7 +115,7 @@ def save_label(
                     key=idempotency_key,
                 )
         except IntegrityError:
-            # The label was made, or the key used, in between or long ago; what is there now tells which.
+            # The label was made, or the key used, in between or long ago; the next try sees which.
             key_known = LabelEvent.objects.filter(idempotency_key=idempotency_key).exists()
             continue
         if revision is not None:

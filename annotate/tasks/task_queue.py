@@ -193,7 +193,7 @@ def _make_it_measure(task_id: int, place: Place) -> None:
     task = Task.objects.select_related("batch").get(pk=task_id)
     own = Task.objects.filter(batch=place.batch_id, annotator=place.user_id)
     has = {**dict.fromkeys(Purpose.values, 0), **dict(own.order_by().values_list("purpose").annotate(Count("id")))}
-    # Without the one at hand.
+    # Without the task that was just taken.
     labels = has[Purpose.LABEL] - 1
     for purpose, share in ((Purpose.GOLD, place.gold_share), (Purpose.REPEAT, place.repeat_share)):
         # Of every 1/share own tasks one comes at a place that only the seed knows.

@@ -1,6 +1,6 @@
 """What a reviewer decided otherwise than an annotator had said, for that annotator to learn from.
 
-No other person's label or name is in it. Nothing shows while labelling goes on: not of a batch that is not over, not of
+No other person's label or name is in it. Nothing shows during the labelling: not of a batch that is not over, not of
 a sample that this annotator may still meet.
 """
 
