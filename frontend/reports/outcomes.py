@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -10,6 +11,7 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+import alignment
 from annotate.batches.draws_read import unlabelled_samples
 from annotate.batches.sample_choice import MAX_SEED
 from annotate.core.errors import Refusal
@@ -20,7 +22,7 @@ from frontend.batches.forms import WhoLabelsForm
 from frontend.reports.page import frame_context
 from frontend.reports.parts import chosen_judge, judge_url, report_part, switcher
 from judges.models import AlignmentReport
-from judges.reports.next_samples import About, OutcomeQueue, Shares, make_outcome_batch, outcome_queue
+from judges.reports.next_samples import About, Draw, Shares, make_drawn_batch, outcome_queue
 from judges.reports.read import report_state
 
 DEFAULT = Shares()
@@ -57,7 +59,7 @@ class OutcomeForm(forms.Form):
             self.fields["threshold"].help_text = passes
 
     def wanted(self) -> dict[str, Any]:
-        """The draw as services.outcome_queue takes it."""
+        """The draw as `outcome_queue` takes it."""
         given = self.cleaned_data
         shares = Shares(*(given[name] / 100 for name in ("fails", "passes", "unscored")))
         return {"threshold": given.get("threshold"), "shares": shares}
@@ -75,7 +77,7 @@ class OutcomeBatchForm(WhoLabelsForm):
 
 
 PART = "report-outcomes"
-BATCH_FIELDS = ("seed", "plan", "name", "annotators", "overlap", "due_date")
+BATCH_FIELDS = ("plan", "name", "annotators", "overlap", "due_date")
 TITLES = {
     "fail": gettext_lazy("It fails them"),
     "pass": gettext_lazy("It passes them"),
@@ -134,8 +136,11 @@ class _Draw:
             return None
         given = {name: form.cleaned_data[name] for name in BATCH_FIELDS}
         try:
-            return make_outcome_batch(
-                criterion=self.criterion, about=self.about, created_by=self.page.user, **self.form.wanted(), **given
+            return make_drawn_batch(
+                criterion=self.criterion,
+                draw=partial(self._draw, seed=form.cleaned_data["seed"]),
+                created_by=self.page.user,
+                **given,
             )
         except Refusal as refusal:
             refuse(form, refusal)
@@ -166,18 +171,21 @@ class _Draw:
             "unlabelled": unlabelled_samples(self.criterion).count(),
         }
 
-    def _seen(self) -> OutcomeQueue | None:
+    def _draw(self, *, seed: int | None) -> Draw[alignment.report.OutcomeDraw]:
+        return outcome_queue(criterion=self.criterion, about=self.about, seed=seed, **self.form.wanted())
+
+    def _seen(self) -> Draw[alignment.report.OutcomeDraw] | None:
         if not (self.form.is_bound and self.form.is_valid()):
             return None
         seed = None if self.batch_form is None else self.batch_form.cleaned_data.get("seed")
         try:
-            return outcome_queue(criterion=self.criterion, about=self.about, seed=seed, **self.form.wanted())
+            return self._draw(seed=seed)
         except Refusal as refusal:
             refuse(self.form, refusal)
             return None
 
 
-def _shown(seen: OutcomeQueue) -> dict[str, Any]:
+def _shown(seen: Draw[alignment.report.OutcomeDraw]) -> dict[str, Any]:
     return {
         "rows": [
             {
@@ -186,9 +194,9 @@ def _shown(seen: OutcomeQueue) -> dict[str, Any]:
                 "drawn": group.drawn,
                 "chance": f"{group.chance:.1%}" if group.drawn < group.samples else _("all"),
             }
-            for group in seen.draw.groups
+            for group in seen.found.groups
         ],
-        "drawn": len(seen.draw.chosen),
+        "drawn": len(seen.chosen),
         "frame": seen.frame,
         "seed": seen.seed,
     }

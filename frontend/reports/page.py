@@ -23,7 +23,7 @@ from frontend.reports.shown import Links, percent, shown
 from judges.models import AlignmentReport
 
 if TYPE_CHECKING:
-    from judges.reports.next_samples import NextSamples
+    from judges.reports.next_samples import Draw
 
 _NAMES = {"kappa": gettext_noop("Kappa"), "tpr": "TPR", "tnr": "TNR"}
 # Columns of the table; the plot has all.
@@ -69,9 +69,9 @@ def drawn_context(report: AlignmentReport) -> dict[str, Any] | None:
     }
 
 
-def strata_context(seen: NextSamples) -> dict[str, Any]:
+def strata_context(seen: Draw[alignment.report.Proposal]) -> dict[str, Any]:
     """A draw that nobody has confirmed yet: its strata, and what it is worth."""
-    proposal = seen.proposal
+    proposal = seen.found
     return {
         "rows": [
             {

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -14,6 +15,7 @@ from django.http import HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+import alignment
 from annotate.batches.draws_read import draw_progress, unlabelled_samples
 from annotate.batches.sample_choice import MAX_SEED
 from annotate.core.errors import Refusal
@@ -29,8 +31,8 @@ from judges.reports.next_samples import (
     FEWEST_SAMPLES,
     MOST_SAMPLES,
     About,
-    NextSamples,
-    make_next_batch,
+    Draw,
+    make_drawn_batch,
     next_samples,
 )
 from judges.reports.read import report_state
@@ -67,7 +69,7 @@ class DrawForm(forms.Form):
         self.fields["about"].initial = next((_key(row) for row in judges if row["kappa"]["value"] is not None), PEOPLE)
 
     def wanted(self) -> dict[str, Any]:
-        """The draw as services.next_samples takes it."""
+        """The draw as `next_samples` takes it."""
         about = self.cleaned_data["about"]
         return {"count": self.cleaned_data["n"], "about": None if about == PEOPLE else About(*json.loads(about))}
 
@@ -90,7 +92,7 @@ def _key(row: Mapping[str, Any]) -> str:
 
 
 TEMPLATE = "reports/report_planner.html"
-BATCH_FIELDS = ("seed", "plan", "name", "annotators", "overlap", "due_date")
+BATCH_FIELDS = ("plan", "name", "annotators", "overlap", "due_date")
 
 
 @project_view("reports", get="reports.read", post="batches.change")
@@ -119,7 +121,12 @@ def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpRespo
     if form.is_valid() and draw.is_valid():
         given = {name: form.cleaned_data[name] for name in BATCH_FIELDS}
         try:
-            batch = make_next_batch(criterion=criterion, created_by=page.user, **draw.wanted(), **given)
+            batch = make_drawn_batch(
+                criterion=criterion,
+                draw=partial(next_samples, criterion=criterion, seed=form.cleaned_data["seed"], **draw.wanted()),
+                created_by=page.user,
+                **given,
+            )
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:
@@ -139,7 +146,7 @@ def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpRespo
     return report_part(page, criterion.key, "report-planner", TEMPLATE, context, status=status)
 
 
-def _seen(criterion: Criterion, form: DrawForm, seed: int | None = None) -> NextSamples | None:
+def _seen(criterion: Criterion, form: DrawForm, seed: int | None = None) -> Draw[alignment.report.Proposal] | None:
     if not (form.is_bound and form.is_valid()):
         return None
     try:
@@ -149,11 +156,11 @@ def _seen(criterion: Criterion, form: DrawForm, seed: int | None = None) -> Next
         return None
 
 
-def _first(page: ProjectPage, criterion: Criterion, seen: NextSamples) -> DrawnBatchForm | None:
+def _first(page: ProjectPage, criterion: Criterion, seen: Draw[alignment.report.Proposal]) -> DrawnBatchForm | None:
     """The form before anybody typed into it."""
     if not page.may("batches.change"):
         return None
-    count = len(seen.proposal.chosen)
+    count = len(seen.chosen)
     name = _("%(n)d samples to learn most from: %(criterion)s") % {"n": count, "criterion": criterion.name}
     draw = {"n": count, "about": page.request.GET.get("about"), "seed": seen.seed, "plan": seen.plan}
     return DrawnBatchForm(page.project, initial={**draw, "name": name[:200]})
@@ -164,7 +171,7 @@ def _context(
     criterion: Criterion,
     report: AlignmentReport,
     form: DrawForm,
-    seen: NextSamples | None,
+    seen: Draw[alignment.report.Proposal] | None,
     batch_form: DrawnBatchForm | None,
 ) -> dict[str, Any]:
     width_form = WidthForm(page.request.GET if "width" in page.request.GET else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rest_framework import serializers as s
@@ -17,11 +19,9 @@ from annotate.core.errors import Invalid
 from annotate.projects.read import criterion_named
 from judges.reports.next_samples import (
     About,
-    NextSamples,
-    OutcomeQueue,
+    Draw,
     Shares,
-    make_next_batch,
-    make_outcome_batch,
+    make_drawn_batch,
     next_samples,
     outcome_queue,
 )
@@ -77,13 +77,13 @@ class Drawn(Shape):
     strata = DrawnStratum(many=True)
     samples = DrawnSample(many=True)
 
-    def get_strata(self, found: NextSamples | OutcomeQueue) -> Any:
-        return found.proposal.strata if isinstance(found, NextSamples) else found.draw.groups
+    def get_strata(self, draw: Draw[Any]) -> Any:
+        return draw.found.strata if hasattr(draw.found, "strata") else draw.found.groups
 
-    def get_samples(self, found: NextSamples | OutcomeQueue) -> list[dict[str, Any]]:
+    def get_samples(self, draw: Draw[Any]) -> list[dict[str, Any]]:
         return [
             {"sample_id": name, "probability": chance.probability, "stratum": chance.stratum}
-            for name, chance in sorted(found.chosen.items())
+            for name, chance in sorted(draw.chosen.items())
         ]
 
 
@@ -93,7 +93,7 @@ class DrawsView(ProjectAPIView):
     actions = {"POST": "reports.read"}
 
     @answers(Drawn, request=DrawRequest)
-    def post(self, request: Request, slug: str, key: str) -> NextSamples | OutcomeQueue:
+    def post(self, request: Request, slug: str, key: str) -> Draw[Any]:
         """Draws unlabelled samples with known chances; nothing is stored.
 
         `by` "worth": `count` samples, most where a label teaches most about how people answer, or, with `judge`, about
@@ -102,9 +102,7 @@ class DrawsView(ProjectAPIView):
         the judge measures, where it is not the criterion's key. The reply's `seed` and `plan` make the batch of it.
         """
         data = _asked(request, DrawRequest)
-        criterion = criterion_named(self.project, key)
-        draw = next_samples if data["by"] == "worth" else outcome_queue
-        return draw(criterion=criterion, **_wanted(criterion, data))
+        return _wanted(criterion_named(self.project, key), data)()
 
 
 class DrawBatchView(ProjectAPIView):
@@ -120,8 +118,7 @@ class DrawBatchView(ProjectAPIView):
         data = _asked(request, DrawBatchRequest)
         criterion = criterion_named(self.project, key)
         given = {name: data[name] for name in _BATCH & set(data)} | {"annotators": people_named(data["annotators"])}
-        make = make_next_batch if data["by"] == "worth" else make_outcome_batch
-        return make(criterion=criterion, created_by=self.user, **_wanted(criterion, data), **given)
+        return make_drawn_batch(criterion=criterion, draw=_wanted(criterion, data), created_by=self.user, **given)
 
 
 def _asked(request: Request, shape: type[DrawRequest]) -> dict[str, Any]:
@@ -133,13 +130,21 @@ def _asked(request: Request, shape: type[DrawRequest]) -> dict[str, Any]:
     return shape.take(sent, known=_FIELDS[by] | (_BATCH if shape is DrawBatchRequest else set()))
 
 
-def _wanted(criterion: models.Criterion, data: dict[str, Any]) -> dict[str, Any]:
-    """The draw as the services take it."""
+def _wanted(criterion: models.Criterion, data: dict[str, Any]) -> Callable[[], Draw[Any]]:
+    """What does the draw."""
     judge, seed = data.get("judge"), data.get("seed")
     about = None if judge is None else About(judge, data.get("dimension", criterion.key))
     if data["by"] == "worth":
-        return {"count": whole_number(data.get("count"), "count"), "about": about, "seed": seed}
+        count = whole_number(data.get("count"), "count")
+        return partial(next_samples, criterion=criterion, count=count, about=about, seed=seed)
     if about is None:
         raise Invalid("missing_field", "The field “judge” is missing.")
     shares = {name: data[name] for name in ("fails", "passes", "unscored") if name in data}
-    return {"about": about, "threshold": data.get("threshold"), "shares": Shares(**shares), "seed": seed}
+    return partial(
+        outcome_queue,
+        criterion=criterion,
+        about=about,
+        threshold=data.get("threshold"),
+        shares=Shares(**shares),
+        seed=seed,
+    )

@@ -1,8 +1,8 @@
 """What to label next: samples drawn with known chances, first to look at, then as a batch.
 
-A batch from a judge's outcomes: what it fails, and some of what it passes, so that people see both of its errors.
-
-A batch of a draw that somebody has seen: made only while the draw is still the same.
+A draw goes by what a label is worth (`next_samples`), or by the outcomes of a judge: what it fails, and some of what it
+passes, so that people see both of its errors (`outcome_queue`). A batch is made of a draw that was seen, and only while
+the draw is still the same (`make_drawn_batch`).
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 import alignment
 from annotate.batches.draws_read import unlabelled_samples
-from annotate.batches.sample_choice import MAX_SEED
+from annotate.batches.sample_choice import new_seed
 from annotate.batches.write import create_batch
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
@@ -31,38 +30,54 @@ from annotate.verdicts.evidence_read import evidence_of
 from judges.core.scores_read import judge_scores
 from judges.core.split import sides_of
 
+DEFAULT_COUNT = 40
+FEWEST_SAMPLES = 2
+MOST_SAMPLES = 5000
 
-class Draw(Protocol):
-    """Samples drawn with known chances. plan: `plan_of` them."""
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The judge whose kappa labels should make surer, and what it measures."""
+
+    judge: str
+    dimension: str
+
+
+Found = TypeVar("Found", "alignment.report.Proposal", "alignment.report.OutcomeDraw")
+
+
+@dataclass(frozen=True, slots=True)
+class Draw(Generic[Found]):
+    """Samples drawn with known chances, as it can be done now. ``frame``: how many samples they are drawn from.
+    ``note``: why these, for the batch."""
+
+    found: Found
+    frame: int
+    seed: int
+    note: str
 
     @property
-    def chosen(self) -> Mapping[str, alignment.report.Chance]: ...
+    def chosen(self) -> Mapping[str, alignment.report.Chance]:
+        return self.found.chosen
 
     @property
-    def plan(self) -> str: ...
-
-
-D = TypeVar("D", bound=Draw)
-
-
-def plan_of(chosen: Mapping[str, alignment.report.Chance]) -> str:
-    """Says the same only while the draw is the same, so that one confirms what one has seen."""
-    return hashlib.sha256(json.dumps(sorted(chosen.items())).encode()).hexdigest()[:32]
+    def plan(self) -> str:
+        """Says the same only while the draw is the same, so that one confirms what one has seen."""
+        return hashlib.sha256(json.dumps(sorted(self.chosen.items())).encode()).hexdigest()[:32]
 
 
 def make_drawn_batch(
     *,
     criterion: Criterion,
-    draw: Callable[[], D],
-    note: Callable[[D], str],
+    draw: Callable[[], Draw[Any]],
     plan: str,
     name: str,
     annotators: Sequence[User],
     overlap: int,
-    due_date: date | None,
-    created_by: User | None,
+    due_date: date | None = None,
+    created_by: User | None = None,
 ) -> Batch:
-    """A draft in which each sample keeps its chance and its stratum. note: why these samples, kept with the batch.
+    """A draft of the draw that was seen, in which each sample keeps its chance and its stratum. plan: of that draw.
 
     Raises Conflict when labels, scores, or samples have changed since, so that the draw is another one now.
     """
@@ -81,44 +96,16 @@ def make_drawn_batch(
             criteria=[criterion],
             annotators=annotators,
             overlap=overlap,
-            selection={"method": "list", "samples": list(found.chosen), "note": note(found)},
+            selection={"method": "list", "samples": list(found.chosen), "note": found.note},
             due_date=due_date,
             created_by=created_by,
             chances={name: (one.probability, one.stratum) for name, one in found.chosen.items()},
         )
 
 
-DEFAULT_COUNT = 40
-FEWEST_SAMPLES = 2
-MOST_SAMPLES = 5000
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """The judge whose kappa labels should make surer, and what it measures."""
-
-    judge: str
-    dimension: str
-
-
-@dataclass(frozen=True, slots=True)
-class NextSamples:
-    """A draw as it can be made now. ``frame``: how many samples it is made from. ``plan``: says the same only while
-    the draw is the same, so that one confirms what one has seen."""
-
-    proposal: alignment.report.Proposal
-    frame: int
-    seed: int
-    plan: str
-
-    @property
-    def chosen(self) -> Mapping[str, alignment.report.Chance]:
-        return self.proposal.chosen
-
-
 def next_samples(
     *, criterion: Criterion, count: int, about: About | None = None, seed: int | None = None
-) -> NextSamples:
+) -> Draw[alignment.report.Proposal]:
     """The draw of so many unlabelled samples; nothing is stored.
 
     A seed is drawn when none is given. Raises Invalid for a number that can't be drawn and for a judge without scores.
@@ -126,46 +113,21 @@ def next_samples(
     names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))
     if not FEWEST_SAMPLES <= count <= min(len(names), MOST_SAMPLES):
         raise Invalid("bad_count", _cant_draw(count, len(names)))
-    seed = random.SystemRandom().randint(0, MAX_SEED) if seed is None else seed
+    seed = new_seed() if seed is None else seed
     judges, _failed = judge_scores(criterion, reader=SYSTEM)
     people = evidence_of(criterion, reader=SYSTEM)
     # A sample that was labelled since the last report has no side yet. It gets one there, not here: then it counts.
     sides = sides_of(criterion)
     is_dev = {sample: sides.get(sample, False) for sample in alignment.report.reference_of(people).strata()}
     evidence = replace(people, judges=judges, is_dev=is_dev)
-    proposal = alignment.report.propose(evidence, names, count, seed=seed, about=_judge(judges, about))
-    return NextSamples(proposal, len(names), seed, plan_of(proposal.chosen))
-
-
-def make_next_batch(
-    *,
-    criterion: Criterion,
-    count: int,
-    about: About | None,
-    seed: int,
-    plan: str,
-    name: str,
-    annotators: Sequence[User],
-    overlap: int,
-    due_date: date | None = None,
-    created_by: User | None = None,
-) -> Batch:
-    """A draft of the draw that was seen (services.drawn_batch)."""
+    judge = None if about is None else _scores_of(about, judges)
+    proposal = alignment.report.propose(evidence, names, count, seed=seed, about=judge)
     goal = "how people answer" if about is None else f"the kappa of {about.judge}"
-    return make_drawn_batch(
-        criterion=criterion,
-        draw=lambda: next_samples(criterion=criterion, count=count, about=about, seed=seed),
-        note=lambda found: (
-            f"drawn with known chances from {found.frame} samples without labels on {criterion.key}, to be surer of "
-            f"{goal[:200]}; seed of the draw {seed}"
-        ),
-        plan=plan,
-        name=name,
-        annotators=annotators,
-        overlap=overlap,
-        due_date=due_date,
-        created_by=created_by,
+    note = (
+        f"drawn with known chances from {len(names)} samples without labels on {criterion.key}, to be surer of "
+        f"{goal[:200]}; seed of the draw {seed}"
     )
+    return Draw(proposal, len(names), seed, note)
 
 
 def _cant_draw(count: int, unlabelled: int) -> str:
@@ -177,9 +139,7 @@ def _cant_draw(count: int, unlabelled: int) -> str:
     return f"Draw from {FEWEST_SAMPLES} to {MOST_SAMPLES:,} samples at a time."
 
 
-def _judge(judges: Sequence[alignment.report.JudgeScores], about: About | None) -> alignment.report.JudgeScores | None:
-    if about is None:
-        return None
+def _scores_of(about: About, judges: Sequence[alignment.report.JudgeScores]) -> alignment.report.JudgeScores:
     for one in judges:
         if (one.judge, one.dimension) == (about.judge, about.dimension):
             return one
@@ -195,31 +155,16 @@ class Shares:
     unscored: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeQueue:
-    """A draw as it can be made now. ``frame``: how many samples it is made from. ``plan``: says the same only while
-    the draw is the same, so that one confirms what one has seen."""
-
-    draw: alignment.report.OutcomeDraw
-    frame: int
-    seed: int
-    plan: str
-
-    @property
-    def chosen(self) -> Mapping[str, alignment.report.Chance]:
-        return self.draw.chosen
-
-
 def outcome_queue(
     *, criterion: Criterion, about: About, threshold: float | None, shares: Shares, seed: int | None = None
-) -> OutcomeQueue:
-    """The draw from the samples that nobody has labelled; nothing is stored.
+) -> Draw[alignment.report.OutcomeDraw]:
+    """The draw from the samples that no person has labelled; nothing is stored.
 
     threshold: from which score on a sample's unit passes (up to which, where lower is better); None for a judge that
     answers with labels. Raises Invalid for a judge without scores, a missing threshold, shares, and an empty draw.
     """
     _check(shares)
-    said = _said(criterion, about)
+    said = _scores_of(about, judge_scores(criterion, about.judge, reader=SYSTEM)[0])
     if said.numbers and (threshold is None or not math.isfinite(threshold)):
         raise Invalid("no_threshold", _("This judge gives numbers: say from which score on it passes."))
     if said.labels and not criterion.passes:
@@ -227,7 +172,7 @@ def outcome_queue(
     names = list(unlabelled_samples(criterion).values_list("external_id", flat=True))
     if not names:
         raise Invalid("no_samples", _("Every sample has labels on this criterion, or waits in a batch."))
-    seed = random.SystemRandom().randint(0, MAX_SEED) if seed is None else seed
+    seed = new_seed() if seed is None else seed
     outcomes = alignment.report.outcomes_of(
         said, passes=criterion.passes, threshold=threshold, samples=names, sizes=unit_counts(criterion, names)
     )
@@ -240,40 +185,9 @@ def outcome_queue(
             _("That would be %(n)d samples; a draw has %(most)d at most. Lower the shares.")
             % {"n": len(found.chosen), "most": MOST_SAMPLES},
         )
-    return OutcomeQueue(found, len(names), seed, plan_of(found.chosen))
-
-
-def make_outcome_batch(
-    *,
-    criterion: Criterion,
-    about: About,
-    threshold: float | None,
-    shares: Shares,
-    seed: int,
-    plan: str,
-    name: str,
-    annotators: Sequence[User],
-    overlap: int,
-    due_date: date | None = None,
-    created_by: User | None = None,
-) -> Batch:
-    """A draft of the draw that was seen (services.drawn_batch); its strata are the outcomes."""
-
-    def note(found: OutcomeQueue) -> str:
-        groups = ", ".join(f"{group.drawn} of {group.samples} {group.outcome}" for group in found.draw.groups)
-        return f"drawn by the outcomes of {about.judge[:200]}: {groups}; seed of the draw {seed}"
-
-    return make_drawn_batch(
-        criterion=criterion,
-        draw=lambda: outcome_queue(criterion=criterion, about=about, threshold=threshold, shares=shares, seed=seed),
-        note=note,
-        plan=plan,
-        name=name,
-        annotators=annotators,
-        overlap=overlap,
-        due_date=due_date,
-        created_by=created_by,
-    )
+    groups = ", ".join(f"{group.drawn} of {group.samples} {group.outcome}" for group in found.groups)
+    note = f"drawn by the outcomes of {about.judge[:200]}: {groups}; seed of the draw {seed}"
+    return Draw(found, len(names), seed, note)
 
 
 def _check(shares: Shares) -> None:
@@ -285,11 +199,3 @@ def _check(shares: Shares) -> None:
                 _("%(name)s: a share above 0 and up to 1. Without a chance, samples can't be spoken for.")
                 % {"name": name},
             )
-
-
-def _said(criterion: Criterion, about: About) -> alignment.report.JudgeScores:
-    current, _earlier = judge_scores(criterion, about.judge, reader=SYSTEM)
-    for one in current:
-        if one.dimension == about.dimension:
-            return one
-    raise Invalid("unknown_judge", _("“%(judge)s” has no scores for this criterion.") % {"judge": about.judge[:80]})

@@ -145,7 +145,7 @@ def test_lower_is_better_and_parts_without_a_score(project: Project, samples: di
     rows += [(names[1], "claim:0", 0.1), (names[1], "claim:1", 0.9), (names[2], "claim:0", 0.5)]
     add_judge(project, "risk", samples, rows, dimension="support", higher_is_better=False)
     queue = outcome_queue(criterion=criterion, about=About("risk", "support"), threshold=0.5, shares=Shares(), seed=3)
-    assert [(g.outcome, g.samples) for g in queue.draw.groups] == [("fail", 1), ("pass", 1), ("no score", 118)]
+    assert [(g.outcome, g.samples) for g in queue.found.groups] == [("fail", 1), ("pass", 1), ("no score", 118)]
     again = outcome_queue(criterion=criterion, about=About("risk", "support"), threshold=0.5, shares=Shares(), seed=3)
     assert again == queue
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from annotate.core.errors import Conflict, Invalid
 from annotate.models import Batch, BatchSample, Criterion, Sample
 from judges.certificates.write import look_at_test
 from judges.reports.evidence import fingerprint_of, full_evidence
-from judges.reports.next_samples import About, make_next_batch, next_samples
+from judges.reports.next_samples import About, make_drawn_batch, next_samples
 from judges.reports.read import report_state
 from judges.reports.write import freeze_report
 from tests.annotate.factories import World, finish, make_world
@@ -71,18 +72,19 @@ def scores(names: Iterable[str], *, wrong_every: int) -> list[tuple[str, str, fl
 
 def make(world: World, criterion: Criterion, count: int = 40, **changed: Any) -> Batch:
     seen = next_samples(criterion=criterion, count=count, about=GOOD, seed=11)
-    given = {"seed": 11, "plan": seen.plan, "name": "Next", "annotators": world.annotators, "overlap": 1}
-    return make_next_batch(criterion=criterion, count=count, about=GOOD, **{**given, **changed})
+    given = {"plan": seen.plan, "name": "Next", "annotators": world.annotators, "overlap": 1}
+    draw = partial(next_samples, criterion=criterion, count=count, about=GOOD, seed=11)
+    return make_drawn_batch(criterion=criterion, draw=draw, **{**given, **changed})
 
 
 def test_a_batch_of_forty_keeps_its_chances(world: World, grade: Criterion) -> None:
     seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11)
     assert seen.frame == 140
     # Over all that could have been drawn, chances sum to what is drawn …
-    assert sum(stratum.samples * stratum.chance for stratum in seen.proposal.strata) == pytest.approx(40)
+    assert sum(stratum.samples * stratum.chance for stratum in seen.found.strata) == pytest.approx(40)
     batch = make(world, grade)
     rows = batch.batch_samples.values_list("sample__external_id", "probability", "stratum")
-    assert {name: Chance(*chance) for name, *chance in rows} == seen.proposal.chosen
+    assert {name: Chance(*chance) for name, *chance in rows} == seen.found.chosen
     assert len(rows) == 40
     # … and the drawn ones stand for all of them.
     assert sum(1 / probability for _, probability, _ in rows) == pytest.approx(140)
@@ -93,7 +95,7 @@ def test_a_batch_of_forty_keeps_its_chances(world: World, grade: Criterion) -> N
 def test_labels_tell_where_a_label_teaches_most(grade: Criterion) -> None:
     # A report divides dev and test, and dev is where the judge's errors may be looked at.
     freeze_report(criterion=grade)
-    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11).proposal
+    seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11).found
     assert seen.basis == "labels"
     assert seen.worth is not None
     assert seen.worth > 1
@@ -116,7 +118,7 @@ def test_one_confirms_what_one_has_seen(world: World, grade: Criterion, samples:
     seen = next_samples(criterion=grade, count=40, about=GOOD, seed=11)
     assert next_samples(criterion=grade, count=40, about=GOOD, seed=11).plan == seen.plan
     assert next_samples(criterion=grade, count=40, about=GOOD, seed=12).plan != seen.plan
-    drawn = next(iter(seen.proposal.chosen))
+    drawn = next(iter(seen.found.chosen))
     add_labels(grade, samples, [(drawn, "answer", "ann", 4)])
     with pytest.raises(Conflict, match="changed since you saw"):
         make(world, grade, plan=seen.plan)
@@ -235,12 +237,12 @@ def test_works_before_there_is_anything_but_samples() -> None:
     project, _ = graded_project("early", count=0)
     found = add_samples(project, [f"s{place:03}" for place in range(50)])
     criterion = project.criteria.get(key="grade")
-    seen = next_samples(criterion=criterion, count=40, seed=1).proposal
+    seen = next_samples(criterion=criterion, count=40, seed=1).found
     assert (seen.basis, seen.worth, len(seen.strata)) == ("nothing", None, 1)
     assert {chance.probability for chance in seen.chosen.values()} == {0.8}
     # With judges alone, they say where verdicts may vary.
     add_judge(project, "good", found, scores(found, wrong_every=7), dimension="grade")
     add_judge(project, "poor", found, scores(found, wrong_every=3), dimension="grade")
-    seen = next_samples(criterion=criterion, count=40, seed=1).proposal
+    seen = next_samples(criterion=criterion, count=40, seed=1).found
     assert seen.basis == "judges"
     assert len(seen.strata) > 4
