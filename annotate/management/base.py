@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -17,7 +17,10 @@ class OneLineParser(CommandParser):
 
 
 class OneLineCommand(BaseCommand):
-    """Wrong arguments: one line on stderr, without the usage, and exit code 2. A refusal: its message, exit code 1."""
+    """Wrong arguments: one line on stderr, without the usage, and exit code 2. A refusal: its message on stderr, and exit
+    code `refused`."""
+
+    refused: ClassVar[int] = 1
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
@@ -29,4 +32,4 @@ class OneLineCommand(BaseCommand):
         try:
             return super().execute(*args, **options)
         except Refusal as refusal:
-            raise CommandError(refusal.message) from refusal
+            raise CommandError(refusal.message, returncode=self.refused) from refusal

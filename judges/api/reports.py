@@ -16,7 +16,7 @@ from annotate.projects.read import criterion_named, one_criterion
 from annotate.verdicts.evidence_read import agreement
 from judges.api import reports_serializers as shapes
 from judges.models import AlignmentReport
-from judges.reports.evidence import alignment_to_look_at
+from judges.reports.evidence import align
 from judges.reports.read import ReportState, one_report, report_state, reports_of
 from judges.reports.reproduction import bundle
 from judges.reports.requests import request_report
@@ -45,7 +45,7 @@ class AlignmentView(ProjectAPIView):
         As `manage.py align` prints it: every judge, or the one named, at the threshold that is best on the dev half of
         the samples, measured there by cross-fitting (docs/statistics.md).
         """
-        return alignment_to_look_at(one_criterion(self.project, key), asked.get("judge") or None)
+        return align(one_criterion(self.project, key), asked.get("judge") or None, stores=False)
 
 
 class ReportStateView(ProjectAPIView):

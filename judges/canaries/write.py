@@ -1,6 +1,5 @@
-"""Runs that check a judge with canaries: each unit clean, and once with each of them.
-
-Checking a judge with injection canaries: an ordinary run, with canaries for scores.
+"""Checking a judge with injection canaries: an ordinary run, which asks about each unit clean and once with each of
+them, and brings no scores.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from django.utils.translation import gettext as _
 from annotate.batches.sample_choice import check_seed, new_seed
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Sample, User
-from annotate.samples.read import samples_named
 from judges.canaries.rates import Reading
 from judges.canaries.variants import CLEAN, NUMBERED, SET_VERSION, changed, judged_units, variants_for
 from judges.core.split import drawn
 from judges.kinds.base import Item, OneByOne, Scored, Size, Together
 from judges.kinds.registry import kind_named
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
+from judges.runs.laying import check_sample_count, draw_samples
 from judges.runs.scoring import covered
 from judges.runs.write import RunEstimate, estimate_run, start_run
 
@@ -93,8 +92,6 @@ PURPOSE = Canaries
 
 DEFAULT_SAMPLES = 20
 MOST_SAMPLES = 200
-# Read to see whether there is something to ask about them.
-_AT_ONCE = 200
 
 
 def check_canaries(
@@ -135,31 +132,16 @@ def _planned(version: JudgeVersion, samples: Any, seed: Any) -> dict[str, Any]:
                 "no instruction."
             ),
         )
-    if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST_SAMPLES:
-        raise Invalid(
-            "bad_samples", _("samples: a whole number from 1 to %(most)d.") % {"most": MOST_SAMPLES}, field="samples"
-        )
+    check_sample_count(samples, MOST_SAMPLES)
     check_seed(seed)
+    project = version.judge.project
+    names = Sample.objects.filter(project=project).values_list("external_id", flat=True)
+    chosen = draw_samples(project, names, samples, seed=seed, purpose="canaries", versions=[version])
+    if not chosen:
+        raise Conflict("no_samples", _("The project has no sample that this judge could be asked about."))
     return {
         "version": version,
-        "scope": {"samples": _drawn(version, samples, seed)},
+        "scope": {"samples": chosen},
         "purpose": RunPurpose.CANARIES,
         "terms": {"set": SET_VERSION, "seed": seed},
     }
-
-
-def _drawn(version: JudgeVersion, count: int, seed: int) -> list[str]:
-    """By a number of each sample's own: more samples with the same seed are the earlier ones and others."""
-    project, kind = version.judge.project, kind_named(version.judge.kind)
-    names = Sample.objects.filter(project=project).values_list("external_id", flat=True)
-    order = sorted(names, key=lambda name: (drawn(seed, name, "canaries"), name))
-    chosen: list[str] = []
-    for start in range(0, len(order), _AT_ONCE):
-        block = order[start : start + _AT_ONCE]
-        found = {sample.external_id: sample for sample in samples_named(project, block)}
-        chosen += [name for name in block if kind.units(version.config, found[name])]
-        if len(chosen) >= count:
-            break
-    if not chosen:
-        raise Conflict("no_samples", _("The project has no sample that this judge could be asked about."))
-    return sorted(chosen[:count])

@@ -13,13 +13,13 @@ from django.utils.translation import gettext_noop
 
 from annotate.core.blindness import Reader
 from annotate.core.scales import Value
-from annotate.core.units import unit_number, unit_text, unit_title
+from annotate.core.units import unit_number, unit_title
 from annotate.models import Label
 from annotate.verdicts.disputes_read import People, people_of_samples
 from annotate.verdicts.ratings_read import UnitKey
 from judges.lab.read import Found, is_under_way, title_of, trial_figures
 from judges.models import Score, Trial
-from judges.reports.read import outcome, said_by_judge
+from judges.reports.read import outcome, said_by_judge, words_of
 
 # Of the units on which the versions differ: what a page can be narrowed to, and what it is then called.
 GROUPS = {
@@ -107,7 +107,7 @@ def with_words(trial: Trial, found: Found, rows: Sequence[Mapping[str, Any]], *,
                 external_id=sample.external_id,
                 unit=row["unit"],
                 title=unit_title(row["unit"], unit_number(sample, row["unit"])),
-                text=_text(sample, row["unit"]),
+                text=words_of(sample, row["unit"]),
                 group=row["group"],
                 people=said_by_judge(row["human"], None, found.figures["basis"])
                 if found.figures["basis"] != "labels"
@@ -156,14 +156,6 @@ def _vote(label: Label, people: People, options: Mapping[Value, str]) -> Vote:
     value = None if label.value is None else options.get(label.value, str(label.value))
     evidence = [{"context": span["context"] + 1, "quote": span["quote"]} for span in label.evidence]
     return Vote(people.who(label.rater.name), value, label.cant_tell, label.comment, evidence)
-
-
-def _text(sample: Any, unit: str) -> str:
-    """The words of the unit. A claim that was dropped after it had been labelled has none any more."""
-    try:
-        return unit_text(sample, unit)
-    except IndexError:
-        return ""
 
 
 # Of the units that differ.

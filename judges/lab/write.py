@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -13,22 +12,18 @@ from django.utils.translation import gettext as _
 from annotate.batches.sample_choice import check_seed, new_seed
 from annotate.core.errors import Conflict, Invalid
 from annotate.core.trail import note
-from annotate.models import Criterion, Project, Sample, User
-from annotate.samples.read import samples_named
+from annotate.models import Criterion, Project, User
 from judges.core.scores_read import current_version
-from judges.core.split import drawn
-from judges.kinds.registry import kind_named
 from judges.lab.read import dimension_of, is_under_way
-from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, Trial, VersionState
+from judges.models import Judge, JudgeVersion, RunPurpose, RunState, Trial, VersionState
 from judges.reports.evidence import settled_on_dev
+from judges.runs.laying import check_sample_count, draw_samples
 from judges.runs.write import RunEstimate, cancel_run, estimate_run, start_run
 from judges.versions.write import add_version, drop_version, keep_version
 
 DEFAULT_SAMPLES = 40
 # Of one trial: what is read and reckoned when its page is opened.
 MOST_SAMPLES = 2_000
-# Read to see whether there is something to ask about them.
-_AT_ONCE = 500
 
 
 def start_trial(
@@ -53,47 +48,32 @@ def start_trial(
     """
     seed = new_seed() if seed is None else seed
     with transaction.atomic():
-        prepared = _prepare(judge, config, endpoint, criterion, samples, seed, actor)
-        version, base, names = prepared.version, prepared.base, prepared.samples
-        scope = {"samples": names}
-        run = start_run(version=version, scope=scope, budget=budget, purpose=RunPurpose.TRIAL, actor=actor)
-        trial = Trial.objects.create(
-            version=version,
-            base=base,
-            criterion=criterion,
-            dimension=prepared.dimension,
-            seed=seed,
-            wanted=samples,
-            samples=names,
-            run=run,
-            base_run=_run_where_it_lacks(base, scope, budget, actor),
-            created_by=actor,
-        )
+        trial = _planned(judge, config, endpoint, criterion, samples, seed, actor)
+        given: dict[str, Any] = {
+            "scope": {"samples": trial.samples},
+            "budget": budget,
+            "purpose": RunPurpose.TRIAL,
+            "actor": actor,
+        }
+        trial.run = start_run(version=trial.version, **given)
+        if estimate_run(version=trial.base, scope=given["scope"]).asks:
+            trial.base_run = start_run(version=trial.base, **given)
+        trial.save(force_insert=True)
         note(
             actor=actor,
             action="trial.started",
             subject=judge.name,
             project=judge.project,
-            version=version.label,
-            base=base.label,
+            version=trial.version.label,
+            base=trial.base.label,
             criterion=criterion.key,
-            samples=len(names),
+            samples=len(trial.samples),
             seed=seed,
         )
     return trial
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """Two versions that answer the same question under the same name, and the samples that both get."""
-
-    version: JudgeVersion
-    base: JudgeVersion
-    dimension: str
-    samples: list[str]
-
-
-def _prepare(
+def _planned(
     judge: Judge,
     config: Any,
     endpoint: str | None,
@@ -101,9 +81,9 @@ def _prepare(
     samples: int,
     seed: int,
     actor: User | None,
-) -> _Prepared:
-    """In a transaction: makes the version."""
-    _check_count(samples)
+) -> Trial:
+    """The trial as it would be, not stored; its version is, so call it in a transaction."""
+    check_sample_count(samples, MOST_SAMPLES)
     check_seed(seed)
     if criterion.project_id != judge.project_id:
         raise Invalid("unknown_criterion", _("The criterion is of another project."))
@@ -118,7 +98,24 @@ def _prepare(
     if version == base:
         raise Conflict("nothing_changed", _("Nothing is changed: this is the version in use."))
     dimension = same_question(criterion, version, base)
-    return _Prepared(version, base, dimension, draw_samples(criterion, samples, seed, (version, base)))
+    settled = settled_on_dev(criterion)
+    names = draw_samples(criterion.project, settled, samples, seed=seed, purpose="trial", versions=(version, base))
+    if not names:
+        raise Conflict(
+            "no_samples",
+            _("No sample of the dev half that the judge can be asked about has an answer by people on “%(name)s” yet.")
+            % {"name": criterion.name},
+        )
+    return Trial(
+        version=version,
+        base=base,
+        criterion=criterion,
+        dimension=dimension,
+        seed=seed,
+        wanted=samples,
+        samples=names,
+        created_by=actor,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +139,12 @@ def estimate_trial(
 ) -> TrialEstimate:
     """Nothing is stored. Refused as `start_trial`."""
     with transaction.atomic():
-        prepared = _prepare(judge, config, endpoint, criterion, samples, seed, None)
-        scope = {"samples": prepared.samples}
-        base = estimate_run(version=prepared.base, scope=scope)
+        trial = _planned(judge, config, endpoint, criterion, samples, seed, None)
+        scope = {"samples": trial.samples}
+        base = estimate_run(version=trial.base, scope=scope)
         found = TrialEstimate(
-            samples=len(prepared.samples),
-            new=estimate_run(version=prepared.version, scope=scope),
+            samples=len(trial.samples),
+            new=estimate_run(version=trial.version, scope=scope),
             base=base if base.asks else None,
         )
         # The version was made to be asked how much it would take.
@@ -190,43 +187,3 @@ def same_question(criterion: Criterion, version: JudgeVersion, other: JudgeVersi
             % {"one": names[0], "other": names[1]},
         )
     return names[0]
-
-
-def draw_samples(criterion: Criterion, count: int, seed: int, versions: Sequence[JudgeVersion]) -> list[str]:
-    """At most `count` samples of dev, by their own ids, in order, about which each of the versions has something to
-    ask; none about those that it is shown as examples, with people's answers."""
-    # By a number of each sample's own: more samples with the same seed are the earlier ones and others.
-    order = sorted(settled_on_dev(criterion), key=lambda name: (drawn(seed, name, "trial"), name))
-    chosen: list[str] = []
-    for start in range(0, len(order), _AT_ONCE):
-        names = order[start : start + _AT_ONCE]
-        samples = {sample.external_id: sample for sample in samples_named(criterion.project, names)}
-        chosen += [name for name in names if all(_asks_about(version, samples[name]) for version in versions)]
-        if len(chosen) >= count:
-            break
-    if not chosen:
-        raise Conflict(
-            "no_samples",
-            _("No sample of the dev half that the judge can be asked about has an answer by people on “%(name)s” yet.")
-            % {"name": criterion.name},
-        )
-    return sorted(chosen[:count])
-
-
-def _asks_about(version: JudgeVersion, sample: Sample) -> bool:
-    return bool(kind_named(version.judge.kind).units(version.config, sample))
-
-
-def _run_where_it_lacks(
-    base: JudgeVersion, scope: dict[str, Any], budget: Decimal | None, actor: User | None
-) -> Run | None:
-    if not estimate_run(version=base, scope=scope).asks:
-        return None
-    return start_run(version=base, scope=scope, budget=budget, purpose=RunPurpose.TRIAL, actor=actor)
-
-
-def _check_count(count: Any) -> None:
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_SAMPLES:
-        raise Invalid(
-            "bad_samples", _("samples: a whole number from 1 to %(most)d.") % {"most": MOST_SAMPLES}, field="samples"
-        )

@@ -1,16 +1,13 @@
-"""All of a criterion's evidence: what people said, what judges scored, and which samples are dev.
-
-What a report rests on, in one hash: the same hash, the same figures.
-
-How well each judge agrees with people on a criterion.
+"""What a criterion's figures rest on (what people said, what judges scored, which samples are dev), its hash, and how
+well each judge agrees with people.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -23,26 +20,18 @@ from judges.core.scores_read import judge_scores, measured_by, whole_scores
 from judges.core.split import as_divided, divide
 
 
-def full_evidence(criterion: Criterion, judge_name: str | None = None) -> alignment.report.Evidence:
-    """With all judges or the one named. Samples that have a reference and no side yet get one, and keep it.
+def full_evidence(
+    criterion: Criterion, judge_name: str | None = None, *, stores: bool = True
+) -> alignment.report.Evidence:
+    """With all judges or the one named. Samples that have a reference and no side yet get one, and keep it; or get one
+    for this once, where nothing is stored.
 
     Raises Invalid for a judge that the project doesn't have.
     """
-    return _with_judges(_divided(criterion), criterion, judge_name)
-
-
-def evidence_to_look_at(criterion: Criterion, judge_name: str | None = None) -> alignment.report.Evidence:
-    """The same, for who only looks: nothing is stored, and samples that have no side yet keep none."""
-    return _with_judges(_divided(criterion, by=as_divided), criterion, judge_name)
-
-
-def _with_judges(
-    people: alignment.report.Evidence, criterion: Criterion, judge_name: str | None
-) -> alignment.report.Evidence:
+    people = _divided(criterion, stores=stores)
     judges, earlier = judge_scores(criterion, judge_name, reader=SYSTEM)
     whole = whole_scores(criterion, judge_name, reader=SYSTEM)
-    measures = measured_by(criterion, whole)
-    return replace(people, judges=judges, earlier=earlier, whole=whole, measures=measures)
+    return replace(people, judges=judges, earlier=earlier, whole=whole, measures=measured_by(criterion, whole))
 
 
 def settled_on_dev(criterion: Criterion) -> list[str]:
@@ -55,11 +44,11 @@ def settled_on_dev(criterion: Criterion) -> list[str]:
     return sorted(name for name, is_dev in people.is_dev.items() if is_dev)
 
 
-def _divided(criterion: Criterion, *, by: Callable[..., dict[str, bool]] = divide) -> alignment.report.Evidence:
+def _divided(criterion: Criterion, *, stores: bool = True) -> alignment.report.Evidence:
     """People's side of the evidence, each sample with its side."""
     people = evidence_of(criterion, reader=SYSTEM)
     strata = alignment.report.reference_of(people).strata()
-    sides = by(criterion, strata)
+    sides = divide(criterion, strata) if stores else as_divided(criterion, strata)
     return replace(people, is_dev={name: sides[name] for name in strata})
 
 
@@ -78,7 +67,8 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
     order = sorted(range(len(evidence.units)), key=lambda row: (evidence.units[row], evidence.raters[row]))
     for column in (evidence.units, evidence.raters, evidence.values, evidence.days, evidence.seconds):
         add([column[row] for row in order] if column else None)
-    add(sorted(evidence.verdicts.items(), key=_unit))
+    by_unit = itemgetter(0)
+    add(sorted(evidence.verdicts.items(), key=by_unit))
     add(sorted(evidence.is_dev.items()))
     # Named tuples are no tuples to orjson.
     add([tuple(row) for row in sorted(evidence.before, key=str)])
@@ -91,28 +81,16 @@ def fingerprint_of(evidence: alignment.report.Evidence, parameters: dict[str, An
         for judge in judges:
             add([*judge.name, judge.higher_is_better])
             for values in (judge.numbers, judge.labels, judge.failed, judge.again):
-                add(sorted(values.items(), key=_unit))
+                add(sorted(values.items(), key=by_unit))
     return digest.hexdigest()
 
 
-def _unit(row: tuple[alignment.report.UnitKey, Any]) -> alignment.report.UnitKey:
-    return row[0]
-
-
-def align(criterion: Criterion, judge_name: str | None = None) -> dict[str, Any]:
+def align(criterion: Criterion, judge_name: str | None = None, *, stores: bool = True) -> dict[str, Any]:
     """Every judge (or the one named) against people on the criterion, as plain JSON (docs/statistics.md).
 
-    Raises Invalid for a judge that the project doesn't have.
+    stores, and what it raises: as `full_evidence`.
     """
-    return _aligned(criterion, full_evidence(criterion, judge_name))
-
-
-def alignment_to_look_at(criterion: Criterion, judge_name: str | None = None) -> dict[str, Any]:
-    """What `align` returns, with nothing stored."""
-    return _aligned(criterion, evidence_to_look_at(criterion, judge_name))
-
-
-def _aligned(criterion: Criterion, evidence: alignment.report.Evidence) -> dict[str, Any]:
+    evidence = full_evidence(criterion, judge_name, stores=stores)
     reference = alignment.report.reference_of(evidence)
     return {
         "criterion": criterion.key,

@@ -1,9 +1,4 @@
-"""Frozen reports as they are read.
-
-The words of the units on which judges and people disagree most.
-
-Which of two judges, or of two versions of one, agrees more with people.
-"""
+"""Frozen reports as they are read, with the words of the units on which judges and people, or two judges, differ."""
 
 from __future__ import annotations
 
@@ -26,6 +21,7 @@ from annotate.core.blindness import Reader
 from annotate.core.units import unit_number, unit_text
 from annotate.models import Criterion, Label, Project, Sample, Task, Verdict
 from annotate.models.batch import TaskStatus
+from annotate.verdicts.ratings_read import UnitKey
 from judges.core.scores_read import Said, rationales, scores_that_count
 from judges.models import AlignmentReport, Judge, ScoreStatus
 
@@ -166,15 +162,15 @@ _RATIONALE = 500
 def with_words(project: Project, judges: Sequence[dict[str, Any]], *, reader: Reader) -> list[dict[str, Any]]:
     """The judges of a report, each row of their `disagreements` with the unit's text and the judge's reason, and with
     the sample's key in this installation."""
-    names = {row["sample"] for judge in judges for row in judge["disagreements"]}
-    samples = {one.external_id: one for one in Sample.objects.filter(project=project, external_id__in=names)}
+    rows = [row for judge in judges for row in judge["disagreements"]]
     wanted = [_said(judge, row) for judge in judges for row in judge["disagreements"]]
-    words = rationales(project, wanted, reader=reader)
+    texts, reasons = _texts(project, rows), rationales(project, wanted, reader=reader)
     return [
         {
             **judge,
             "disagreements": [
-                _worded(row, samples[row["sample"]], words.get(_said(judge, row), "")) for row in judge["disagreements"]
+                {**row, **texts[row["sample"], row["unit"]], "rationale": _reason(reasons, judge, row)}
+                for row in judge["disagreements"]
             ],
         }
         for judge in judges
@@ -195,40 +191,44 @@ def with_both_words(
     their words together would outweigh the report. Scores and the addresses of units don't change. The key of a sample
     that is gone is None.
     """
-    names = {row["sample"] for row in rows}
-    samples = {one.external_id: one for one in Sample.objects.filter(project=project, external_id__in=names)}
-    words = rationales(project, [_said(judge, row) for judge in (first, second) for row in rows], reader=reader)
-    found = []
-    for row in rows:
-        sample = samples.get(row["sample"])
-        given = {
-            "sample": None if sample is None else sample.pk,
-            "external_id": row["sample"],
-            "text": "" if sample is None else _excerpt(_text(sample, row["unit"]), _EXCERPT),
-            "unit_number": None if sample is None else unit_number(sample, row["unit"]),
-            "first_rationale": _excerpt(words.get(_said(first, row), ""), _RATIONALE),
-            "second_rationale": _excerpt(words.get(_said(second, row), ""), _RATIONALE),
+    texts = _texts(project, rows)
+    reasons = rationales(project, [_said(judge, row) for judge in (first, second) for row in rows], reader=reader)
+    return [
+        {
+            **row,
+            **texts[row["sample"], row["unit"]],
+            "first_rationale": _reason(reasons, first, row),
+            "second_rationale": _reason(reasons, second, row),
         }
-        found.append({**row, **given})
-    return found
+        for row in rows
+    ]
 
 
 def _said(judge: Mapping[str, Any], row: dict[str, Any]) -> Said:
     return judge["judge"], judge["version"], judge["dimension"], (row["sample"], row["unit"])
 
 
-def _worded(row: dict[str, Any], sample: Sample, rationale: str) -> dict[str, Any]:
-    return {
-        **row,
-        "sample": sample.pk,
-        "external_id": sample.external_id,
-        "text": _excerpt(_text(sample, row["unit"]), _EXCERPT),
-        "unit_number": unit_number(sample, row["unit"]),
-        "rationale": _excerpt(rationale, _RATIONALE),
-    }
+def _reason(reasons: Mapping[Said, str], judge: Mapping[str, Any], row: dict[str, Any]) -> str:
+    return _excerpt(reasons.get(_said(judge, row), ""), _RATIONALE)
 
 
-def _text(sample: Sample, unit: str) -> str:
+def _texts(project: Project, rows: Sequence[dict[str, Any]]) -> dict[UnitKey, dict[str, Any]]:
+    """Of each unit of the rows: its sample's key here and own id, its words, and its number."""
+    names = {row["sample"] for row in rows}
+    samples = {one.external_id: one for one in Sample.objects.filter(project=project, external_id__in=names)}
+    found = {}
+    for name, unit in {(row["sample"], row["unit"]) for row in rows}:
+        sample = samples.get(name)
+        found[name, unit] = {
+            "sample": None if sample is None else sample.pk,
+            "external_id": name,
+            "text": "" if sample is None else _excerpt(words_of(sample, unit), _EXCERPT),
+            "unit_number": None if sample is None else unit_number(sample, unit),
+        }
+    return found
+
+
+def words_of(sample: Sample, unit: str) -> str:
     """The words of the unit. A claim that was dropped after it had been labelled has none any more."""
     try:
         return unit_text(sample, unit)

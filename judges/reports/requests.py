@@ -1,7 +1,4 @@
-"""Asking the worker for a report.
-
-What draws a report's plots when it is frozen. Pictures stand above this floor, so it is named from there.
-"""
+"""Asking the worker for a report; and what draws its plots, which stands above this floor and is named from there."""
 
 from __future__ import annotations
 

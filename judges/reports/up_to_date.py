@@ -7,7 +7,7 @@ compared with that of its reports. What a look saw is kept in the cache; should 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -54,7 +54,7 @@ def look_for_reports() -> None:
 
 def ask_for_due_report(*, now: datetime) -> Criterion | None:
     """Asks for one report: of the criterion that changed first among those that have not changed for as long as the
-    settings say. Returns whose; None when none is due, or the last one that was asked for here is still being made.
+    settings say. Returns the criterion; None when none is due, or the last report asked for here is still being made.
 
     Criteria without labels are left alone.
     """
@@ -63,11 +63,12 @@ def ask_for_due_report(*, now: datetime) -> Criterion | None:
     writes = _writes()
     if writes != seen.writes:
         seen.writes, seen.changed = writes, _changed(seen.changed, now)
-    criterion = None if _is_at_work(seen) else _due(seen, now - still)
+    is_at_work = seen.asked is not None and cache.get(pending_key(seen.asked)) is not None
+    criterion = None if is_at_work else _due(seen, now - still)
     if criterion is not None:
         change = seen.changed[criterion.pk]
         # Once: a report that can't be made is not asked for again and again.
-        seen.changed[criterion.pk], seen.asked = Change(change.version, change.since, is_asked=True), criterion.pk
+        seen.changed[criterion.pk], seen.asked = replace(change, is_asked=True), criterion.pk
         request_report(criterion=criterion)
     cache.set(_SEEN, seen, timeout=None)
     return criterion
@@ -95,10 +96,6 @@ def _changed(before: dict[int, Change], now: datetime) -> dict[int, Change]:
         known = before.get(criterion.pk)
         found[criterion.pk] = known if known is not None and known.version == version else Change(version, now)
     return found
-
-
-def _is_at_work(seen: _Seen) -> bool:
-    return seen.asked is not None and cache.get(pending_key(seen.asked)) is not None
 
 
 def _due(seen: _Seen, until: datetime) -> Criterion | None:

@@ -56,7 +56,16 @@ def basis_of(criterion: Criterion, judge_name: str | None = None) -> Basis:
     # Read before the data: what changes while we read makes the report out of date, never wrongly up to date.
     seen = data_version(criterion)
     evidence = full_evidence(criterion, judge_name)
-    parameters = _parameters(criterion)
+    parameters = {
+        "seed": criterion.project.seed,
+        "level": LEVEL,
+        "dev_share": DEV_SHARE,
+        "figures": FIGURES_VERSION,
+        "libraries": {
+            "python": platform.python_version(),
+            **{library: version(library) for library in ("numpy", "scipy", "matplotlib")},
+        },
+    }
     return Basis(seen, evidence, parameters, fingerprint_of(evidence, parameters))
 
 
@@ -92,9 +101,15 @@ def _freeze(criterion: Criterion, basis: Basis, user: User | None) -> AlignmentR
 
 
 def _worked_out(criterion: Criterion, basis: Basis) -> AlignmentReport:
-    result = _result(criterion, basis.evidence)
+    project = criterion.project
+    figures = alignment.report.report_figures(basis.evidence)
+    result = {
+        "project": {"slug": project.slug, "name": project.name},
+        **figures,
+        "judges": with_words(project, figures["judges"], reader=EVERYONE),
+    }
     return AlignmentReport(
-        project=criterion.project,
+        project=project,
         criterion=criterion,
         number=0,
         fingerprint=basis.fingerprint,
@@ -103,28 +118,3 @@ def _worked_out(criterion: Criterion, basis: Basis) -> AlignmentReport:
         plots=draw_plots(result),
         evidence=pack(basis.evidence),
     )
-
-
-def _parameters(criterion: Criterion) -> dict[str, Any]:
-    return {
-        "seed": criterion.project.seed,
-        "level": LEVEL,
-        "dev_share": DEV_SHARE,
-        "figures": FIGURES_VERSION,
-        "libraries": {
-            "python": platform.python_version(),
-            "numpy": version("numpy"),
-            "scipy": version("scipy"),
-            "matplotlib": version("matplotlib"),
-        },
-    }
-
-
-def _result(criterion: Criterion, evidence: alignment.report.Evidence) -> dict[str, Any]:
-    project = criterion.project
-    figures = alignment.report.report_figures(evidence)
-    return {
-        "project": {"slug": project.slug, "name": project.name},
-        **figures,
-        "judges": with_words(project, figures["judges"], reader=EVERYONE),
-    }

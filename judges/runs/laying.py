@@ -1,13 +1,10 @@
-"""Laying a run's asks: what it has to ask, sample by sample, in chunks that are all or nothing and may be repeated.
-
-Which samples a run is over. The one home of what a scope may say.
-
-What is needed to ask the asks that were taken, in a query or two.
+"""Which samples a run is over, and its asks: laid sample by sample, in chunks that are all or nothing and may be
+repeated, and loaded with what is needed to ask them. The one home of what a scope may say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import connection, transaction
@@ -18,13 +15,17 @@ from annotate.core.errors import Invalid
 from annotate.core.texts import is_storable
 from annotate.models import Project, Sample
 from annotate.samples.read import of_samples, samples_keyed, samples_named
-from judges.models import Run, RunState, Score, ScoreStatus
+from judges.core.split import drawn
+from judges.kinds.registry import kind_named
+from judges.models import JudgeVersion, Run, RunState, Score, ScoreStatus
 from judges.runs.asking import Todo
 from judges.runs.open_run import OpenRun
 from judges.runs.purposes import purpose_of
 from judges.runs.queue import Taken
 
 MOST_NAMED = 10_000
+# A few megabytes of samples at a time; each counts once per repeat, since it brings that many asks.
+CHUNK = 500
 _EXAMPLES = '{"all": true}, {"batch": 3}, {"samples": ["kb-1", "kb-2"]}, {"pipeline": "v7"}'
 
 
@@ -80,8 +81,27 @@ def _named(project: Project, names: list[Any]) -> list[str]:
     return wanted
 
 
-# A few megabytes of samples at a time; each counts once per repeat, since it brings that many asks.
-CHUNK = 500
+def check_sample_count(count: Any, most: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= most:
+        raise Invalid("bad_samples", _("samples: a whole number from 1 to %(most)d.") % {"most": most}, field="samples")
+
+
+def draw_samples(
+    project: Project, names: Iterable[str], count: int, *, seed: int, purpose: str, versions: Sequence[JudgeVersion]
+) -> list[str]:
+    """At most `count` of the samples, by their own ids, in order, about which each of the versions has something to
+    ask. By a number of each sample's own: more samples with the same seed and purpose are the earlier ones and others.
+    """
+    kinds = [(kind_named(version.judge.kind), version.config) for version in versions]
+    order = sorted(names, key=lambda name: (drawn(seed, name, purpose), name))
+    chosen: list[str] = []
+    for start in range(0, len(order), CHUNK):
+        block = order[start : start + CHUNK]
+        samples = {sample.external_id: sample for sample in samples_named(project, block)}
+        chosen += [name for name in block if all(kind.units(config, samples[name]) for kind, config in kinds)]
+        if len(chosen) >= count:
+            break
+    return sorted(chosen[:count])
 
 
 def lay_all(run_id: int) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.core.blindness import SYSTEM
-from annotate.core.errors import Refusal
 from annotate.core.scales import as_number, is_missing
 from annotate.core.text_tables import in_words, interval
 from annotate.files.cells import guard
@@ -59,21 +58,18 @@ class Command(OneLineCommand):
         output: Path | None = options["output"]
         if output is not None and output.suffix.lower() not in FORMATS:
             raise CommandError(f"{output}: write to a file that ends with {' or '.join(FORMATS)}.")
-        try:
-            asked: dict[str, Any] = {
-                "project": project_named(options["slug"]),
-                "criterion_key": options["criterion"],
-                "judge_name": options["judge"],
-                "dimension": options["dimension"],
-            }
-            if options["pipeline"] is None:
-                batch = apply_certificate(**asked, rows=_rows(options["file"]))
-                found, covered = Applied.show(batch), ""
-            else:
-                stored = apply_to_pipeline(**asked, pipeline=options["pipeline"], reader=SYSTEM)
-                batch, found, covered = stored.batch, Applied.show(of_stored(stored, with_rows=True)), _covered(stored)
-        except Refusal as error:
-            raise CommandError(error.message) from error
+        asked: dict[str, Any] = {
+            "project": project_named(options["slug"]),
+            "criterion_key": options["criterion"],
+            "judge_name": options["judge"],
+            "dimension": options["dimension"],
+        }
+        if options["pipeline"] is None:
+            batch = apply_certificate(**asked, rows=_rows(options["file"]))
+            found, covered = Applied.show(batch), ""
+        else:
+            stored = apply_to_pipeline(**asked, pipeline=options["pipeline"], reader=SYSTEM)
+            batch, found, covered = stored.batch, Applied.show(of_stored(stored, with_rows=True)), _covered(stored)
         if options["format"] == "json":
             self.stdout.write(json.dumps(found, ensure_ascii=False, allow_nan=False))
         else:

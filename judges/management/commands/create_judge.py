@@ -8,7 +8,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.core.errors import Refusal
 from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_document
 from annotate.management.base import OneLineCommand
@@ -32,11 +31,7 @@ class Command(OneLineCommand):
             raise CommandError(f"{path}: {error.strerror}.") from error
         except RowError as error:
             raise CommandError(f"{path}: {error.message}") from error
-        try:
-            made = judge_from_spec(project=project_named(options["slug"]), spec=spec)
-        except Refusal as error:
-            raise CommandError(error.message) from error
-        self.stdout.write(_said(made))
+        self.stdout.write(_said(judge_from_spec(project=project_named(options["slug"]), spec=spec)))
 
 
 def _said(made: Made) -> str:

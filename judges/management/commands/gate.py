@@ -8,7 +8,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import project_named
 from judges.api.certificates_serializers import Gate
@@ -23,6 +22,7 @@ class Command(OneLineCommand):
         "Whether a judge's certificate holds against a bar. Exit code 0: it does; 1: it doesn't; 2: there is no such "
         "project, criterion or judge, or the bar is no kappa."
     )
+    refused = NOT_ASKED
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
@@ -33,16 +33,13 @@ class Command(OneLineCommand):
         parser.add_argument("--format", choices=["text", "json", "markdown"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            found = gate(
-                project=project_named(options["slug"]),
-                criterion_key=options["criterion"],
-                judge_name=options["judge"],
-                dimension=options["dimension"],
-                min_kappa=options["min_kappa"],
-            )
-        except Refusal as error:
-            raise CommandError(error.message, returncode=NOT_ASKED) from error
+        found = gate(
+            project=project_named(options["slug"]),
+            criterion_key=options["criterion"],
+            judge_name=options["judge"],
+            dimension=options["dimension"],
+            min_kappa=options["min_kappa"],
+        )
         if options["format"] == "json":
             self.stdout.write(json.dumps(Gate.show(found), ensure_ascii=False, indent=1, allow_nan=False))
         elif options["format"] == "markdown":

@@ -5,9 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotate.core.errors import Refusal
 from annotate.core.text_tables import interval
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import criterion_named, project_named
@@ -25,12 +22,9 @@ class Command(OneLineCommand):
         parser.add_argument("--certify", action="store_true", help="issue the certificate of this look")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            criterion = criterion_named(project_named(options["slug"]), options["criterion"])
-            look = look_at_test(criterion=criterion, judge_name=options["judge"], dimension=options["dimension"])
-            certificate = issue_certificate(look=look) if options["certify"] else None
-        except Refusal as error:
-            raise CommandError(error.message) from error
+        criterion = criterion_named(project_named(options["slug"]), options["criterion"])
+        look = look_at_test(criterion=criterion, judge_name=options["judge"], dimension=options["dimension"])
+        certificate = issue_certificate(look=look) if options["certify"] else None
         kappa = look.result["kappa"]
         self.stdout.write(
             f"Look {look.number} with “{look.judge.name}” at the test half of “{criterion.key}”: "

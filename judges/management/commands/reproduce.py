@@ -8,7 +8,6 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.http import Http404
 
-from annotate.core.errors import Refusal
 from annotate.management.base import OneLineCommand
 from annotate.projects.read import project_named
 from judges.reports.read import one_report
@@ -27,9 +26,9 @@ class Command(OneLineCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             report = one_report(project_named(options["slug"]), options["number"])
-            found = reproduce(report)
-        except (Refusal, Http404) as error:
+        except Http404 as error:
             raise CommandError(str(error)) from error
+        found = reproduce(report)
         if found:
             self.stderr.write("\n".join(found[:_SHOWN]))
             places = "1 place" if len(found) == 1 else f"{len(found)} places"

@@ -34,6 +34,7 @@ class Command(OneLineCommand):
         "there, this process works it. Exit code 0: the run is done, or without --wait: it is started; 1: it was "
         "stopped, paused or cancelled; 2: it could not be started."
     )
+    refused = NOT_STARTED
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the project's short name")
@@ -48,10 +49,7 @@ class Command(OneLineCommand):
         parser.add_argument("--wait", action="store_true", help="until the run has ended")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            run = _started(options)
-        except Refusal as error:
-            raise CommandError(error.message, returncode=NOT_STARTED) from error
+        run = _started(options)
         to_ask = f"{run.planned:,} to ask" if run.is_laid else "the worker looks what there is to ask"
         self.stdout.write(f"Run {run.pk} of “{options['judge']}”: {to_ask}.")
         if options["wait"]:
