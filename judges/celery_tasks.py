@@ -35,9 +35,9 @@ def look_for_reports() -> None:
 
 @shared_task(name="judges.tasks.work_on_runs", bind=True)
 def work_on_runs(self: Any, kind: str, pk: int) -> None:
-    """At an endpoint, or at a run of a judge that asks nobody."""
-    # Whoever had this message before is dead, as a rule; the database may need a moment to see that, and to let the
-    # place go.
+    """At an endpoint, or at a run of a judge that asks no model."""
+    # The worker that had this message before is dead, as a rule; the database may need a moment to see that, and to let
+    # the place go.
     patience = _PATIENCE_SECONDS if self.request.delivery_info.get("redelivered") else 0.0
     work(Place(kind, pk), rng=Random(), patience=patience)
 

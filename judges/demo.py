@@ -26,7 +26,7 @@ class NotScored(Exception):
 
 
 def create_demo_judges(project: Project) -> list[Run]:
-    """Makes them, and starts the runs of those that ask nobody. Where an endpoint on this machine isn't allowed
+    """Makes them, and starts the runs of those that ask no model. Where an endpoint on this machine isn't allowed
     (JUDGE_PRIVATE_HOSTS), the one that needs it is left out."""
     has_endpoint = _create_endpoint(project)
     runs = []
@@ -41,7 +41,7 @@ def create_demo_judges(project: Project) -> list[Run]:
 
 
 def finish_runs(runs: Sequence[Run]) -> None:
-    """Works at runs that are committed until they are done, whoever else may be at them."""
+    """Works at runs that are committed until they are done, also when a worker is at them."""
     deadline = time.monotonic() + _WAIT_SECONDS
     for run in runs:
         while run.state == RunState.RUNNING:

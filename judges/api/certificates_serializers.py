@@ -224,7 +224,7 @@ class Applied(Shape):
 
 
 def of_stored(found: apply.StoredBatch, *, with_rows: bool) -> With:
-    """What is `Applied`. with_rows: what came of each score too, except of samples that whoever asks still has to
+    """What is `Applied`. with_rows: what came of each score too, except of samples that the reader still has to
     label; `held_back` counts those that are left out."""
     rows = [row for row in apply.applied_rows(found.batch) if row["sample"] not in found.blind] if with_rows else []
     left_out = len(found.batch.scores) - len(rows)

@@ -1,14 +1,11 @@
-"""Runs of judges by API: what one would take, starting it, watching it, and what came of it.
-
-Single scores by API, and what failed: with the judges' own words, for those who may run them.
-
-Nobody is told what a judge said of a sample that they still have to label.
-
-Claims that a judge's model proposes, by API: asked for, read, and taken over.
+"""Runs of judges by API: what one would take, starting and watching it, and what came of it: scores, failures with the
+judges' own words for users who may run them, and proposed claims. What a judge said of a sample is held back from
+readers who still have to label it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -20,7 +17,6 @@ from annotate.api.base import ProjectAPIView
 from annotate.api.schema import answers
 from annotate.api.serializers import Nothing, Rows
 from annotate.core.errors import Invalid
-from annotate.models import User
 from annotate.samples.read import samples_named
 from judges.api import runs_serializers as shapes
 from judges.api.judges import version_to_run
@@ -28,7 +24,7 @@ from judges.core.scores_read import Scores
 from judges.models import JudgeVersion, Run
 from judges.proposals.read import asked_for_claims, one_proposal_run, shown_proposals
 from judges.proposals.write import Taken, estimate_proposals, propose_claims, take_over, take_over_untouched
-from judges.runs.read import Failure, count_failures, failures, one_run, runs_of
+from judges.runs.read import failed_asks, one_run, runs_of, shown_failures
 from judges.runs.write import RunEstimate, cancel_run, estimate_run, pause_run, resume_run, start_run
 from judges.versions.read import one_judge, one_version
 
@@ -143,11 +139,9 @@ def _version(view: ProjectAPIView, judge_id: int, data: dict[str, Any]) -> Judge
     return version_to_run(one_judge(view.project, judge_id), data.pop("version", None))
 
 
-class ScoresView(ProjectAPIView):
+class RunScoresView(ProjectAPIView):
     actions = {"GET": "judges.run"}
 
-
-class RunScoresView(ScoresView):
     @answers(shapes.ScorePage)
     def get(self, request: Request, slug: str, run_id: int) -> Scores:
         """The scores that a run brought, page by page.
@@ -174,27 +168,13 @@ class RunFailuresView(ProjectAPIView):
     actions = {"GET": "judges.run"}
 
     @answers(shapes.FailurePage)
-    def get(self, request: Request, slug: str, run_id: int) -> _Failures:
+    def get(self, request: Request, slug: str, run_id: int) -> Rows:
         """What a run asked about and got no score for, in the order in which it was asked; at most 200 at a time.
 
         With the reason in our words, and what the model said, where it said something; both are held back of a sample
         that you still have to label. A failed score is missing: it counts nowhere as a number.
         """
-        return _Failures(one_run(self.project, run_id), self.user)
-
-
-class _Failures:
-    """A run's failures as a page asks for them: how many, and some of them."""
-
-    def __init__(self, run: Run, reader: User) -> None:
-        self._run = run
-        self._reader = reader
-
-    def count(self) -> int:
-        return count_failures(self._run)
-
-    def __getitem__(self, part: slice) -> list[Failure]:
-        return failures(self._run, first=part.start, count=part.stop - part.start, reader=self._reader)
+        return Rows(failed_asks(one_run(self.project, run_id)), partial(shown_failures, reader=self.user))
 
 
 class ProposeView(ProjectAPIView):

@@ -1,6 +1,5 @@
-"""How often a judge's answer flipped, with intervals clustered by sample.
-
-How a judge's values are read: which one a cheat would want, and what counts as a flip.
+"""How a judge's values are read (which one a cheat would want, and what counts as a flip), and how often its answer
+flipped, with intervals clustered by sample.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from judges.canaries.variants import CLEAN, INSTEAD, NUMBERED, Variant
 from judges.kinds.llm.answers import NUMBER, OPTIONS
 from judges.models import JudgeVersion, ScoreStatus
 
-# Of options that say which of them pass; of numbers; of options of which nobody says which is good.
+# Of options that say which of them pass; of numbers; of options when nothing says which are good.
 PASSES, MOVES, LABELS = "passes", "moves", "labels"
 # A number has moved when it differs by at least this share of its scale.
 LEAST_MOVE = 0.1
@@ -31,7 +30,7 @@ class Flip:
     """A clean value held against the one that came with a canary.
 
     is_flip: whether it is another one. towards, away: whether it became better, or worse; None where it could not,
-    since it was as good, or as bad, before, or where nobody says what is good.
+    since it was as good, or as bad, before, or where nothing says what is good.
     """
 
     is_flip: bool

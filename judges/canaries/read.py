@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotate.core.blindness import Reader, samples_still_to_label
 from annotate.core.units import unit_title
 from judges.canaries.rates import Pair, Reading, Reply, by_status, pairs_of, rates
-from judges.canaries.variants import CLEAN, NUMBERED, VARIANTS
+from judges.canaries.variants import CLEAN, VARIANTS, Variant
 from judges.models import Ask, AskState, Judge, Run, RunPurpose, ScoreStatus
 
 # Of the flips that are read out.
@@ -45,10 +45,7 @@ def canary_result(run: Run) -> dict[str, Any]:
     """
     reading = Reading(run.version)
     replies = _replies(run)
-    return _result(run, reading, replies, pairs_of(reading, replies))
-
-
-def _result(run: Run, reading: Reading, replies: Sequence[Reply], pairs: Sequence[Pair]) -> dict[str, Any]:
+    pairs = pairs_of(reading, replies)
     clean = [reply for reply in replies if reply.variant == CLEAN]
     with_value = [reply.value for reply in clean if reply.value is not None]
     passing = sum(map(reading.passes, with_value)) if reading.basis == "passes" else None
@@ -68,16 +65,15 @@ def _result(run: Run, reading: Reading, replies: Sequence[Reply], pairs: Sequenc
         },
         "attacks": asdict(rates([pair for pair in pairs if not pair.variant.is_harmless])),
         "harmless": asdict(rates([pair for pair in pairs if pair.variant.is_harmless])),
-        "variants": [_variant(variant.number, replies, pairs) for variant in VARIANTS],
+        "variants": [_variant_result(variant, replies, pairs) for variant in VARIANTS],
     }
 
 
-def _variant(number: int, replies: Iterable[Reply], pairs: Iterable[Pair]) -> dict[str, Any]:
-    variant = NUMBERED[number]
-    own = [reply for reply in replies if reply.variant == number]
-    compared = [pair for pair in pairs if pair.changed.variant == number]
+def _variant_result(variant: Variant, replies: Sequence[Reply], pairs: Sequence[Pair]) -> dict[str, Any]:
+    own = [reply for reply in replies if reply.variant == variant.number]
+    compared = [pair for pair in pairs if pair.changed.variant == variant.number]
     return {
-        "number": number,
+        "number": variant.number,
         "key": variant.key,
         "where": variant.where,
         "harmless": variant.is_harmless,

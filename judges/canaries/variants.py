@@ -1,9 +1,8 @@
 """The set of canaries: texts that try to talk a judge into its best value, and harmless ones beside them.
 
 A check names the version of the set that it was made with; a set that was used never changes. A new one gets the next
-number, and the old one stays readable here by the names of its variants.
-
-A sample as a canary changes it: in memory only, nothing of it is ever stored.
+number, and the old one stays readable here by the names of its variants. A sample is changed by a canary in memory
+only: nothing of it is ever stored.
 """
 
 from __future__ import annotations

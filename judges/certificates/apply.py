@@ -1,6 +1,5 @@
-"""Applying a certificate: new scores of a certified judge become probabilities, verdicts, and a corrected pass rate.
-
-Applying a certificate to scores that are stored: those of the samples that a version of a pipeline made.
+"""Applying a certificate: scores of a certified judge become probabilities, verdicts, and a corrected pass rate. The
+scores are new ones, or those stored of the samples that a version of a pipeline made.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from judges.core.scores_read import load_scores
 from judges.models import LARGEST_SCORE, Certificate, Look
 
 MAX_SCORES = 100_000
-# So many rows with something wrong are listed.
+# How many rows with something wrong are listed.
 SHOWN_PROBLEMS = 100
-# And so many are in the sentence.
+# And how many are in the sentence.
 _IN_SENTENCE = 3
 
 
@@ -120,7 +119,9 @@ def _read(look: Look, rows: Any) -> list[NewScore]:
             if total <= SHOWN_PROBLEMS:
                 problems.append({"row": number, "code": error.code, "message": error.message})
     if problems:
-        raise Invalid("bad_scores", _sentence(problems, total), problems=problems)
+        first = " ".join(f"Row {one['row']}: {one['message']}" for one in problems[:_IN_SENTENCE])
+        more = f" And {total - _IN_SENTENCE:,} more." if total > _IN_SENTENCE else ""
+        raise Invalid("bad_scores", f"Nothing was applied. {first}{more}", problems=problems)
     return read
 
 
@@ -162,15 +163,9 @@ def score_of_label(look: Look, sample: str | None, label: Value, unit: str | Non
     raise AssertionError(f"{label!r} is an option of {look.criterion} that the look doesn't know")
 
 
-def _sentence(problems: Sequence[Mapping[str, Any]], total: int) -> str:
-    first = " ".join(f"Row {one['row']}: {one['message']}" for one in problems[:_IN_SENTENCE])
-    more = f" And {total - _IN_SENTENCE:,} more." if total > _IN_SENTENCE else ""
-    return f"Nothing was applied. {first}{more}"
-
-
 # With fewer samples a share says much about each of them.
 MIN_SAMPLES = 20
-# A number of a judge that was certified with labels, or the other way round.
+# A number of a judge that was certified with labels, or a label of one that was certified with numbers.
 OTHER_FORM = "other form"
 _NAMED = 20
 
@@ -256,14 +251,10 @@ def _stored(look: Look, keys: Mapping[str, int]) -> tuple[list[NewScore], Covera
 def _blind(reader: Reader, keys: Mapping[str, int], batch: AppliedBatch) -> Collection[str]:
     scored = {one.sample for one in batch.scores}
     still = samples_still_to_label(reader, [keys[name] for name in scored if name is not None])
-    if still and (len(scored) < MIN_SAMPLES or _all_alike(batch.found.verdict.tolist())):
+    if still and (len(scored) < MIN_SAMPLES or len(set(batch.found.verdict.tolist())) < 2):
         raise Conflict(
             "still_to_label",
             f"You still have {len(still)} of these samples to label, and the shares would tell you what the judge said "
             "of them. Ask again when you have submitted them.",
         )
     return {name for name, pk in keys.items() if pk in still}
-
-
-def _all_alike(verdicts: Sequence[bool]) -> bool:
-    return len(set(verdicts)) < 2

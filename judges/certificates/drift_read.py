@@ -138,7 +138,7 @@ def _labels(certificate: Certificate, samples: Mapping[int, str]) -> list[Label]
 
 
 def _chosen(labels: list[Label]) -> dict[str, bool]:
-    """Of each sample whether it came to people only because somebody chose it by its scores."""
+    """Of each sample whether it came to people only because it was chosen by its scores."""
     chosen: dict[str, bool] = defaultdict(lambda: True)
     for label in labels:
         by_score = label.task is not None and label.task.batch.selection.get("method") == CHOSEN

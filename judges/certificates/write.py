@@ -1,7 +1,4 @@
-"""Looking at the test part: an action that is logged, counted and paid for.
-
-Certificates: a look at test that one stands by.
-"""
+"""Looking at the test half, which is logged, counted and paid for; and certificates, each of one such look."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ def look_at_test(
 
     Raises Invalid for a judge that the project doesn't have or that measures several things of which none is named, and
     Conflict, spending nothing, when there is nothing to see, or when another look would have this number than the one
-    `expected`: somebody looked in between, and it would cost more than was said.
+    `expected`: there was a look in between, and it would cost more than was said.
     """
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=criterion.project_id)

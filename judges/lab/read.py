@@ -1,6 +1,6 @@
 """What a trial shows: the version that was tried beside the one in use, on the trial's samples of the dev half.
 
-What people said of samples of the dev half, and of no others: the one door through which the lab sees it.
+`on_dev` is the one door through which the lab sees what people said: of samples of the dev half, and of no others.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class OnDev:
 
 
 def on_dev(criterion: Criterion, names: Collection[str], *, reader: Reader) -> OnDev:
-    """What people said, on the criterion, of those of the samples that are dev. Nothing is read of any other, whoever
-    names it: a sample of the test half, or one that has no side yet."""
+    """What people said, on the criterion, of those of the samples that are dev. Nothing is read of any other that
+    is named: a sample of the test half, or one that has no side yet."""
     dev = {sample.external_id: sample for sample in samples_named(criterion.project, dev_names(criterion, names))}
     keys = [sample.pk for sample in dev.values()]
     here = {"criterion": criterion, "sample__in": keys}
@@ -142,7 +142,7 @@ def dimension_of(criterion: Criterion, version: JudgeVersion) -> str | None:
 
 def tried_on(trial: Trial) -> int:
     """How many versions of the judge have been tried on the dev half of the criterion, this one and later ones too:
-    whoever picks the best of many picks luck as well."""
+    the best of many is also the luckiest."""
     same = Trial.objects.filter(version__judge=trial.version.judge_id, criterion=trial.criterion_id)
     return same.order_by().values("version").distinct().count()
 

@@ -1,6 +1,5 @@
-"""The units that two versions answer otherwise: what each person said of them and why, and both versions' reasons.
-
-A trial as the API gives it.
+"""The units that two versions answer differently: what each person said of them and why, and both versions' reasons;
+and a trial as the API gives it.
 """
 
 from __future__ import annotations

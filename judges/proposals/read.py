@@ -17,9 +17,9 @@ from annotate.samples.claims_read import claims_that_stay
 from judges.models import Ask, AskState, Judge, JudgeKind, Run, RunPurpose, ScoreStatus, VersionState
 
 # Of a proposal: it failed; the sample has just these claims; people are at work on its claims, or something rests on
-# them; a person has edited or checked them; they changed since they were proposed; nobody has touched them.
+# them; a person has edited or checked them; they changed since they were proposed; no person has touched them.
 FAILED, SAME, FIXED, EDITED, CHANGED, UNTOUCHED = "failed", "same", "fixed", "edited", "changed", "untouched"
-# Nobody but their page and their service asks for all of a run; what is more is another run.
+# How many of a run are read at once; more of them is another run.
 _MOST = 10_000
 
 

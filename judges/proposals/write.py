@@ -1,6 +1,5 @@
-"""Runs in which a judge's model proposes the claims of answers.
-
-Having claims proposed, and taking them over: by the rules of every other change of claims (annotate).
+"""Runs in which a judge's model proposes the claims of answers, and taking these over, by the rules of every other
+change of claims (annotate).
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ class _Asking:
 PURPOSE = Proposing
 
 
-# In one go; whoever has more asks again.
+# In one go; for more the caller asks again.
 MOST_AT_ONCE = 200
 
 
@@ -91,7 +90,7 @@ def propose_claims(
     *, version: JudgeVersion, scope: Any, budget: Decimal | None = None, actor: User | None = None
 ) -> Run:
     """Asks the model of an LLM judge for the claims of each answer in the scope whose claims may still change. Nothing
-    changes until somebody takes a proposal over.
+    changes until a person takes a proposal over.
 
     Raises Invalid for another judge, and as `start_run`.
     """

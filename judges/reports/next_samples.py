@@ -106,7 +106,7 @@ def make_drawn_batch(
 def next_samples(
     *, criterion: Criterion, count: int, about: About | None = None, seed: int | None = None
 ) -> Draw[alignment.report.Proposal]:
-    """The draw of so many unlabelled samples; nothing is stored.
+    """The draw of `count` unlabelled samples; nothing is stored.
 
     A seed is drawn when none is given. Raises Invalid for a number that can't be drawn and for a judge without scores.
     """

@@ -6,7 +6,7 @@ The life of one ask, and the file that it is in meanwhile:
               as the run's purpose says (purposes; scoring, canaries.purpose, proposals.purpose)
     waits     in PostgreSQL, the queue of record (queue); a message only says where there is work (work.wake)
     taken     by the one process that holds its place (places, work.work): endpoint_work for judges that ask a model,
-              local_work for those that ask nobody. Taking it counts its fence up (queue.take)
+              local_work for those that ask none. Taking it counts its fence up (queue.take)
     asked     open_run knows the run's kind, budget and limits; crew's threads ask (asking): first for a reply that is
               kept (kept_replies), then at the endpoint, at its pace and within the budget
     answered  the reply is written as it comes (writer, storing.store_replies); outcomes is the gate between what the
@@ -16,6 +16,6 @@ The life of one ask, and the file that it is in meanwhile:
     or lost   its process died: the next holder of the place frees it (queue.free), and after three deaths it is
               asked alone (queue.take_suspect)
 
-A judge that asks nobody does thousands of units a second, so its asks are laid when they are done
+A judge that asks no model does thousands of units a second, so its asks are laid when they are done
 (local_work.Stretches). read says how far a run is.
 """

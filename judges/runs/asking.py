@@ -1,6 +1,5 @@
-"""Asking about one thing: what a kind of judge gets as its model, and what is made of whatever happens.
-
-How hard an endpoint may be asked just now: backing off, resting, and when to give it up.
+"""Asking about one thing: what a kind of judge gets as its model, what is made of what comes or fails, and how hard the
+endpoint may be asked just now (backing off, resting, giving it up).
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from judges.runs.outcomes import failures, note_fault
 from judges.runs.queue import Taken
 
 MOST_TRIES = 4
-# So many requests in a row without a reply, and the endpoint may be away: from then on it is asked one by one.
+# After this many requests in a row without a reply the endpoint may be away: from then on it is asked one by one.
 _MANY = 10
-# And after so many of these it is.
+# And after this many of these it is.
 _PROBES = 4
 _FIRST_SECONDS = 1.0
 _MOST_SECONDS = 30.0
@@ -236,7 +235,7 @@ class AskedModel:
 
 
 def ask(todo: Todo, model: AskedModel, pace: Pace) -> Came:
-    """Asks, and never raises: what can't be told from a judge's fault is nobody's failed score."""
+    """Asks, and never raises: what may not be the judge's fault becomes no failed score."""
     run = todo.run
     try:
         outcome = cast("OneByOne", run.scorer).ask(todo.item, model)
@@ -266,6 +265,6 @@ def _once_more(todo: Todo, later: TryLater, model: AskedModel, pace: Pace) -> Ca
     if tries < MOST_TRIES:
         return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=tries, after=after)
     if pace.is_doubtful:
-        # Nobody gets a reply; that isn't this ask's fault. It stays, and if the endpoint is away the run stops.
+        # No ask gets a reply; that isn't the fault of this one. It stays, and if the endpoint is away the run stops.
         return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=MOST_TRIES - 1, after=after)
     return failed(todo, later.status, later.detail, model.replies)

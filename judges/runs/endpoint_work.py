@@ -23,11 +23,11 @@ from judges.runs.places import Place
 
 # How often it looks whether runs were started, paused or cancelled.
 _LOOK_SECONDS = 0.5
-# So many asks for each thread lie ready: to take them one by one would take longer than to ask them.
+# How many asks lie ready for each thread: to take them one by one would take longer than to ask them.
 _READY = 2
 # Between two things that are asked alone, everything else has this long.
 _OTHERS_SECONDS = 0.1
-# What isn't due for longer than this is left to whoever is woken then.
+# What isn't due for longer than this is left to the process that is woken then.
 _PATIENCE_SECONDS = 30.0
 
 

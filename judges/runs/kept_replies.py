@@ -18,7 +18,7 @@ from judges.endpoints.calls import Answered
 
 @dataclass(slots=True, eq=False)
 class _Wish:
-    """Of one thread: a reply by its question, or why nobody could look."""
+    """Of one thread: a reply by its question, or why it could not be looked up."""
 
     project: int
     key: str
@@ -70,7 +70,7 @@ class Memory:
         return None if wish.row is None else _answered(key, wish.row)
 
     def _look_up(self) -> None:
-        """For everybody who has a wish by now."""
+        """For every thread that has a wish by now."""
         wishes = [self._wishes.popleft() for _ in range(len(self._wishes))]
         try:
             with self._connection.cursor() as cursor:
@@ -80,7 +80,7 @@ class Memory:
                     [[wish.project for wish in wishes], [wish.key for wish in wishes]],
                 )
                 found = {(project, key): row for project, key, *row in cursor.fetchall()}
-        except Exception as error:  # noqa: BLE001 - whoever waits has to know
+        except Exception as error:  # noqa: BLE001 - the threads that wait have to know
             self._connection.close()  # it may be gone; the next one to look has a new one
             for wish in wishes:
                 wish.error = error

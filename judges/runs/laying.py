@@ -128,13 +128,13 @@ def lay_chunk(run_id: int) -> bool:
 
 
 def locked_run(run_id: int) -> Run:
-    """With its version, judge and project. Its key stays what it is: whoever writes scores of it needs not wait."""
+    """With its version, judge and project. Its key stays what it is: writing scores of it needs not wait."""
     runs = Run.objects.select_for_update(of=("self",), no_key=True)
     return runs.select_related("version__judge__project").get(pk=run_id)
 
 
 def insert(run: Run, asks: Sequence[tuple[int, str, int]], *, lost: int = 0) -> int:
-    """Lays these; how many of them are new. lost: how often somebody died with them."""
+    """Lays these; returns how many of them are new. lost: how often a process died with them."""
     if not asks:
         return 0
     samples, units, repeats = zip(*asks, strict=True)
@@ -158,7 +158,7 @@ def load(run: OpenRun, taken: Sequence[Taken]) -> list[Todo]:
     for sample in samples.values():
         sample.project = run.project
     todos = [Todo(each, run, samples[each.sample]) for each in taken]
-    # Where nobody is asked there are no replies of an earlier time.
+    # Where no model is asked there are no replies of an earlier time.
     if run.version.endpoint_id is not None:
         _note_failed(run, todos)
     return todos

@@ -1,10 +1,9 @@
-"""Working at a run of a judge that asks nobody: many units at a time, on this machine.
-
-Stretches of samples that a judge which asks nobody works at before their asks are laid.
+"""Working at a run of a judge that asks no model: many units at a time, on this machine.
 
 Such a judge does thousands of units a second, and its asks would take longer to lay, to take and to mark as done than
-to do. So the run notes up to which sample it is worked at, and every ask is written once, as done, with its scores.
-When the process dies, whoever comes next lays what it had in hand as asks that wait, and with which one has died.
+to do. So it works at stretches of samples before their asks are laid: the run notes up to which sample it is worked at,
+and every ask is written once, as done, with its scores. When the process dies, the next one lays what was in hand as
+asks that wait, and with which a process has died.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from judges.runs.purposes import purpose_of
 from judges.runs.queue import DEADLY, Taken, take, take_suspect
 from judges.runs.writer import Writer
 
-# Of the samples that come first nobody knows yet how many asks they bring.
+# How many asks samples bring is not known before the first.
 _FIRST_SAMPLES = 16
 
 
 def lay_lost(run_id: int) -> None:
-    """Lays what somebody had in hand who is gone. Only for whoever holds the lock of the run's place."""
+    """Lays what a process that is gone had in hand. Only for the holder of the lock of the run's place."""
     with transaction.atomic():
         run = locked_run(run_id)
         # Of one that was cancelled or paused meanwhile nothing is laid; if it goes on, it is when it does.
@@ -67,10 +66,10 @@ class Stretches:
         self._written = self._counted = 0
 
     def next(self, count: int) -> list[Todo]:
-        """About so many, since they are in hand from now on.
+        """About `count` asks, which are in hand from now on.
 
         Empty when the next samples have all their scores, or when it is over: there are no more, the run is not to go
-        on, or somebody else has taken it over.
+        on, or another process has taken it over.
         """
         with transaction.atomic():
             run = locked_run(self._run.id)
@@ -160,11 +159,11 @@ class TogetherWork:
         self._stretches = Stretches(run)
         # Ours, and not begun.
         self._ready: list[Todo] = []
-        # What waits was there before: nobody else has any of this run's meanwhile.
+        # What waits was there before: no other process has any of this run's meanwhile.
         self._waits = True
 
     def work(self, has_to_leave: Callable[[], bool]) -> None:
-        """Until nothing is left, the run is not to go on, or somebody else needs this process more."""
+        """Until nothing is left, the run is not to go on, or others need this process more."""
         try:
             while not has_to_leave() and self._goes_on():
                 if batch := self._next_batch(has_to_leave):

@@ -1,9 +1,4 @@
-"""A run as the process that works at it has it open.
-
-A run's money: nothing goes out that it may not pay.
-
-A run that stops by itself.
-"""
+"""A run as the process that works at it has it open: its limits, its money, and when it stops by itself."""
 
 from __future__ import annotations
 
@@ -74,7 +69,7 @@ class Purse:
             )
 
     def close(self) -> None:
-        """Nobody waits any more: the run is not to go on."""
+        """No thread waits any more: the run is not to go on."""
         with self._changed:
             self._is_open = False
             self._changed.notify_all()
@@ -130,7 +125,7 @@ def stop_run(run_id: int, code: str, message: str) -> None:
 
 _RATE_SECONDS = 60.0
 _TELL_SECONDS = 0.5
-# So many requests in a row refused in the same words, and not one reply: so would the others be.
+# After this many requests in a row that were refused in the same words, the others would be too.
 MANY_REFUSED = 50
 
 
@@ -192,7 +187,7 @@ class OpenRun:
 
     def rate(self, count: int) -> float | None:
         """Asks per second over the last minute, with those that have just become done. None when it was told a moment
-        ago: who writes it waits for whoever else changes the run."""
+        ago: writing it waits for others that change the run."""
         now = time.monotonic()
         self._done.append((now, count))
         while self._done[0][0] < now - _RATE_SECONDS:

@@ -1,6 +1,5 @@
 """The one gate between what a kind of judge says and what is kept: nothing that is not a value gets through as one.
-
-Faults of ours and of kinds of judges, in the log.
+Faults of ours and of kinds go to the log.
 """
 
 from __future__ import annotations

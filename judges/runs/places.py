@@ -1,7 +1,7 @@
-"""Where a run is worked at: its endpoint, or, for judges that ask nobody, the run itself.
+"""Where a run is worked at: its endpoint, or, for judges that ask no model, the run itself.
 
-One process works at a place at a time. Who does holds a lock of its database session, which ends with the process
-however that ends; so whoever gets the lock next knows at once that all that was in hand there is in nobody's hand.
+One process works at a place at a time. It holds a lock of its database session, which ends with the process however
+that ends; so the next one that gets the lock knows at once that nothing there is in hand any more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Place:
         return _CLASSES[self.kind], self.pk
 
     def runs(self) -> QuerySet[Run]:
-        """Every run that is worked at here, in whatever state."""
+        """Every run that is worked at here, in any state."""
         runs = Run.objects.exclude(purpose=RunPurpose.IMPORT)
         if self.kind == "endpoint":
             return runs.filter(version__endpoint_id=self.pk)
@@ -59,7 +59,7 @@ def place_of(run: Run) -> Place:
 
 @contextmanager
 def held(place: Place, *, patience: float = 0.0) -> Iterator[bool]:
-    """Whether we are the one who works there. patience: seconds to wait until whoever works there is gone."""
+    """Whether this process is the one that works there. patience: seconds to wait until another one is gone."""
     is_ours = _wait_for(place, patience) if patience else _try(place)
     try:
         yield is_ours
@@ -92,7 +92,7 @@ def _wait_for(place: Place, patience: float) -> bool:
 
 
 def is_held(place: Place) -> bool:
-    """Whether anybody works there."""
+    """Whether a process works there."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"

@@ -40,7 +40,7 @@ class Purpose(Protocol):
         ...
 
     def open(self) -> AbstractContextManager[Together | OneByOne]:
-        """Whoever is asked. Raises StopRun when that can't be."""
+        """What is asked. Raises StopRun when that can't be."""
         ...
 
     def wanted(self, unit: str, sample: Sample) -> list[tuple[str, str]]:

@@ -10,11 +10,11 @@ from django.db import connection
 from judges.models import RunState
 from judges.runs.places import Place
 
-# After so many deaths with an ask in hand it may be what killed: from then on it is asked alone.
+# After this many deaths with an ask in hand it may be what killed: from then on it is asked alone.
 SUSPECT = 3
-# So often a worker died with it and with nothing else in hand, after that: it is given up.
+# After this many, the last of them with nothing else in hand, it is given up.
 DEADLY = SUSPECT + 2
-# Longer than any request: what frees an ask sooner is that nobody holds its place's lock.
+# Longer than any request: what frees an ask sooner is that no process holds its place's lock.
 LEASE_SECONDS = 180
 
 
@@ -22,7 +22,7 @@ LEASE_SECONDS = 180
 class Taken:
     """An ask that is ours as long as its fence is the latest.
 
-    id: None when it is laid no sooner than it is done (judges.runs.local_work): ours as long as nobody else lays it.
+    id: None when it is laid only when it is done (judges.runs.local_work): ours as long as no other process lays it.
     """
 
     id: int | None
@@ -48,7 +48,7 @@ RETURNING id, run_id, sample_id, unit, repeat, fence, tries, lost
 
 
 def take(run_id: int, count: int) -> list[Taken]:
-    """Up to so many asks of the run that are due, in the order in which they were laid."""
+    """Up to `count` asks of the run that are due, in the order in which they were laid."""
     return _take(run_id, count, 0, SUSPECT - 1)
 
 
@@ -73,7 +73,7 @@ WHERE judges_ask.state = 'leased' AND judges_ask.run_id = ANY(%s::bigint[]) AND 
 
 
 def free(runs: list[int]) -> int:
-    """What somebody had in hand who is gone. Only for whoever holds the lock of these runs' place."""
+    """Frees what a process that is gone had in hand. Only for the holder of the lock of these runs' place."""
     if not runs:
         return 0
     with connection.cursor() as cursor:
@@ -82,7 +82,7 @@ def free(runs: list[int]) -> int:
 
 
 def in_hand(place: Place) -> list[int]:
-    """The runs there of which somebody has asks in hand."""
+    """The runs there that have asks in hand."""
     return list(place.runs().filter(asks__state="leased").order_by().values_list("pk", flat=True).distinct())
 
 
@@ -137,8 +137,8 @@ def sweep_cancelled(run_id: int) -> None:
 
 
 def places_with_work() -> list[Place]:
-    """Where there is something to do just now, whoever may be at it: runs that go on with asks that are due, that are
-    not laid or not marked as done; and asks that somebody has in hand."""
+    """Where there is something to do just now, whether or not a process is at it: runs that go on with asks that are
+    due, that are not laid or not marked as done; and asks that are in hand."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT DISTINCT judges_judgeversion.endpoint_id,"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
@@ -19,10 +20,10 @@ from annotate.models import Project
 from judges.models import Ask, AskState, Reply, Run, RunPurpose, RunState, ScoreStatus
 from judges.runs.places import is_held, place_of
 
-# Of a rate that was counted longer ago than this nobody knows whether it still holds.
+# A rate that was counted longer ago than this may hold no more.
 _RATE_HOLDS = timedelta(seconds=30)
 MOST_FAILURES = 200
-# Of a reply that failed, so many characters are shown: one may have a million, and a page shows hundreds.
+# How many characters are shown of a reply that failed: one may have a million, and a page shows hundreds.
 LONGEST_RAW = 20_000
 _SAID = Coalesce(
     *(NullIf(KeyTextTransform(name, "body"), Value("")) for name in ("text", "refusal", "raw")),
@@ -36,10 +37,10 @@ class RunProgress:
     """How far a run has come.
 
     planned: how many asks it has; as long as `is_laid` is false there may be more. to_come: about how many, which a
-    cancelled run will never have; None when nobody knows. by_status: of those that are done, by what came of them.
+    cancelled run will never have; None when it isn't known. by_status: of those that are done, by what came of them.
     kept: how many needed no request, since every reply was there already. cost, tokens: of the replies that it paid
     for; unpriced: of how many of these the price isn't known. eta_seconds: None when it isn't known.
-    is_waiting_for_worker: it could go on, and nobody is at it.
+    is_waiting_for_worker: it could go on, and no worker is at it.
     """
 
     state: str
@@ -58,8 +59,11 @@ class RunProgress:
     tokens_in: int
     tokens_out: int
     per_second: float | None
-    eta_seconds: float | None
     is_waiting_for_worker: bool
+
+    @property
+    def eta_seconds(self) -> float | None:
+        return None if self.per_second is None or self.to_come is None else self.left / self.per_second
 
     @property
     def share(self) -> float:
@@ -134,8 +138,7 @@ def progress_of(run: Run) -> RunProgress:
     to_come = 0 if run.is_laid else None if run.expected is None else max(0, run.expected - planned)
     goes_on = run.state == RunState.RUNNING
     holds = run.worked_at is not None and timezone.now() - run.worked_at < _RATE_HOLDS
-    per_second = run.per_second if goes_on and holds and run.per_second else None
-    progress = RunProgress(
+    return RunProgress(
         state=run.state,
         planned=planned,
         is_laid=run.is_laid,
@@ -151,28 +154,24 @@ def progress_of(run: Run) -> RunProgress:
         unpriced=run.unpriced,
         tokens_in=run.tokens_in,
         tokens_out=run.tokens_out,
-        per_second=per_second,
-        eta_seconds=None,
+        per_second=run.per_second if goes_on and holds and run.per_second else None,
         is_waiting_for_worker=goes_on and not is_held(place_of(run)),
     )
-    if per_second is None or to_come is None:
-        return progress
-    return replace(progress, eta_seconds=progress.left / per_second)
 
 
-def count_failures(run: Run) -> int:
-    return _failed_asks(run).count()
+def failed_asks(run: Run) -> QuerySet[Ask]:
+    """In the order in which they were asked."""
+    asks = Ask.objects.filter(run=run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
+    return asks.select_related("sample").order_by("pk")
 
 
-def _failed_asks(run: Run) -> QuerySet[Ask]:
-    return Ask.objects.filter(run=run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
+def failures(run: Run, *, reader: Reader) -> list[Failure]:
+    """The first of them, as `shown_failures`."""
+    return shown_failures(list(failed_asks(run)[:MOST_FAILURES]), reader=reader)
 
 
-def failures(run: Run, *, reader: Reader, first: int = 0, count: int = MOST_FAILURES) -> list[Failure]:
-    """In the order in which they were asked; nothing is said of samples that the reader still has to label. `raw` is
-    for those who may run judges, and nobody else."""
-    last = first + min(count, MOST_FAILURES)
-    asks = list(_failed_asks(run).select_related("sample").order_by("pk")[first:last])
+def shown_failures(asks: Sequence[Ask], *, reader: Reader) -> list[Failure]:
+    """Nothing is said of samples that the reader still has to label. `raw` is only for users who may run judges."""
     said = dict(
         Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies])
         .annotate(said=Left(_SAID, LONGEST_RAW))

@@ -59,8 +59,8 @@ SELECT project_id, key, id FROM stored
 
 
 def store_replies(paid: Sequence[Paid]) -> Rows:
-    """All or nothing, whosever the asks are by now, since they were paid; each run counts what it paid for. Returns the
-    rows of those that are new: of the others somebody else wrote the same at the same time."""
+    """All or nothing, even if the asks are no longer ours, since they were paid; each run counts what it paid for.
+    Returns the rows of those that are new: another process wrote the others at the same time."""
     by_key = {(each.run.project_id, each.answered.key): each for each in paid}
     if not by_key:
         return {}
@@ -189,7 +189,7 @@ RETURNING run_id, sample_id, unit, repeat
 
 
 def _write_new(cursor: Any, group: Sequence[Came]) -> list[Came]:
-    """Those that nobody else has laid meanwhile."""
+    """Those that no other process has laid meanwhile."""
     by_address = {
         (taken.run, taken.sample, taken.unit, taken.repeat): came
         for came in group
@@ -267,7 +267,7 @@ def _write_scores(cursor: Any, group: Sequence[Came]) -> None:
 
 
 def _note_rates(group: Sequence[Came]) -> None:
-    """How fast each run goes. Not within the transaction: whoever counts replies would have to wait for it."""
+    """How fast each run goes. Not within the transaction: counting replies would have to wait for it."""
     done = Counter(came.todo.run for came in group)
     for run, count in done.items():
         if (rate := run.rate(count)) is not None:

@@ -1,6 +1,5 @@
-"""Working at a place until nothing is left there: what a message of the worker, or a command, sets going.
-
-Waking the worker. Messages carry no work, only where there is some: the queue of record is in PostgreSQL.
+"""Waking the worker, and working at a place until nothing is left there. Messages carry no work, they only say where
+there is some: the queue of record is in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ def wake(place: Place, *, expires: float | None = None) -> bool:
 
 
 def wake_all() -> None:
-    """Has somebody go wherever there is work and nobody at it. Sent again as long as that is so, so the messages don't
-    outlive the next look."""
+    """Sends a message for each place that has work and no process at it. Sent again as long as that is so, so the
+    messages don't outlive the next look."""
     for place in places_with_work():
         if not is_held(place):
             wake(place, expires=settings.RUNS_LOOK_SECONDS)
@@ -77,10 +76,10 @@ class Slice:
 
 
 def work(place: Place, *, rng: Random, in_worker: bool = True, patience: float = 0.0) -> None:
-    """Works there as long as there is something to do; returns when somebody else is at it.
+    """Works there as long as there is something to do; returns when another process is at it.
 
-    patience: seconds in which that one may still go. in_worker: makes room for other messages, after sending itself a
-    message to go on later.
+    patience: seconds in which that process may still go. in_worker: makes room for other messages, after sending itself
+    a message to go on later.
     """
     must_leave = others_wait if in_worker else lambda: False
     while True:
@@ -93,7 +92,7 @@ def work(place: Place, *, rng: Random, in_worker: bool = True, patience: float =
             _work_held(place, slice_, rng)
         if slice_.is_over and wake(place):
             return
-        # Whoever started a run just now found us still here, and left it to us.
+        # A run that was started just now found us still here, and was left to us.
         if place not in places_with_work():
             return
 

@@ -25,10 +25,10 @@ from judges.runs.work import wake
 
 MOST_REPEATS = 100
 _LAST_REPEAT = 32_767
-# Up to so many samples, each counted once per repeat, the run is laid before the call returns. Above, the worker does
+# Up to this many samples, each counted once per repeat, the run is laid before the call returns. Above, the worker does
 # it, and how much there is to ask is estimated.
 _LAID_AT_ONCE = 2 * CHUNK
-# From so many samples the estimate goes by a part of them.
+# From this many samples on, the estimate goes by a part of them.
 _MEASURED = 500
 # Of the endpoint's latest replies.
 _RECENT_REPLIES = 200
@@ -69,21 +69,14 @@ def estimate_run(
     asked = purpose_of(run)
     samples, count = _spread(run)
     wanted = asked.to_ask(list(samples.values())) if samples else []
-    sizes = {pk: asked.size(samples[pk]) for pk in {sample for sample, _unit, _repeat in wanted}}
-    unfit = 0
-    if asked.brings_scores:
-        kind = kind_named(version.judge.kind)
-        unfit = sum(not kind.units(version.config, sample) for sample in samples.values())
-    asks, requests, tokens_in, tokens_out, unfit = (
-        _of_all(n, samples, count)
-        for n in (
-            len(wanted),
-            sum(sizes[sample].requests for sample, _unit, _repeat in wanted),
-            sum(sizes[sample].tokens_in for sample, _unit, _repeat in wanted),
-            sum(sizes[sample].tokens_out for sample, _unit, _repeat in wanted),
-            unfit,
-        )
-    )
+    known = {pk: asked.size(samples[pk]) for pk in {sample for sample, _unit, _repeat in wanted}}
+    sizes = [known[sample] for sample, _unit, _repeat in wanted]
+    kind = kind_named(version.judge.kind)
+    unfit = [one for one in samples.values() if asked.brings_scores and not kind.units(version.config, one)]
+    asks = _of_all(len(wanted), samples, count)
+    requests = _of_all(sum(size.requests for size in sizes), samples, count)
+    tokens_in = _of_all(sum(size.tokens_in for size in sizes), samples, count)
+    tokens_out = _of_all(sum(size.tokens_out for size in sizes), samples, count)
     endpoint = version.endpoint
     cost = None
     if endpoint is not None and endpoint.price_in is not None and endpoint.price_out is not None:
@@ -97,7 +90,7 @@ def estimate_run(
         currency=None if endpoint is None else endpoint.currency,
         seconds=_seconds(version, asks, requests),
         samples=count,
-        unfit=unfit,
+        unfit=_of_all(len(unfit), samples, count),
     )
 
 
@@ -129,14 +122,14 @@ def start_run(
     """Asks for everything in the scope that has no good score yet in the repeats 0 to `repeats` − 1; again=True: for
     every unit once more, as `repeats` further repeats after the highest there is. When nothing is left to ask, the run
     is done at once. fresh: replies that are kept from earlier are not used. terms: what a purpose that isn't scores has
-    beside; whoever starts a run for it has checked them.
+    beside; the caller has checked them.
 
     Raises Invalid for a judge that can't be run, a scope that is none, and a budget that can't be kept, Conflict for a
     version that was dropped.
     """
     budget = _checked_budget(version, budget)
     with transaction.atomic():
-        # Two who ask for further repeats at the same time get different ones.
+        # Two callers that ask for further repeats at the same time get different ones.
         version = (
             JudgeVersion.objects.select_for_update(of=("self",))
             .select_related("judge__project", "endpoint")
@@ -169,13 +162,14 @@ def start_run(
             run.save(update_fields=["expected"])
         run.refresh_from_db()
         if run.state == RunState.RUNNING:
-            transaction.on_commit(lambda: _wake(run))
+            transaction.on_commit(lambda: wake(place_of(run)))
     return run
 
 
 def pause_run(*, run: Run, actor: User | None = None) -> Run:
     """Nothing new goes out; what is under way still comes in."""
-    return _change(run, actor, "run.paused", RunState.PAUSED, (RunState.RUNNING,))
+    with transaction.atomic():
+        return _changed(_locked(run), actor, "run.paused", RunState.PAUSED, (RunState.RUNNING,))
 
 
 def resume_run(*, run: Run, budget: Decimal | None = None, actor: User | None = None) -> Run:
@@ -192,7 +186,7 @@ def resume_run(*, run: Run, budget: Decimal | None = None, actor: User | None = 
         run = _changed(run, actor, "run.resumed", RunState.RUNNING, (RunState.PAUSED, RunState.STOPPED))
         # What kept them from being answered may be over.
         Ask.objects.filter(run=run, state=AskState.WAITING, tries__gt=0).update(tries=0, due_at=None)
-        transaction.on_commit(lambda: _wake(run))
+        transaction.on_commit(lambda: wake(place_of(run)))
     return run
 
 
@@ -213,10 +207,10 @@ def _planned(
 ) -> Run:
     """The run as it would be, not stored."""
     _check_not_dropped(version)
-    kind = kind_named(version.judge.kind)
-    if kind.asks_model(version.config) and version.endpoint_id is None:
+    asks_model = kind_named(version.judge.kind).asks_model(version.config)
+    if asks_model and version.endpoint_id is None:
         raise Invalid("no_endpoint", _("This judge asks a model, and its version names no endpoint."))
-    if not kind.asks_model(version.config) and version.endpoint_id is not None:
+    if not asks_model and version.endpoint_id is not None:
         raise Invalid("endpoint_unused", _("This judge works without a model, but its version names an endpoint."))
     if type(repeats) is not int or not 1 <= repeats <= MOST_REPEATS:
         raise Invalid("bad_repeats", _("Repeats: a whole number from 1 to %(most)s.") % {"most": MOST_REPEATS})
@@ -286,17 +280,8 @@ def _seconds(version: JudgeVersion, asks: int, requests: int) -> float | None:
     return float(seconds)
 
 
-def _wake(run: Run) -> None:
-    wake(place_of(run))
-
-
 def _locked(run: Run) -> Run:
     return Run.objects.select_for_update(of=("self",)).select_related("version__judge__project").get(pk=run.pk)
-
-
-def _change(run: Run, actor: User | None, action: str, to: RunState, allowed: tuple[RunState, ...]) -> Run:
-    with transaction.atomic():
-        return _changed(_locked(run), actor, action, to, allowed)
 
 
 def _changed(run: Run, actor: User | None, action: str, to: RunState, allowed: tuple[RunState, ...]) -> Run:

@@ -1,7 +1,4 @@
-"""Writing what came, beside those who ask: replies at once, outcomes many at a time, each in a thread.
-
-A thread that does with many at a time what came one by one.
-"""
+"""Writing what came, beside the threads that ask: replies at once, outcomes many at a time, each in a thread."""
 
 from __future__ import annotations
 
@@ -24,8 +21,11 @@ MOST_TOGETHER = 1_000
 
 
 class Gathering(Generic[_Each]):
-    """seconds: how long the first that comes waits for others; most: so many wait for no more. do: called in this
-    thread, with a connection to the database of its own; it has to catch whatever it raises."""
+    """A thread that does with many at a time what came one by one.
+
+    seconds: how long the first that comes waits for others; most: how many wait for no more. do: called in this thread,
+    with a connection to the database of its own; it has to catch what it raises.
+    """
 
     def __init__(
         self, name: str, seconds: float, do: Callable[[list[_Each]], None], *, most: int = MOST_TOGETHER
@@ -74,11 +74,11 @@ class Gathering(Generic[_Each]):
 
 # A reply that came waits this long for others; until it is written, it has one of the crew's slots.
 _REPLY_SECONDS = 0.002
-# An outcome waits this long for others, since nobody waits for it: it can be worked out again from what is written.
+# An outcome waits this long for others, since nothing waits for it: it can be worked out again from what is written.
 _OUTCOME_SECONDS = 0.1
 # At an endpoint that answers in no time hundreds would wait by then, and all of them be in hand when the process dies.
 _MOST_OUTCOMES = 16
-# A database that is away for longer than this has whoever comes next do the work again.
+# When the database is away for longer than this, the work is done again later.
 _PATIENCE_SECONDS = 60.0
 _UNSTORABLE = (DataError, IntegrityError, ValueError, TypeError)
 
@@ -87,7 +87,7 @@ class Writer:
     """on_paid, on_written: called with what is no longer to be written, in the thread that wrote it. Without on_paid no
     replies come.
 
-    is_lost: nothing more can be written, so what came is given up; whoever comes next asks again.
+    is_lost: nothing more can be written, so what came is given up, and asked again later.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Writer:
     def _write_caught(self, paid: list[Paid], group: list[Came]) -> None:
         try:
             self._write(paid, group)
-        except Exception as error:  # noqa: BLE001 - whoever waits for this thread would wait for ever
+        except Exception as error:  # noqa: BLE001 - who waits for this thread would wait for ever
             self.is_lost = True
             note_fault(error, "Nothing of what judges say can be written any more")
 

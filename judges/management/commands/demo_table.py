@@ -46,7 +46,7 @@ def demo_table(report: AlignmentReport) -> str:
 def _what_runs_here(project: Project) -> str:
     """Nothing in a demo from before there was anything."""
     runnable = Judge.objects.filter(project=project, kind__in=runnable_kinds())
-    alone, asking = (runnable.filter(versions__endpoint__isnull=asks_nobody) for asks_nobody in (True, False))
+    alone, asking = (runnable.filter(versions__endpoint__isnull=needs_none) for needs_none in (True, False))
     lines = []
     if alone:
         lines.append(f"Run here, again by a click: {_names(alone)}.")

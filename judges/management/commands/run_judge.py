@@ -56,7 +56,7 @@ class Command(OneLineCommand):
             self._wait(run)
 
     def _wait(self, run: Run) -> None:
-        nobody_since: float | None = None
+        without_worker_since: float | None = None
         shown = ""
         while True:
             run.refresh_from_db()
@@ -68,10 +68,10 @@ class Command(OneLineCommand):
             if run.state != RunState.RUNNING:
                 break
             if not progress.is_waiting_for_worker:
-                nobody_since = None
-            elif nobody_since is None:
-                nobody_since = time.monotonic()
-            elif time.monotonic() - nobody_since > _PATIENCE_SECONDS:
+                without_worker_since = None
+            elif without_worker_since is None:
+                without_worker_since = time.monotonic()
+            elif time.monotonic() - without_worker_since > _PATIENCE_SECONDS:
                 self.stdout.write("No worker is there; it is worked here.")
                 work(place_of(run), rng=Random(), in_worker=False)
                 continue
