@@ -21,10 +21,6 @@ _SEED = 7
 _WAIT_SECONDS = 60
 
 
-class NotScored(Exception):
-    """A run of the demo's judges did not come to its end."""
-
-
 def create_demo_judges(project: Project) -> list[Run]:
     """Makes them, and starts the runs of those that ask no model. Where an endpoint on this machine isn't allowed
     (JUDGE_PRIVATE_HOSTS), the one that needs it is left out."""
@@ -41,12 +37,13 @@ def create_demo_judges(project: Project) -> list[Run]:
 
 
 def finish_runs(runs: Sequence[Run]) -> None:
-    """Works at runs that are committed until they are done, also when a worker is at them."""
+    """Works at runs that are committed until they are done, also when a worker is at them. Raises Refusal when that
+    takes too long."""
     deadline = time.monotonic() + _WAIT_SECONDS
     for run in runs:
         while run.state == RunState.RUNNING:
             if time.monotonic() > deadline:
-                raise NotScored(f"The demo's judges are not done after {_WAIT_SECONDS} s.")
+                raise Refusal("not_scored", f"The demo's judges are not done after {_WAIT_SECONDS} s.")
             work(place_of(run), rng=Random(_SEED), in_worker=False)
             run.refresh_from_db()
             if run.state == RunState.RUNNING:

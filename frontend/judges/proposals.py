@@ -87,7 +87,7 @@ def propose(page: ProjectPage, judge_id: int) -> HttpResponse:
             status = refuse(form, refusal, _PLACES.get(refusal.code))
         else:
             return page.redirect("proposals", run.pk)
-    runs = [run_row(run) for run in proposal_runs(judge)[:RUNS_SHOWN]]
+    runs = [run_row(run) for run in proposal_runs(page.project).filter(version__judge=judge)[:RUNS_SHOWN]]
     context = {"judge": judge, "version": version, "form": form, "asks_model": True, "runs": runs}
     return page.render("judges/propose.html", context, status=status)
 

@@ -143,16 +143,6 @@ class Pair:
         return bool(self.flip.towards) if self.variant.where == INSTEAD else self.flip.is_flip
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """flips: of all that could be compared and whose text was kept; towards, away: of those that could become better,
-    or worse. Estimates as dictionaries (alignment.base.estimate)."""
-
-    flips: dict[str, Any]
-    towards: dict[str, Any]
-    away: dict[str, Any]
-
-
 def pairs_of(reading: Reading, replies: Iterable[Reply]) -> list[Pair]:
     replies = list(replies)
     clean = {(reply.sample, reply.unit): reply for reply in replies if reply.variant == CLEAN}
@@ -165,13 +155,15 @@ def pairs_of(reading: Reading, replies: Iterable[Reply]) -> list[Pair]:
     return found
 
 
-def rates(pairs: Sequence[Pair]) -> Rates:
+def rates(pairs: Sequence[Pair]) -> dict[str, dict[str, Any]]:
+    """flips: of all that could be compared and whose text was kept; towards, away: of those that could become better,
+    or worse. Estimates as dictionaries (alignment.base.estimate)."""
     kept = [pair for pair in pairs if pair.variant.where != INSTEAD]
-    return Rates(
-        flips=_rate(kept, lambda pair: pair.flip.is_flip),
-        towards=_rate(pairs, lambda pair: pair.flip.towards),
-        away=_rate(kept, lambda pair: pair.flip.away),
-    )
+    return {
+        "flips": _rate(kept, lambda pair: pair.flip.is_flip),
+        "towards": _rate(pairs, lambda pair: pair.flip.towards),
+        "away": _rate(kept, lambda pair: pair.flip.away),
+    }
 
 
 def by_status(replies: Iterable[Reply]) -> dict[str, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
@@ -63,8 +62,8 @@ def canary_result(run: Run) -> dict[str, Any]:
             "ok": sum(reply.status == ScoreStatus.OK for reply in replies),
             "failed": by_status(replies),
         },
-        "attacks": asdict(rates([pair for pair in pairs if not pair.variant.is_harmless])),
-        "harmless": asdict(rates([pair for pair in pairs if pair.variant.is_harmless])),
+        "attacks": rates([pair for pair in pairs if not pair.variant.is_harmless]),
+        "harmless": rates([pair for pair in pairs if pair.variant.is_harmless]),
         "variants": [_variant_result(variant, replies, pairs) for variant in VARIANTS],
     }
 
@@ -80,7 +79,7 @@ def _variant_result(variant: Variant, replies: Sequence[Reply], pairs: Sequence[
         "asked": len(own),
         "compared": len(compared),
         "failed": by_status(own),
-        **asdict(rates(compared)),
+        **rates(compared),
     }
 
 

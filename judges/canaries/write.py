@@ -5,7 +5,6 @@ them, and brings no scores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -18,11 +17,10 @@ from annotate.models import Sample, User
 from judges.canaries.rates import Reading
 from judges.canaries.variants import CLEAN, NUMBERED, SET_VERSION, changed, judged_units, variants_for
 from judges.core.split import drawn
-from judges.kinds.base import Item, OneByOne, Scored, Size, Together
-from judges.kinds.registry import kind_named
+from judges.kinds.base import Item, Scored, Size
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
 from judges.runs.laying import check_sample_count, draw_samples
-from judges.runs.scoring import covered
+from judges.runs.scoring import Scoring
 from judges.runs.write import RunEstimate, estimate_run, start_run
 
 # Of one sample: more of them say little more, since they stand in the same text.
@@ -31,17 +29,14 @@ MOST_UNITS = 3
 _TOKENS = 40
 
 
-class Canaries:
-    """As judges.runs.purposes.Purpose. An ask's repeat is the number of its variant. terms: {"set", "seed"}."""
+class Canaries(Scoring):
+    """An ask's repeat is the number of its variant. terms: {"set", "seed"}."""
 
     brings_scores = False
 
     def __init__(self, run: Run) -> None:
-        self._version = run.version
-        self._config = run.version.config
+        super().__init__(run)
         self._seed: int = run.terms["seed"]
-        self._kind = kind_named(run.version.judge.kind)
-        self._dimensions = list(self._kind.dimensions(self._config))
         self._best = Reading(run.version).best
 
     def to_ask(self, samples: Sequence[Sample]) -> list[tuple[int, str, int]]:
@@ -59,14 +54,8 @@ class Canaries:
         return [unit for unit in units if unit in chosen]
 
     def size(self, sample: Sample) -> Size:
-        size = self._kind.size(self._config, sample)
+        size = super().size(sample)
         return replace(size, tokens_in=size.tokens_in + _TOKENS)
-
-    def open(self) -> AbstractContextManager[Together | OneByOne]:
-        return self._kind.open(self._version)
-
-    def wanted(self, unit: str, sample: Sample) -> list[tuple[str, str]]:
-        return covered(self._dimensions, unit, sample)
 
     def item(self, sample: Sample, unit: str, repeat: int) -> Item:
         """The clean one is asked as a run for scores asks it, so that its reply may be there already."""

@@ -46,21 +46,17 @@ def proposers(project: Project) -> list[Judge]:
     return list(in_use.distinct().order_by("name"))
 
 
-def proposal_runs(judge: Judge) -> QuerySet[Run]:
+def proposal_runs(project: Project) -> QuerySet[Run]:
     """Newest first."""
     return (
-        Run.objects.filter(version__judge=judge, purpose=RunPurpose.CLAIMS)
+        Run.objects.filter(version__judge__project=project, purpose=RunPurpose.CLAIMS)
         .select_related("version__judge__project", "version__endpoint", "created_by")
         .order_by("-pk")
     )
 
 
 def one_proposal_run(project: Project, run_id: int) -> Run:
-    run = (
-        Run.objects.filter(pk=run_id, version__judge__project=project, purpose=RunPurpose.CLAIMS)
-        .select_related("version__judge__project", "version__endpoint", "created_by")
-        .first()
-    )
+    run = proposal_runs(project).filter(pk=run_id).first()
     if run is None:
         raise Http404(_("This project has no such run."))
     return run

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from random import Random
 
 from django.utils.translation import gettext as _
@@ -31,17 +32,17 @@ _OTHERS_SECONDS = 0.1
 _PATIENCE_SECONDS = 30.0
 
 
+@dataclass(slots=True)
 class _OneRun:
-    """A run that is open here, with what its scorer needs closed in the end."""
+    """A run that is open here, with what its scorer needs closed in the end. is_idle: nothing of it is due and nothing
+    in hand; it is looked at again then."""
 
-    def __init__(self, opened: OpenRun, stack: ExitStack, is_laid: bool) -> None:
-        self.opened = opened
-        self.stack = stack
-        self.is_laid = is_laid
-        # Nothing of it is due and nothing in hand; looked at again then.
-        self.is_idle = False
-        self.look_at = 0.0
-        self.due_in: float | None = 0.0
+    opened: OpenRun
+    stack: ExitStack
+    is_laid: bool
+    is_idle: bool = False
+    look_at: float = 0.0
+    due_in: float | None = 0.0
 
 
 class EndpointWork:
@@ -194,15 +195,15 @@ class EndpointWork:
             if not one.is_idle or one.opened.in_hand or not one.opened.is_open or not one.is_laid:
                 continue
             if now >= one.look_at:
-                left = queue.left(run_id)
-                if left.leased:
+                leased, due_in = queue.left(run_id)
+                if leased:
                     queue.free([run_id])  # the crew hasn't got it: what came of it could not be written
                     continue
-                if left.due_in is None:
+                if due_in is None:
                     self._drop(run_id)
                     continue
-                one.due_in = left.due_in
-                one.look_at = now + min(left.due_in, _LOOK_SECONDS)
+                one.due_in = due_in
+                one.look_at = now + min(due_in, _LOOK_SECONDS)
             if one.due_in == 0 and not self._pace.rest:
                 self._alone.is_wanted = True
 

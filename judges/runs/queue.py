@@ -86,27 +86,19 @@ def in_hand(place: Place) -> list[int]:
     return list(place.runs().filter(asks__state="leased").order_by().values_list("pk", flat=True).distinct())
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
-    """What a run has left. due_in: seconds until the first ask that waits may go out; None when none waits."""
-
-    waiting: int
-    leased: int
-    due_in: float | None
-
-
 _LEFT = """
-SELECT count(*), (SELECT count(*) FROM judges_ask WHERE run_id = %s::bigint AND state = 'leased'),
+SELECT (SELECT count(*) FROM judges_ask WHERE run_id = %s::bigint AND state = 'leased'),
     extract(epoch FROM min(coalesce(due_at, now())) - now())
 FROM judges_ask WHERE run_id = %s::bigint AND state = 'waiting'
 """
 
 
-def left(run_id: int) -> Left:
+def left(run_id: int) -> tuple[int, float | None]:
+    """How many of the run's asks are in hand, and seconds until the first that waits may go out; None when none waits."""
     with connection.cursor() as cursor:
         cursor.execute(_LEFT, [run_id, run_id])
-        waiting, leased, due_in = cursor.fetchone()
-    return Left(waiting, leased, None if due_in is None else max(0.0, float(due_in)))
+        leased, due_in = cursor.fetchone()
+    return leased, None if due_in is None else max(0.0, float(due_in))
 
 
 # One state at a time: each has an index of its own.

@@ -113,16 +113,9 @@ def _body(answered: Answered) -> str:
     if answered.vectors is not None:
         body: dict[str, Any] = {"vectors": [list(vector) for vector in answered.vectors]}
     else:
-        body = {
-            name: storable(text) if isinstance(text, str) else None
-            for name, text in (
-                ("text", answered.text),
-                ("refusal", answered.refusal),
-                ("finish_reason", answered.finish_reason),
-                ("raw", answered.raw),
-            )
-            if name != "raw" or text is not None
-        }
+        names = ["text", "refusal", "finish_reason", *(["raw"] if answered.raw is not None else [])]
+        texts = {name: getattr(answered, name) for name in names}
+        body = {name: storable(text) if isinstance(text, str) else None for name, text in texts.items()}
     return orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 

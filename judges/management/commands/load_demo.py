@@ -11,8 +11,8 @@ from annotate.demo import DEMO_FOLDER, DEMO_SLUG, create_demo_project, label_dem
 from annotate.files.import_engine import run
 from annotate.management.base import OneLineCommand
 from annotate.models import Label, Project, Sample, Task, Verdict
-from judges.demo import NotScored, create_demo_judges, finish_runs
-from judges.models import Ask, Run, Score
+from judges.demo import create_demo_judges, finish_runs
+from judges.models import Ask, Score
 
 _FILLED = (Sample, Task, Label, Verdict, Ask, Score)
 
@@ -31,7 +31,7 @@ class Command(OneLineCommand):
             label_demo_batch(project)
             self._import(project, "scores")
             runs = create_demo_judges(project)
-            transaction.on_commit(lambda: _finish(runs))
+            transaction.on_commit(lambda: finish_runs(runs))
         _measure_tables()
         self.stdout.write(f"Loaded the demo project with {project.samples.count()} samples.")
 
@@ -40,13 +40,6 @@ class Command(OneLineCommand):
         outcome = run(project=project, kind=kind, path=path, file_name=path.name, mapping={})
         if outcome.errors:
             raise CommandError(f"{path.name}: {outcome.errors[0]}")
-
-
-def _finish(runs: list[Run]) -> None:
-    try:
-        finish_runs(runs)
-    except NotScored as error:
-        raise CommandError(str(error)) from error
 
 
 def _measure_tables() -> None:
