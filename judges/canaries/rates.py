@@ -52,15 +52,14 @@ class Reading:
         ).first()
         self._passes: list[Value] = []
         self.low, self.high = 0.0, 1.0
+        self.basis = MOVES
+        self.best: Any = True
         if config["answer_with"] == OPTIONS:
             self._read_options(config["options"])
-        else:
-            self.basis = MOVES
-            if config["answer_with"] == NUMBER:
-                self.low, self.high = config["min"], config["max"]
-            self.best: Any = self._better_end() if config["answer_with"] == NUMBER else True
-            if config["answer_with"] == NUMBER and config["whole"]:
-                self.best = int(self.best)
+        elif config["answer_with"] == NUMBER:
+            self.low, self.high = config["min"], config["max"]
+            best = self.high if self._higher else self.low
+            self.best = int(best) if config["whole"] else best
 
     def _read_options(self, options: list[dict[str, Any]]) -> None:
         values = [option["value"] for option in options]
@@ -74,14 +73,11 @@ class Reading:
             return
         # Without a criterion each option has a score; with one, a number counts as itself.
         scores: list[Any] = [option["score"] for option in options if "score" in option] or numbers
-        if len(scores) == len(values):
-            self.basis, self.low, self.high = MOVES, float(min(scores)), float(max(scores))
-            self.best = values[scores.index(max(scores) if self._higher else min(scores))]
+        if len(scores) < len(values):
+            self.basis, self.best = LABELS, values[0]
             return
-        self.basis, self.best = LABELS, values[0]
-
-    def _better_end(self) -> float:
-        return self.high if self._higher else self.low
+        self.low, self.high = float(min(scores)), float(max(scores))
+        self.best = values[scores.index(max(scores) if self._higher else min(scores))]
 
     @property
     def least_move(self) -> float:

@@ -49,18 +49,12 @@ def certificate_validity(
         what = f"“{judge.name}”" if dimension is None else f"“{dimension}” of “{judge.name}”"
         sentence = f"{what} has no certificate for “{criterion.key}”."
         return Validity(criterion, judge, None, None, ("no_certificate", sentence))
-    changed = _changed(criterion, judge, certificate)
-    if changed is not None:
-        return Validity(criterion, judge, certificate, None, changed)
-    later = _later_look(certificate)
-    if later is not None:
-        sentence = f"Look {later.number} at test came after certificate {certificate.number}: certify that one."
-        return Validity(criterion, judge, certificate, None, ("looked_since", sentence))
-    drift = drift_of(certificate)
-    if drift.alarm is None:
-        return Validity(criterion, judge, certificate, drift, None)
-    sentence = f"Certificate {certificate.number} no longer holds. {drift_sentence(drift)}"
-    return Validity(criterion, judge, certificate, drift, ("drift", sentence))
+    why, drift = _changed(criterion, judge, certificate) or _looked_since(certificate), None
+    if why is None:
+        drift = drift_of(certificate)
+        if drift.alarm is not None:
+            why = "drift", f"Certificate {certificate.number} no longer holds. {drift_sentence(drift)}"
+    return Validity(criterion, judge, certificate, drift, why)
 
 
 def valid_certificate(
@@ -76,11 +70,15 @@ def valid_certificate(
     return found.valid
 
 
-def _later_look(certificate: Certificate) -> Look | None:
-    """The judge's latest look at the same thing, if it isn't the one that was certified: it has shown more."""
+def _looked_since(certificate: Certificate) -> tuple[str, str] | None:
+    """The judge's latest look at the same thing has shown more than the one that was certified."""
     look = certificate.look
     looks = Look.objects.filter(criterion=look.criterion, judge=look.judge, dimension=look.dimension)
-    return looks.filter(number__gt=look.number).defer("samples").first()
+    later = looks.filter(number__gt=look.number).defer("samples").first()
+    if later is None:
+        return None
+    sentence = f"Look {later.number} at test came after certificate {certificate.number}: certify that one."
+    return "looked_since", sentence
 
 
 def _latest(criterion: Criterion, judge: Judge, dimension: str | None) -> Certificate | None:

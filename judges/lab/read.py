@@ -55,8 +55,8 @@ class OnDev:
         )
 
     def without(self, names: Collection[str]) -> OnDev:
-        return OnDev(
-            criterion=self.criterion,
+        return replace(
+            self,
             samples={name: sample for name, sample in self.samples.items() if name not in names},
             labels=[label for label in self.labels if label.sample.external_id not in names],
             undecided=[label for label in self.undecided if label.sample.external_id not in names],
@@ -190,7 +190,11 @@ def trial_figures(trial: Trial, *, reader: Reader) -> Found:
     keys = [sample.pk for sample in dev.samples.values()]
     reference = alignment.report.reference_of(dev.evidence())
     sides = (trial.base, trial.version)
-    said = [_scores(trial, version, keys) for version in sides]
+    # Both versions belong to one judge, so the way its scores go is the same.
+    said = [
+        replace(load_scores(trial.criterion, version, trial.dimension, keys, reader=SYSTEM), again={})
+        for version in sides
+    ]
     figures = alignment.report.two_versions(
         reference, said[0], said[1], (title_of(sides[0]), title_of(sides[1])), MOST_UNITS
     )
@@ -215,12 +219,6 @@ def trial_figures(trial: Trial, *, reader: Reader) -> Found:
 
 def title_of(version: JudgeVersion) -> str:
     return _("Version %(label)s") % {"label": version.label}
-
-
-def _scores(trial: Trial, version: JudgeVersion, keys: Collection[int]) -> alignment.report.JudgeScores:
-    """Both versions belong to one judge, so the way its scores go is the same."""
-    said = load_scores(trial.criterion, version, trial.dimension, keys, reader=SYSTEM)
-    return replace(said, again={})
 
 
 def _failed(said: alignment.report.JudgeScores, people: Mapping[UnitKey, Any]) -> Counter[str]:

@@ -91,7 +91,7 @@ def differing(found: Found) -> Differing:
 def with_words(trial: Trial, found: Found, rows: Sequence[Mapping[str, Any]], *, named: bool) -> list[Unit]:
     """The rows with the unit's text, what each person said and why, and both versions' reasons. named: by their names,
     where the reader may see them."""
-    dev = found.on_dev
+    dev, basis = found.on_dev, found.figures["basis"]
     options = {option["value"]: str(option.get("label") or option["value"]) for option in trial.criterion.options}
     votes = _votes(found, {(row["sample"], row["unit"]) for row in rows}, options, named)
     reasons = _reasons(trial, {dev.samples[row["sample"]].pk for row in rows})
@@ -99,7 +99,7 @@ def with_words(trial: Trial, found: Found, rows: Sequence[Mapping[str, Any]], *,
     for row in rows:
         key = row["sample"], row["unit"]
         sample, verdict = dev.samples[row["sample"]], dev.verdicts.get(key)
-        answers = [_answer(row, side, found.figures["basis"], options) for side in ("first", "second")]
+        human = row["human"]
         units.append(
             Unit(
                 sample=sample.pk,
@@ -108,14 +108,12 @@ def with_words(trial: Trial, found: Found, rows: Sequence[Mapping[str, Any]], *,
                 title=unit_title(row["unit"], unit_number(sample, row["unit"])),
                 text=words_of(sample, row["unit"]),
                 group=row["group"],
-                people=said_by_judge(row["human"], None, found.figures["basis"])
-                if found.figures["basis"] != "labels"
-                else options.get(row["human"], str(row["human"])),
+                people=options.get(human, str(human)) if basis == "labels" else said_by_judge(human, None, basis),
                 reason="" if verdict is None else verdict.reason,
                 votes=votes.get(key, []),
-                first=answers[0],
+                first=_answer(row, "first", basis, options),
                 first_rationale=reasons.get((trial.base_id, sample.pk, row["unit"]), ""),
-                second=answers[1],
+                second=_answer(row, "second", basis, options),
                 second_rationale=reasons.get((trial.version_id, sample.pk, row["unit"]), ""),
             )
         )
@@ -136,8 +134,8 @@ def _answer(row: Mapping[str, Any], side: str, basis: str, options: Mapping[Valu
     label = row[f"{side}_label"]
     if basis == "labels":
         return options.get(row[side], str(row[side]))
-    outcome_of = said_by_judge(row[side], row[f"{side}_score"], basis)
-    return outcome_of if label is None else f"{outcome_of} ({options.get(label, str(label))})"
+    said = said_by_judge(row[side], row[f"{side}_score"], basis)
+    return said if label is None else f"{said} ({options.get(label, str(label))})"
 
 
 def _votes(found: Found, units: set[UnitKey], options: Mapping[Value, str], named: bool) -> dict[UnitKey, list[Vote]]:

@@ -3,12 +3,12 @@
 The life of one ask, and the file that it is in meanwhile:
 
     laid      write.start_run checks the scope and the budget; laying writes a row for each sample, unit and repeat,
-              as the run's purpose says (purposes; scoring, canaries.purpose, proposals.purpose)
+              as the run's purpose says (purposes; scoring, canaries.write, proposals.write)
     waits     in PostgreSQL, the queue of record (queue); a message only says where there is work (work.wake)
     taken     by the one process that holds its place (places, work.work): endpoint_work for judges that ask a model,
               local_work for those that ask none. Taking it counts its fence up (queue.take)
-    asked     open_run knows the run's kind, budget and limits; crew's threads ask (asking): first for a reply that is
-              kept (kept_replies), then at the endpoint, at its pace and within the budget
+    asked     open_run knows the run's kind, budget and limits; crew's threads ask: first for a reply that is kept
+              (kept_replies), then at the endpoint, within the budget and at its pace (asking)
     answered  the reply is written as it comes (writer, storing.store_replies); outcomes is the gate between what the
               kind makes of it and what is kept as a value
     done      outcome and scores in one transaction, by the latest fence only (storing.store_outcomes); queue.finish

@@ -1,38 +1,23 @@
-"""Asking about one thing: what a kind of judge gets as its model, what is made of what comes or fails, and how hard the
-endpoint may be asked just now (backing off, resting, giving it up).
-"""
+"""An ask in hand, what came of it, and how hard an endpoint may be asked just now (backing off, resting, giving up)."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from random import Random
 from threading import Lock
-from typing import Any, Protocol, TypeVar, cast
-
-from django.db import Error as DatabaseError
+from typing import Any
 
 from annotate.models import Sample
-from judges.endpoints.calls import (
-    Answered,
-    CallFailed,
-    ChatRequest,
-    EmbedRequest,
-    Model,
-    StopRun,
-    TryLater,
-    key_of,
-)
-from judges.kinds.base import Item, OneByOne, Outcome, Scored
+from judges.endpoints.calls import Answered
+from judges.kinds.base import Item, Outcome, Scored
 from judges.models import ScoreStatus
-from judges.runs.kept_replies import Memory, salted
-from judges.runs.open_run import NotNow, OpenRun
-from judges.runs.outcomes import failures, note_fault
+from judges.runs.open_run import OpenRun
+from judges.runs.outcomes import failures
 from judges.runs.queue import Taken
 
-MOST_TRIES = 4
 # After this many requests in a row without a reply the endpoint may be away: from then on it is asked one by one.
 _MANY = 10
 # And after this many of these it is.
@@ -98,9 +83,6 @@ class Pace:
         return max(0.0, self._rest_until - self._clock())
 
 
-_Asked = TypeVar("_Asked", ChatRequest, EmbedRequest)
-
-
 @dataclass(slots=True)
 class Todo:
     """An ask that was taken, with what is needed to ask it.
@@ -164,107 +146,3 @@ def came_of(todo: Todo, outcome: Outcome, replies: list[Answered]) -> Came:
 def failed(todo: Todo, status: ScoreStatus, detail: str, replies: list[Answered] | None = None) -> Came:
     scores = failures(todo.wanted, status, detail)
     return Came(todo, End.DONE, status=status, detail=detail, scores=scores, replies=replies or [])
-
-
-class Slots(Protocol):
-    """How much may be sent, or come and not yet written, so that no more than that is ever asked twice."""
-
-    def take(self) -> None:
-        """Raises NotNow when nothing that came could be kept."""
-        ...
-
-    def leave(self) -> None: ...
-
-    def paid(self, run: OpenRun, answered: Answered) -> None:
-        """Has the reply written, and the slot left after that."""
-        ...
-
-
-class AskedModel:
-    """The model that a kind asks about one thing: replies that are kept, the budget, and what came, in its order."""
-
-    def __init__(self, todo: Todo, model: Model, base_url: str, memory: Memory, pace: Pace, slots: Slots) -> None:
-        self._run = todo.run
-        self._is_fresh = todo.run.is_fresh or todo.has_failed
-        self._model = model
-        self._base_url = base_url
-        self._memory = memory
-        self._pace = pace
-        self._slots = slots
-        self.replies: list[Answered] = []
-
-    def chat(self, request: ChatRequest) -> Answered:
-        return self._answer(request, self._model.chat)
-
-    def embed(self, request: EmbedRequest) -> Answered:
-        return self._answer(request, self._model.embed)
-
-    def _answer(self, request: _Asked, send: Callable[[_Asked], Answered]) -> Answered:
-        key = key_of(self._base_url, request)
-        if self._is_fresh:
-            key = salted(key, self._run.id)
-        with self._memory.only_one(self._run.project_id, key):
-            answered = self._memory.find(self._run.project_id, key)
-            if answered is None:
-                with self._run.purse.reserved(request) as priced:
-                    answered = self._send(key, request, send, priced)
-        self.replies.append(answered)
-        return answered
-
-    def _send(self, key: str, request: _Asked, send: Callable[[_Asked], Answered], priced: list[Answered]) -> Answered:
-        self._slots.take()
-        try:
-            if not self._run.is_open:
-                raise NotNow
-            answered = replace(send(request), key=key)
-        except BaseException as failure:
-            self._slots.leave()
-            if isinstance(failure, CallFailed) and not isinstance(failure, TryLater):
-                self._run.refused(request.model, failure.detail)
-            raise
-        if answered.cost is None and answered.raw is not None and self._run.purse.budget is not None:
-            # Nonsense says nothing of what it cost, and nothing of the endpoint's other replies.
-            answered = replace(answered, cost=self._run.purse.most(request))
-        # It was paid: whatever becomes of the ask, from here on it is kept.
-        self._memory.note(self._run.project_id, answered)
-        self._slots.paid(self._run, answered)
-        self._pace.came()
-        self._run.came(request.model)
-        priced.append(answered)
-        return answered
-
-
-def ask(todo: Todo, model: AskedModel, pace: Pace) -> Came:
-    """Asks, and never raises: what may not be the judge's fault becomes no failed score."""
-    run = todo.run
-    try:
-        outcome = cast("OneByOne", run.scorer).ask(todo.item, model)
-    except StopRun as stop:
-        run.stop(stop.code, stop.message)
-        return Came(todo, End.UNASKED, replies=model.replies)
-    except TryLater as later:
-        return _once_more(todo, later, model, pace)
-    except CallFailed as call:
-        pace.came()
-        return failed(todo, call.status, call.detail, model.replies)
-    except (DatabaseError, NotNow) as error:
-        if isinstance(error, DatabaseError):
-            note_fault(error, "The database was away while a judge asked")
-        return Came(todo, End.UNASKED, replies=model.replies)
-    except Exception as error:  # noqa: BLE001 - a kind's fault is one failed score, not the end of a run
-        note_fault(error, f"Judge version {run.version.pk} failed at {todo.taken.unit} of sample {todo.sample.pk}")
-        return failed(todo, ScoreStatus.ERROR, f"The judge itself failed ({type(error).__name__}).", model.replies)
-    return came_of(todo, outcome, model.replies)
-
-
-def _once_more(todo: Todo, later: TryLater, model: AskedModel, pace: Pace) -> Came:
-    """Tries count as long as nothing new comes; an ask of several requests that gets on begins to count anew."""
-    got_on = any(not answered.is_kept for answered in model.replies)
-    tries = 1 if got_on else todo.taken.tries + 1
-    after = pace.failed(tries, later.seconds)
-    if tries < MOST_TRIES:
-        return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=tries, after=after)
-    if pace.is_doubtful:
-        # No ask gets a reply; that isn't the fault of this one. It stays, and if the endpoint is away the run stops.
-        return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=MOST_TRIES - 1, after=after)
-    return failed(todo, later.status, later.detail, model.replies)

@@ -1,25 +1,36 @@
-"""The threads that ask: more of them than requests may be under way, so that some prepare and read meanwhile."""
+"""The threads that ask: more of them than requests may be under way, so that some prepare and read meanwhile.
+
+What a kind of judge gets as its model, and what is made of what comes or fails.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Event, Lock, Thread
+from typing import TypeVar, cast
 
+from django.db import Error as DatabaseError
 from django.db import connections
 
-from judges.endpoints.calls import Answered, Model
-from judges.runs.asking import AskedModel, Came, End, Pace, Todo, ask
-from judges.runs.kept_replies import Memory
+from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, Model, StopRun, TryLater, key_of
+from judges.kinds.base import OneByOne
+from judges.models import ScoreStatus
+from judges.runs.asking import Came, End, Pace, Todo, came_of, failed
+from judges.runs.kept_replies import Memory, salted
 from judges.runs.open_run import NotNow, OpenRun
 from judges.runs.outcomes import note_fault
 from judges.runs.storing import Paid
 from judges.runs.writer import Writer
 
 _PER_REQUEST = 1.5
+MOST_TRIES = 4
 # While replies are written others are asked, as long as those are no more than this part of what may be under way.
 _WRITTEN_SHARE = 8
+
+_Asked = TypeVar("_Asked", ChatRequest, EmbedRequest)
 
 
 class Crew:
@@ -35,9 +46,9 @@ class Crew:
         self.memory = Memory()
         self.writer = Writer(self._written, self._paid)
         self._slots = BoundedSemaphore(requests + requests // _WRITTEN_SHARE)
-        self._model = model
-        self._base_url = base_url
-        self._pace = pace
+        self.model = model
+        self.base_url = base_url
+        self.pace = pace
         self._todos: SimpleQueue[Todo | None] = SimpleQueue()
         self._lock = Lock()
         self._in_hand = 0
@@ -102,16 +113,18 @@ class Crew:
     def _came_of(self, todo: Todo) -> Came:
         if self._is_halted or not todo.run.is_open:
             return Came(todo, End.UNASKED)
-        model = AskedModel(todo, self._model, self._base_url, self.memory, self._pace, self)
+        model = _AskedModel(todo, self)
         try:
-            return ask(todo, model, self._pace)
+            return _ask(todo, model, self.pace)
         except Exception as error:  # noqa: BLE001 - a thread that ends would take its ask along
             note_fault(error, f"Asking failed at ask {todo.taken.id}")
             return Came(todo, End.UNASKED, replies=model.replies)
 
-    # Slots of judges.runs.asking: a request takes one, and it is left when the reply is written.
+    # Slots: how much may be sent, or come and not yet written, so that no more than that is ever asked twice. A request
+    # takes one, and it is left when the reply is written.
 
     def take(self) -> None:
+        """Raises NotNow when nothing that came could be kept."""
         self._slots.acquire()
         if self.writer.is_lost:  # what came now would be paid and not kept
             self._slots.release()
@@ -121,6 +134,7 @@ class Crew:
         self._slots.release()
 
     def paid(self, run: OpenRun, answered: Answered) -> None:
+        """Has the reply written, and the slot left after that."""
         self.writer.put(Paid(run, answered))
 
     def _paid(self, paid: Sequence[Paid]) -> None:
@@ -138,3 +152,90 @@ class Crew:
         for todo in todos:
             self._in_hand += by
             todo.run.in_hand += by
+
+
+class _AskedModel:
+    """The model that a kind asks about one thing: replies that are kept, the budget, and what came, in its order."""
+
+    def __init__(self, todo: Todo, crew: Crew) -> None:
+        self._run = todo.run
+        self._is_fresh = todo.run.is_fresh or todo.has_failed
+        self._crew = crew
+        self._memory = crew.memory
+        self.replies: list[Answered] = []
+
+    def chat(self, request: ChatRequest) -> Answered:
+        return self._answer(request, self._crew.model.chat)
+
+    def embed(self, request: EmbedRequest) -> Answered:
+        return self._answer(request, self._crew.model.embed)
+
+    def _answer(self, request: _Asked, send: Callable[[_Asked], Answered]) -> Answered:
+        key = key_of(self._crew.base_url, request)
+        if self._is_fresh:
+            key = salted(key, self._run.id)
+        with self._memory.only_one(self._run.project_id, key):
+            answered = self._memory.find(self._run.project_id, key)
+            if answered is None:
+                with self._run.purse.reserved(request) as priced:
+                    answered = self._send(key, request, send, priced)
+        self.replies.append(answered)
+        return answered
+
+    def _send(self, key: str, request: _Asked, send: Callable[[_Asked], Answered], priced: list[Answered]) -> Answered:
+        self._crew.take()
+        try:
+            if not self._run.is_open:
+                raise NotNow
+            answered = replace(send(request), key=key)
+        except BaseException as failure:
+            self._crew.leave()
+            if isinstance(failure, CallFailed) and not isinstance(failure, TryLater):
+                self._run.refused(request.model, failure.detail)
+            raise
+        if answered.cost is None and answered.raw is not None and self._run.purse.budget is not None:
+            # Nonsense says nothing of what it cost, and nothing of the endpoint's other replies.
+            answered = replace(answered, cost=self._run.purse.most(request))
+        # It was paid: whatever becomes of the ask, from here on it is kept.
+        self._memory.note(self._run.project_id, answered)
+        self._crew.paid(self._run, answered)
+        self._crew.pace.came()
+        self._run.came(request.model)
+        priced.append(answered)
+        return answered
+
+
+def _ask(todo: Todo, model: _AskedModel, pace: Pace) -> Came:
+    """Asks, and never raises: what may not be the judge's fault becomes no failed score."""
+    run = todo.run
+    try:
+        outcome = cast("OneByOne", run.scorer).ask(todo.item, model)
+    except StopRun as stop:
+        run.stop(stop.code, stop.message)
+        return Came(todo, End.UNASKED, replies=model.replies)
+    except TryLater as later:
+        return _once_more(todo, later, model, pace)
+    except CallFailed as call:
+        pace.came()
+        return failed(todo, call.status, call.detail, model.replies)
+    except (DatabaseError, NotNow) as error:
+        if isinstance(error, DatabaseError):
+            note_fault(error, "The database was away while a judge asked")
+        return Came(todo, End.UNASKED, replies=model.replies)
+    except Exception as error:  # noqa: BLE001 - a kind's fault is one failed score, not the end of a run
+        note_fault(error, f"Judge version {run.version.pk} failed at {todo.taken.unit} of sample {todo.sample.pk}")
+        return failed(todo, ScoreStatus.ERROR, f"The judge itself failed ({type(error).__name__}).", model.replies)
+    return came_of(todo, outcome, model.replies)
+
+
+def _once_more(todo: Todo, later: TryLater, model: _AskedModel, pace: Pace) -> Came:
+    """Tries count as long as nothing new comes; an ask of several requests that gets on begins to count anew."""
+    got_on = any(not answered.is_kept for answered in model.replies)
+    tries = 1 if got_on else todo.taken.tries + 1
+    after = pace.failed(tries, later.seconds)
+    if tries < MOST_TRIES:
+        return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=tries, after=after)
+    if pace.is_doubtful:
+        # No ask gets a reply; that isn't the fault of this one. It stays, and if the endpoint is away the run stops.
+        return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=MOST_TRIES - 1, after=after)
+    return failed(todo, later.status, later.detail, model.replies)

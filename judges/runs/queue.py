@@ -94,7 +94,7 @@ FROM judges_ask WHERE run_id = %s::bigint AND state = 'waiting'
 
 
 def left(run_id: int) -> tuple[int, float | None]:
-    """How many of the run's asks are in hand, and seconds until the first that waits may go out; None when none waits."""
+    """How many of the run's asks are in hand, and seconds until one that waits may go out; None: none waits."""
     with connection.cursor() as cursor:
         cursor.execute(_LEFT, [run_id, run_id])
         leased, due_in = cursor.fetchone()
