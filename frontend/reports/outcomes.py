@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -77,7 +76,7 @@ class OutcomeBatchForm(WhoLabelsForm):
 
 
 PART = "report-outcomes"
-BATCH_FIELDS = ("plan", "name", "annotators", "overlap", "due_date")
+BATCH_FIELDS = ("seed", "plan", "name", "annotators", "overlap", "due_date")
 TITLES = {
     "fail": gettext_lazy("It fails them"),
     "pass": gettext_lazy("It passes them"),
@@ -137,9 +136,11 @@ class _Draw:
         given = {name: form.cleaned_data[name] for name in BATCH_FIELDS}
         try:
             return make_drawn_batch(
+                outcome_queue,
                 criterion=self.criterion,
-                draw=partial(self._draw, seed=form.cleaned_data["seed"]),
+                about=self.about,
                 created_by=self.page.user,
+                **self.form.wanted(),
                 **given,
             )
         except Refusal as refusal:
@@ -171,15 +172,12 @@ class _Draw:
             "unlabelled": unlabelled_samples(self.criterion).count(),
         }
 
-    def _draw(self, *, seed: int | None) -> Draw[alignment.report.OutcomeDraw]:
-        return outcome_queue(criterion=self.criterion, about=self.about, seed=seed, **self.form.wanted())
-
     def _seen(self) -> Draw[alignment.report.OutcomeDraw] | None:
         if not (self.form.is_bound and self.form.is_valid()):
             return None
         seed = None if self.batch_form is None else self.batch_form.cleaned_data.get("seed")
         try:
-            return self._draw(seed=seed)
+            return outcome_queue(criterion=self.criterion, about=self.about, seed=seed, **self.form.wanted())
         except Refusal as refusal:
             refuse(self.form, refusal)
             return None

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -92,7 +91,7 @@ def _key(row: Mapping[str, Any]) -> str:
 
 
 TEMPLATE = "reports/report_planner.html"
-BATCH_FIELDS = ("plan", "name", "annotators", "overlap", "due_date")
+BATCH_FIELDS = ("seed", "plan", "name", "annotators", "overlap", "due_date")
 
 
 @project_view("reports", get="reports.read", post="batches.change")
@@ -121,12 +120,7 @@ def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpRespo
     if form.is_valid() and draw.is_valid():
         given = {name: form.cleaned_data[name] for name in BATCH_FIELDS}
         try:
-            batch = make_drawn_batch(
-                criterion=criterion,
-                draw=partial(next_samples, criterion=criterion, seed=form.cleaned_data["seed"], **draw.wanted()),
-                created_by=page.user,
-                **given,
-            )
+            batch = make_drawn_batch(next_samples, criterion=criterion, created_by=page.user, **draw.wanted(), **given)
         except Refusal as refusal:
             status = refuse(form, refusal)
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from rest_framework import serializers as s
@@ -26,6 +25,7 @@ from judges.reports.next_samples import (
     outcome_queue,
 )
 
+_DRAWS: dict[str, Callable[..., Draw[Any]]] = {"worth": next_samples, "outcomes": outcome_queue}
 _FIELDS = {
     "worth": {"by", "count", "judge", "dimension", "seed"},
     "outcomes": {"by", "judge", "dimension", "threshold", "fails", "passes", "unscored", "seed"},
@@ -102,7 +102,8 @@ class DrawsView(ProjectAPIView):
         the judge measures, where it is not the criterion's key. The reply's `seed` and `plan` make the batch of it.
         """
         data = _asked(request, DrawRequest)
-        return _wanted(criterion_named(self.project, key), data)()
+        criterion = criterion_named(self.project, key)
+        return _DRAWS[data["by"]](criterion=criterion, **_wanted(criterion, data))
 
 
 class DrawBatchView(ProjectAPIView):
@@ -118,7 +119,8 @@ class DrawBatchView(ProjectAPIView):
         data = _asked(request, DrawBatchRequest)
         criterion = criterion_named(self.project, key)
         given = {name: data[name] for name in _BATCH & set(data)} | {"annotators": people_named(data["annotators"])}
-        return make_drawn_batch(criterion=criterion, draw=_wanted(criterion, data), created_by=self.user, **given)
+        wanted = _wanted(criterion, data)
+        return make_drawn_batch(_DRAWS[data["by"]], criterion=criterion, created_by=self.user, **wanted, **given)
 
 
 def _asked(request: Request, shape: type[DrawRequest]) -> dict[str, Any]:
@@ -130,21 +132,13 @@ def _asked(request: Request, shape: type[DrawRequest]) -> dict[str, Any]:
     return shape.take(sent, known=_FIELDS[by] | (_BATCH if shape is DrawBatchRequest else set()))
 
 
-def _wanted(criterion: models.Criterion, data: dict[str, Any]) -> Callable[[], Draw[Any]]:
-    """What does the draw."""
+def _wanted(criterion: models.Criterion, data: dict[str, Any]) -> dict[str, Any]:
+    """What the draw is asked with."""
     judge, seed = data.get("judge"), data.get("seed")
     about = None if judge is None else About(judge, data.get("dimension", criterion.key))
     if data["by"] == "worth":
-        count = whole_number(data.get("count"), "count")
-        return partial(next_samples, criterion=criterion, count=count, about=about, seed=seed)
+        return {"count": whole_number(data.get("count"), "count"), "about": about, "seed": seed}
     if about is None:
         raise Invalid("missing_field", "The field “judge” is missing.")
     shares = {name: data[name] for name in ("fails", "passes", "unscored") if name in data}
-    return partial(
-        outcome_queue,
-        criterion=criterion,
-        about=about,
-        threshold=data.get("threshold"),
-        shares=Shares(**shares),
-        seed=seed,
-    )
+    return {"about": about, "threshold": data.get("threshold"), "shares": Shares(**shares), "seed": seed}

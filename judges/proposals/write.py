@@ -4,8 +4,8 @@ change of claims (annotate).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -18,7 +18,7 @@ from annotate.models import Sample, User
 from annotate.samples.claims_read import claims_that_stay
 from annotate.samples.claims_write import edit_claims
 from judges.endpoints.calls import Model
-from judges.kinds.base import Item, Outcome, Scored, Size
+from judges.kinds.base import Item, OneByOne, Outcome, Scored, Size
 from judges.kinds.llm.judging import extract_claims, tokens_of
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
 from judges.proposals.read import SAME, UNTOUCHED, Proposal, one_proposal, proposals
@@ -31,7 +31,8 @@ _LEAST_TOKENS = 4096
 
 
 class Proposing:
-    """As judges.runs.purposes.Purpose. Of each sample one ask, about its answer."""
+    """As judges.runs.purposes.Purpose, and what is asked, as judges.kinds.base.OneByOne. Of each sample one ask, about
+    its answer."""
 
     brings_scores = False
 
@@ -53,9 +54,12 @@ class Proposing:
         answer = tokens_of(sample.answer)
         return Size(requests=1, tokens_in=_TASK + tokens_of(sample.question) + answer, tokens_out=_FORM + 2 * answer)
 
-    @contextmanager
-    def open(self) -> Iterator[_Asking]:
-        yield _Asking(self._config)
+    def open(self) -> AbstractContextManager[OneByOne]:
+        return nullcontext(self)
+
+    def ask(self, item: Item, model: Model) -> Outcome:
+        claims = extract_claims(item.sample, self._config, model)
+        return Outcome([], found={"claims": claims, "revision": item.sample.claims_revision})
 
     def wanted(self, unit: str, sample: Sample) -> list[tuple[str, str]]:
         return []
@@ -66,17 +70,6 @@ class Proposing:
     def outcome(self, scores: Sequence[Scored], found: Any) -> Any:
         """{"claims": [{"text", "start", "end"}], "revision": of the sample's claims then}; None when it failed."""
         return found
-
-
-class _Asking:
-    """As judges.kinds.base.OneByOne."""
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        self._config = config
-
-    def ask(self, item: Item, model: Model) -> Outcome:
-        claims = extract_claims(item.sample, self._config, model)
-        return Outcome([], found={"claims": claims, "revision": item.sample.claims_revision})
 
 
 PURPOSE = Proposing

@@ -67,24 +67,27 @@ class Draw(Generic[Found]):
 
 
 def make_drawn_batch(
+    draw: Callable[..., Draw[Any]],
     *,
     criterion: Criterion,
-    draw: Callable[[], Draw[Any]],
+    seed: int | None,
     plan: str,
     name: str,
     annotators: Sequence[User],
     overlap: int,
     due_date: date | None = None,
     created_by: User | None = None,
+    **asked: Any,
 ) -> Batch:
-    """A draft of the draw that was seen, in which each sample keeps its chance and its stratum. plan: of that draw.
+    """A draft of the draw that was seen, in which each sample keeps its chance and its stratum. draw: `next_samples` or
+    `outcome_queue`; seed, plan: of the draw that was seen; asked: what else it was asked with.
 
     Raises Conflict when labels, scores, or samples have changed since, so that the draw is another one now.
     """
     with transaction.atomic():
         # Two draws at once would take the same samples for unlabelled.
         Project.objects.select_for_update().get(pk=criterion.project_id)
-        found = draw()
+        found = draw(criterion=criterion, seed=seed, **asked)
         if found.plan != plan:
             raise Conflict(
                 "other_draw",

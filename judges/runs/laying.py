@@ -31,9 +31,7 @@ _EXAMPLES = '{"all": true}, {"batch": 3}, {"samples": ["kb-1", "kb-2"]}, {"pipel
 
 def check_scope(project: Project, scope: Any) -> dict[str, Any]:
     """The scope as it is kept. Raises Invalid when it is none, or names what the project doesn't have."""
-    if not isinstance(scope, dict) or len(scope) != 1:
-        raise Invalid("bad_scope", _("Write which samples in one of these ways: %(ways)s.") % {"ways": _EXAMPLES})
-    ((how, what),) = scope.items()
+    how, what = next(iter(scope.items())) if isinstance(scope, dict) and len(scope) == 1 else (None, None)
     if how == "all" and what is True:
         return {"all": True}
     if how == "batch" and type(what) is int:

@@ -16,7 +16,7 @@ from annotate.models import Criterion, Project
 from annotate.projects.read import criterion_named, project_named
 from judges.kinds.registry import runnable_kinds
 from judges.models import AlignmentReport, Judge
-from judges.reports.read import ReportState, report_state
+from judges.reports.read import report_state
 from judges.reports.requests import request_report
 
 WAIT_SECONDS = 60
@@ -61,22 +61,16 @@ def _names(judges: QuerySet[Judge]) -> str:
 
 def _report_of_the_worker(criterion: Criterion) -> AlignmentReport:
     """The present report when there is one, so that a second start needs no worker; else the one it makes now."""
-    report = _current(report_state(criterion))
-    if report is not None:
-        return report
-    since = timezone.now()
-    request_report(criterion=criterion)
+    state, since = report_state(criterion), timezone.now()
+    if state.report is None or state.is_out_of_date:
+        request_report(criterion=criterion)
     deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
-        report = _current(report_state(criterion))
-        if report is not None:
-            return report
+    while state.report is None or state.is_out_of_date:
+        if time.monotonic() >= deadline:
+            raise CommandError(
+                f"No worker made the report within {WAIT_SECONDS} s (asked at {since:%H:%M:%S}). "
+                "Is one running? Start it with: celery -A config worker"
+            )
         time.sleep(0.2)
-    raise CommandError(
-        f"No worker made the report within {WAIT_SECONDS} s (asked at {since:%H:%M:%S}). "
-        "Is one running? Start it with: celery -A config worker"
-    )
-
-
-def _current(state: ReportState) -> AlignmentReport | None:
-    return None if state.is_out_of_date else state.report
+        state = report_state(criterion)
+    return state.report

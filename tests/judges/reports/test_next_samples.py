@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -72,9 +71,8 @@ def scores(names: Iterable[str], *, wrong_every: int) -> list[tuple[str, str, fl
 
 def make(world: World, criterion: Criterion, count: int = 40, **changed: Any) -> Batch:
     seen = next_samples(criterion=criterion, count=count, about=GOOD, seed=11)
-    given = {"plan": seen.plan, "name": "Next", "annotators": world.annotators, "overlap": 1}
-    draw = partial(next_samples, criterion=criterion, count=count, about=GOOD, seed=11)
-    return make_drawn_batch(criterion=criterion, draw=draw, **{**given, **changed})
+    given = {"seed": 11, "plan": seen.plan, "name": "Next", "annotators": world.annotators, "overlap": 1}
+    return make_drawn_batch(next_samples, criterion=criterion, count=count, about=GOOD, **{**given, **changed})
 
 
 def test_a_batch_of_forty_keeps_its_chances(world: World, grade: Criterion) -> None:
