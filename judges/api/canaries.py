@@ -13,7 +13,7 @@ from annotate.api.serializers import With
 from judges.api import runs_serializers as shapes
 from judges.api.judges import version_to_run
 from judges.canaries.read import canary_result, checks_of, flip_examples, one_check
-from judges.canaries.write import DEFAULT_SAMPLES, check_canaries, estimate_canaries
+from judges.canaries.write import check_canaries, estimate_canaries
 from judges.models import Run
 from judges.runs.write import RunEstimate
 from judges.versions.read import one_judge
@@ -38,7 +38,7 @@ class CanariesView(ProjectAPIView):
         best value, or harmless ones, put to them. It is compared only with itself: nothing that people said is read,
         and nothing that comes is a score. The check is a run, which can be paused, resumed and cancelled as one.
         """
-        run = check_canaries(**_plan(self, judge_id, data), budget=data.get("budget"), actor=self.user)
+        run = check_canaries(version=version_to_run(self, judge_id, data), actor=self.user, **data)
         return _in_full(one_check(run.version.judge, run.pk))
 
 
@@ -50,7 +50,7 @@ class CanaryEstimateView(ProjectAPIView):
     @answers(shapes.RunEstimate, takes=shapes.CanaryPlan, conflict=True)
     def post(self, request: Request, data: dict[str, Any], slug: str, judge_id: int) -> RunEstimate:
         """What a check with canaries would take, before it is started."""
-        return estimate_canaries(**_plan(self, judge_id, data))
+        return estimate_canaries(version=version_to_run(self, judge_id, data), **data)
 
 
 class CanaryCheckView(ProjectAPIView):
@@ -77,12 +77,3 @@ class CanaryFlipsView(ProjectAPIView):
 
 def _in_full(run: Run) -> With:
     return With(run, result=canary_result(run))
-
-
-def _plan(view: ProjectAPIView, judge_id: int, data: dict[str, Any]) -> dict[str, Any]:
-    seed = data.get("seed")
-    return {
-        "version": version_to_run(one_judge(view.project, judge_id), data.get("version")),
-        "samples": data.get("samples", DEFAULT_SAMPLES),
-        **({} if seed is None else {"seed": seed}),
-    }

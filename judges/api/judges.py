@@ -211,8 +211,10 @@ def _version_numbered(judge: Judge, number: int, field: str) -> JudgeVersion:
     return found
 
 
-def version_to_run(judge: Judge, number: int | None) -> JudgeVersion:
-    """The version of this number; of no number, the latest in use. Raises Invalid when there is none."""
+def version_to_run(view: ProjectAPIView, judge_id: int, data: dict[str, Any]) -> JudgeVersion:
+    """The version whose number the request has, which is taken out of it; else the latest in use. Raises Invalid when
+    there is none."""
+    judge, number = one_judge(view.project, judge_id), data.pop("version", None)
     if number is not None:
         return _version_numbered(judge, number, "version")
     current = versions_of(judge).filter(state=VersionState.KEPT).last()

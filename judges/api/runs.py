@@ -21,7 +21,7 @@ from annotate.samples.read import samples_named
 from judges.api import runs_serializers as shapes
 from judges.api.judges import version_to_run
 from judges.core.scores_read import Scores
-from judges.models import JudgeVersion, Run
+from judges.models import Run
 from judges.proposals.read import asked_for_claims, one_proposal_run, shown_proposals
 from judges.proposals.write import Taken, estimate_proposals, propose_claims, take_over, take_over_untouched
 from judges.runs.read import failed_asks, one_run, runs_of, shown_failures
@@ -52,7 +52,7 @@ class JudgeRunsView(ProjectAPIView):
         finds nothing left to ask is done at once. The worker does it: while none is there the run waits, and goes on by
         itself when one is back. Before you start one again because a reply got lost, look at the list of runs.
         """
-        run = start_run(version=_version(self, judge_id, data), actor=self.user, **data)
+        run = start_run(version=version_to_run(self, judge_id, data), actor=self.user, **data)
         return one_run(self.project, run.pk)
 
 
@@ -67,7 +67,7 @@ class RunEstimateView(ProjectAPIView):
 
         Requests, tokens, money and time, from the sizes of the samples and the latest replies. Nothing is stored.
         """
-        return estimate_run(version=_version(self, judge_id, data), **data)
+        return estimate_run(version=version_to_run(self, judge_id, data), **data)
 
 
 class RunsView(ProjectAPIView):
@@ -135,10 +135,6 @@ class RunCancelView(ProjectAPIView):
         return one_run(self.project, run_id)
 
 
-def _version(view: ProjectAPIView, judge_id: int, data: dict[str, Any]) -> JudgeVersion:
-    return version_to_run(one_judge(view.project, judge_id), data.pop("version", None))
-
-
 class RunScoresView(ProjectAPIView):
     actions = {"GET": "judges.run"}
 
@@ -187,7 +183,7 @@ class ProposeView(ProjectAPIView):
         It takes each answer in the scope apart, of those whose claims may still change. Nothing changes until somebody
         takes a proposal over. It is a run, which can be paused, resumed and cancelled as one.
         """
-        run = propose_claims(version=_version(self, judge_id, data), actor=self.user, **data)
+        run = propose_claims(version=version_to_run(self, judge_id, data), actor=self.user, **data)
         return one_run(self.project, run.pk)
 
 
@@ -202,7 +198,7 @@ class ProposeEstimateView(ProjectAPIView):
 
         Nothing is stored.
         """
-        return estimate_proposals(version=_version(self, judge_id, data), **data)
+        return estimate_proposals(version=version_to_run(self, judge_id, data), **data)
 
 
 class ProposalsView(ProjectAPIView):

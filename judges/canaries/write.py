@@ -20,7 +20,7 @@ from judges.core.split import drawn
 from judges.kinds.base import Item, Scored, Size
 from judges.models import JudgeKind, JudgeVersion, Run, RunPurpose
 from judges.runs.laying import check_sample_count, draw_samples
-from judges.runs.scoring import Scoring
+from judges.runs.purposes import Scoring
 from judges.runs.write import RunEstimate, estimate_run, start_run
 
 # Of one sample: more of them say little more, since they stand in the same text.
@@ -76,9 +76,6 @@ class Canaries(Scoring):
         ]
 
 
-PURPOSE = Canaries
-
-
 DEFAULT_SAMPLES = 20
 MOST_SAMPLES = 200
 
@@ -102,9 +99,9 @@ def check_canaries(
     return start_run(**_planned(version, samples, seed), budget=budget, actor=actor)
 
 
-def estimate_canaries(*, version: JudgeVersion, samples: int = DEFAULT_SAMPLES, seed: int = 0) -> RunEstimate:
+def estimate_canaries(*, version: JudgeVersion, samples: int = DEFAULT_SAMPLES, seed: int | None = None) -> RunEstimate:
     """Nothing is stored. Refused as `check_canaries`."""
-    return estimate_run(**_planned(version, samples, seed))
+    return estimate_run(**_planned(version, samples, 0 if seed is None else seed))
 
 
 def can_be_checked(version: JudgeVersion | None) -> bool:

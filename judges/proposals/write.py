@@ -72,9 +72,6 @@ class Proposing:
         return found
 
 
-PURPOSE = Proposing
-
-
 # In one go; for more the caller asks again.
 MOST_AT_ONCE = 200
 

@@ -3,7 +3,7 @@
 The life of one ask, and the file that it is in meanwhile:
 
     laid      write.start_run checks the scope and the budget; laying writes a row for each sample, unit and repeat,
-              as the run's purpose says (purposes; scoring, canaries.write, proposals.write)
+              as the run's purpose says (purposes; canaries.write, proposals.write)
     waits     in PostgreSQL, the queue of record (queue); a message only says where there is work (work.wake)
     taken     by the one process that holds its place (places, work.work): endpoint_work for judges that ask a model,
               local_work for those that ask none. Taking it counts its fence up (queue.take)

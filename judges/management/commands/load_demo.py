@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Sequence
+from random import Random
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import connection, transaction
 
+from annotate.core.errors import Refusal
 from annotate.demo import DEMO_FOLDER, DEMO_SLUG, create_demo_project, label_demo_batch
-from annotate.files.import_engine import run
+from annotate.files import import_engine
 from annotate.management.base import OneLineCommand
 from annotate.models import Label, Project, Sample, Task, Verdict
-from judges.demo import create_demo_judges, finish_runs
-from judges.models import Ask, Score
+from judges.endpoints.write import create_endpoint
+from judges.models import Ask, Run, RunState, Score
+from judges.runs.places import place_of
+from judges.runs.work import work
+from judges.runs.write import start_run
+from judges.versions.specs import judge_from_spec
 
+_SEED = 7
+_WAIT_SECONDS = 60
 _FILLED = (Sample, Task, Label, Verdict, Ask, Score)
 
 
@@ -37,7 +48,7 @@ class Command(OneLineCommand):
 
     def _import(self, project: Project, kind: str) -> None:
         path = DEMO_FOLDER / f"{kind}.jsonl"
-        outcome = run(project=project, kind=kind, path=path, file_name=path.name, mapping={})
+        outcome = import_engine.run(project=project, kind=kind, path=path, file_name=path.name, mapping={})
         if outcome.errors:
             raise CommandError(f"{path.name}: {outcome.errors[0]}")
 
@@ -47,3 +58,41 @@ def _measure_tables() -> None:
     tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in _FILLED)
     with connection.cursor() as cursor:
         cursor.execute(f"ANALYZE {tables}")
+
+
+def create_demo_judges(project: Project) -> list[Run]:
+    """Makes them, and starts the runs of those that ask no model. Where an endpoint on this machine isn't allowed
+    (JUDGE_PRIVATE_HOSTS), the one that needs it is left out."""
+    has_endpoint = _create_endpoint(project)
+    runs = []
+    for file in sorted((DEMO_FOLDER / "judges").glob("*.json")):
+        spec = json.loads(file.read_text(encoding="utf-8"))
+        if spec.get("endpoint") is None:
+            version = judge_from_spec(project=project, spec=spec).version
+            runs.append(start_run(version=version, scope={"all": True}))
+        elif has_endpoint:
+            judge_from_spec(project=project, spec=spec)
+    return runs
+
+
+def finish_runs(runs: Sequence[Run]) -> None:
+    """Works at runs that are committed until they are done, also when a worker is at them. Raises Refusal when that
+    takes too long."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    for run in runs:
+        while run.state == RunState.RUNNING:
+            if time.monotonic() > deadline:
+                raise Refusal("not_scored", f"The demo's judges are not done after {_WAIT_SECONDS} s.")
+            work(place_of(run), rng=Random(_SEED), in_worker=False)
+            run.refresh_from_db()
+            if run.state == RunState.RUNNING:
+                # A worker has got hold of it first.
+                time.sleep(0.05)
+
+
+def _create_endpoint(project: Project) -> bool:
+    try:
+        create_endpoint(project=project, **json.loads((DEMO_FOLDER / "endpoint.json").read_text(encoding="utf-8")))
+    except Refusal:
+        return False
+    return True

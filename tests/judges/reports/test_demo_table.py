@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.demo import DEMO_LOGINS, DEMO_SLUG
-from judges.demo import create_demo_judges
 from judges.management.commands import demo_table
+from judges.management.commands.load_demo import create_demo_judges
 from judges.models import AlignmentReport, Endpoint, Judge, JudgeVersion, Run, RunPurpose
 from tests.conftest import Worker
 from tests.judges.building import make_project
