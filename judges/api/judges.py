@@ -1,7 +1,4 @@
-"""Judges and their versions by API.
-
-Endpoints by API: what is described here never includes a key, only where it comes from.
-"""
+"""Judges, their versions and endpoints by API. Of an endpoint's key only its source is told, never the key itself."""
 
 from __future__ import annotations
 

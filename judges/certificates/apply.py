@@ -109,19 +109,17 @@ def _read(look: Look, rows: Any) -> list[NewScore]:
         raise Invalid("too_many_scores", f"scores: at most {MAX_SCORES:,} at once, not {len(rows):,}.")
     answers: list[Mapping[str, Any]] | None = look.result["answers"]
     wanted = "score" if answers is None else "label"
-    read, problems, total = [], [], 0
+    read, problems = [], []
     for number, row in enumerate(rows, start=1):
         try:
             sample = _sample(row, wanted)
             read.append(_number(sample, row["score"]) if answers is None else _label(look, sample, row["label"]))
         except Invalid as error:
-            total += 1
-            if total <= SHOWN_PROBLEMS:
-                problems.append({"row": number, "code": error.code, "message": error.message})
+            problems.append({"row": number, "code": error.code, "message": error.message})
     if problems:
         first = " ".join(f"Row {one['row']}: {one['message']}" for one in problems[:_IN_SENTENCE])
-        more = f" And {total - _IN_SENTENCE:,} more." if total > _IN_SENTENCE else ""
-        raise Invalid("bad_scores", f"Nothing was applied. {first}{more}", problems=problems)
+        more = f" And {len(problems) - _IN_SENTENCE:,} more." if len(problems) > _IN_SENTENCE else ""
+        raise Invalid("bad_scores", f"Nothing was applied. {first}{more}", problems=problems[:SHOWN_PROBLEMS])
     return read
 
 
@@ -225,16 +223,15 @@ def apply_to_pipeline(
 
 def _stored(look: Look, keys: Mapping[str, int]) -> tuple[list[NewScore], Coverage]:
     said = load_scores(look.criterion, look.version, look.dimension, list(keys.values()), reader=SYSTEM)
-    failed = {unit: why for unit, why in said.failed.items() if unit[0] in keys}
     if look.result["answers"] is None:
-        numbers, other = said.numbers, set(said.labels)
-        scores = [NewScore(sample, numbers[sample, unit], None, False, unit) for sample, unit in numbers]
+        other = said.labels.keys()
+        scores = [NewScore(sample, value, None, False, unit) for (sample, unit), value in said.numbers.items()]
     else:
-        labels, other = said.labels, set(said.numbers)
-        scores = [score_of_label(look, sample, labels[sample, unit], unit) for sample, unit in labels]
-    # The selector gives all of a version's scores when the samples are too many to be named.
+        other = said.numbers.keys()
+        scores = [score_of_label(look, sample, label, unit) for (sample, unit), label in said.labels.items()]
+    # These are all of a version's scores when the samples are too many to be named.
     scores = [score for score in scores if score.sample in keys]
-    failed |= {unit: OTHER_FORM for unit in other if unit[0] in keys}
+    failed = {**said.failed, **dict.fromkeys(other, OTHER_FORM)}
     if len(scores) > MAX_SCORES:
         raise Invalid("too_many_scores", f"At most {MAX_SCORES:,} scores at once, not {len(scores):,}.")
     counts = unit_counts(look.criterion, list(keys))
@@ -243,7 +240,7 @@ def _stored(look: Look, keys: Mapping[str, int]) -> tuple[list[NewScore], Covera
         samples_scored=len({score.sample for score in scores}),
         units=sum(counts.values()) if counts else len(keys),
         scored=len(scores),
-        failed=Counter(failed.values()),
+        failed=Counter(why for (sample, _unit), why in failed.items() if sample in keys),
     )
     return scores, coverage
 

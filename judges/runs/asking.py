@@ -114,7 +114,7 @@ class End(Enum):
 
 
 @dataclass(slots=True)
-class Came:
+class AskResult:
     """What came of an ask. found: beside scores. replies: what came on the way is kept however it ended."""
 
     todo: Todo
@@ -128,11 +128,11 @@ class Came:
     after: float = 0.0
 
 
-def came_of(todo: Todo, outcome: Outcome, replies: list[Answered]) -> Came:
+def result_of(todo: Todo, outcome: Outcome, replies: list[Answered]) -> AskResult:
     """Through the gate. The ask's own status is the first that isn't ok."""
     scores = todo.run.gate.checked(outcome.scores, todo.wanted, todo.sample)
     bad = next((scored for scored in scores if scored.status != ScoreStatus.OK), None)
-    return Came(
+    return AskResult(
         todo,
         End.DONE,
         status=ScoreStatus.OK if bad is None else ScoreStatus(bad.status),
@@ -143,6 +143,6 @@ def came_of(todo: Todo, outcome: Outcome, replies: list[Answered]) -> Came:
     )
 
 
-def failed(todo: Todo, status: ScoreStatus, detail: str, replies: list[Answered] | None = None) -> Came:
+def failed(todo: Todo, status: ScoreStatus, detail: str, replies: list[Answered] | None = None) -> AskResult:
     scores = failures(todo.wanted, status, detail)
-    return Came(todo, End.DONE, status=status, detail=detail, scores=scores, replies=replies or [])
+    return AskResult(todo, End.DONE, status=status, detail=detail, scores=scores, replies=replies or [])

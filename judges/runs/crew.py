@@ -18,7 +18,7 @@ from django.db import connections
 from judges.endpoints.calls import Answered, CallFailed, ChatRequest, EmbedRequest, Model, StopRun, TryLater, key_of
 from judges.kinds.base import OneByOne
 from judges.models import ScoreStatus
-from judges.runs.asking import Came, End, Pace, Todo, came_of, failed
+from judges.runs.asking import AskResult, End, Pace, Todo, failed, result_of
 from judges.runs.kept_replies import Memory, salted
 from judges.runs.open_run import NotNow, OpenRun
 from judges.runs.outcomes import note_fault
@@ -71,7 +71,7 @@ class Crew:
         for todo in todos:
             self._todos.put(todo)
 
-    def write(self, came: Came) -> None:
+    def write(self, came: AskResult) -> None:
         """For what is known without asking."""
         with self._lock:
             self._count([came.todo], 1)
@@ -85,7 +85,7 @@ class Crew:
             except Empty:
                 return
             if todo is not None and run in (None, todo.run):
-                self.writer.put(Came(todo, End.UNASKED))
+                self.writer.put(AskResult(todo, End.UNASKED))
             else:
                 self._todos.put(todo)
 
@@ -106,19 +106,19 @@ class Crew:
             while (todo := self._todos.get()) is not None:
                 if self.queued < self.size // 2:
                     self.stirred.set()
-                self.writer.put(self._came_of(todo))
+                self.writer.put(self._ask_one(todo))
         finally:
             connections.close_all()  # a kind may have looked something up
 
-    def _came_of(self, todo: Todo) -> Came:
+    def _ask_one(self, todo: Todo) -> AskResult:
         if self._is_halted or not todo.run.is_open:
-            return Came(todo, End.UNASKED)
+            return AskResult(todo, End.UNASKED)
         model = _AskedModel(todo, self)
         try:
             return _ask(todo, model, self.pace)
         except Exception as error:  # noqa: BLE001 - a thread that ends would take its ask along
             note_fault(error, f"Asking failed at ask {todo.taken.id}")
-            return Came(todo, End.UNASKED, replies=model.replies)
+            return AskResult(todo, End.UNASKED, replies=model.replies)
 
     # Slots: how much may be sent, or come and not yet written, so that no more than that is ever asked twice. A request
     # takes one, and it is left when the reply is written.
@@ -142,7 +142,7 @@ class Crew:
             self.memory.written(each.run.project_id, each.answered.key)
             self.leave()
 
-    def _written(self, group: Sequence[Came]) -> None:
+    def _written(self, group: Sequence[AskResult]) -> None:
         with self._lock:
             self._count([came.todo for came in group], -1)
         if any(not came.todo.run.in_hand for came in group):
@@ -195,7 +195,7 @@ class _AskedModel:
             raise
         if answered.cost is None and answered.raw is not None and self._run.purse.budget is not None:
             # Nonsense says nothing of what it cost, and nothing of the endpoint's other replies.
-            answered = replace(answered, cost=self._run.purse.most(request))
+            answered = replace(answered, cost=self._run.purse.max_cost(request))
         # It was paid: whatever becomes of the ask, from here on it is kept.
         self._memory.note(self._run.project_id, answered)
         self._crew.paid(self._run, answered)
@@ -205,14 +205,14 @@ class _AskedModel:
         return answered
 
 
-def _ask(todo: Todo, model: _AskedModel, pace: Pace) -> Came:
+def _ask(todo: Todo, model: _AskedModel, pace: Pace) -> AskResult:
     """Asks, and never raises: what may not be the judge's fault becomes no failed score."""
     run = todo.run
     try:
         outcome = cast("OneByOne", run.scorer).ask(todo.item, model)
     except StopRun as stop:
         run.stop(stop.code, stop.message)
-        return Came(todo, End.UNASKED, replies=model.replies)
+        return AskResult(todo, End.UNASKED, replies=model.replies)
     except TryLater as later:
         return _once_more(todo, later, model, pace)
     except CallFailed as call:
@@ -221,21 +221,21 @@ def _ask(todo: Todo, model: _AskedModel, pace: Pace) -> Came:
     except (DatabaseError, NotNow) as error:
         if isinstance(error, DatabaseError):
             note_fault(error, "The database was away while a judge asked")
-        return Came(todo, End.UNASKED, replies=model.replies)
+        return AskResult(todo, End.UNASKED, replies=model.replies)
     except Exception as error:  # noqa: BLE001 - a kind's fault is one failed score, not the end of a run
         note_fault(error, f"Judge version {run.version.pk} failed at {todo.taken.unit} of sample {todo.sample.pk}")
         return failed(todo, ScoreStatus.ERROR, f"The judge itself failed ({type(error).__name__}).", model.replies)
-    return came_of(todo, outcome, model.replies)
+    return result_of(todo, outcome, model.replies)
 
 
-def _once_more(todo: Todo, later: TryLater, model: _AskedModel, pace: Pace) -> Came:
+def _once_more(todo: Todo, later: TryLater, model: _AskedModel, pace: Pace) -> AskResult:
     """Tries count as long as nothing new comes; an ask of several requests that gets on begins to count anew."""
     got_on = any(not answered.is_kept for answered in model.replies)
     tries = 1 if got_on else todo.taken.tries + 1
     after = pace.failed(tries, later.seconds)
     if tries < MOST_TRIES:
-        return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=tries, after=after)
+        return AskResult(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=tries, after=after)
     if pace.is_doubtful:
         # No ask gets a reply; that isn't the fault of this one. It stays, and if the endpoint is away the run stops.
-        return Came(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=MOST_TRIES - 1, after=after)
+        return AskResult(todo, End.AGAIN, detail=later.detail, replies=model.replies, tries=MOST_TRIES - 1, after=after)
     return failed(todo, later.status, later.detail, model.replies)

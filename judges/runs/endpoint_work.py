@@ -18,7 +18,7 @@ from judges.runs import queue
 from judges.runs.asking import Pace
 from judges.runs.crew import Crew
 from judges.runs.laying import lay_chunk, load
-from judges.runs.local_work import died_with_it
+from judges.runs.local_work import given_up
 from judges.runs.open_run import OpenRun, open_run, stop_run
 from judges.runs.places import Place
 
@@ -221,7 +221,7 @@ class EndpointWork:
                 self._alone.begins()
                 one.look_at = 0.0
                 if taken.lost >= queue.DEADLY:
-                    self._crew.write(died_with_it(todo))
+                    self._crew.write(given_up(todo))
                 else:
                     self._crew.give([todo])
                 return True

@@ -23,7 +23,7 @@ from annotate.models import Sample
 from judges.endpoints.calls import StopRun
 from judges.kinds.base import Outcome, Together
 from judges.models import Ask, Run, RunState, ScoreStatus
-from judges.runs.asking import Came, End, Todo, came_of, failed
+from judges.runs.asking import AskResult, End, Todo, failed, result_of
 from judges.runs.laying import CHUNK, insert, load, locked_run, samples_in
 from judges.runs.open_run import OpenRun
 from judges.runs.outcomes import note_fault
@@ -86,7 +86,7 @@ class Stretches:
         self._in_hand_to = run.in_hand_to
         return self._todos(samples, count)
 
-    def written(self, group: Sequence[Came]) -> None:
+    def written(self, group: Sequence[AskResult]) -> None:
         """What came of these is there to stay."""
         with self._lock:
             for came in group:
@@ -145,7 +145,7 @@ _FIRST, _MOST = 64, 1_000
 _TOGETHER_SECONDS = 0.01
 
 
-def died_with_it(todo: Todo) -> Came:
+def given_up(todo: Todo) -> AskResult:
     return failed(todo, ScoreStatus.ERROR, f"The worker died with it {todo.taken.lost} times.")
 
 
@@ -171,7 +171,7 @@ class TogetherWork:
                 elif has_to_leave() or not self._do_suspect():
                     break
                 self._wait_until_at_most(_MOST)
-            self._write([Came(todo, End.UNASKED) for todo in self._ready])
+            self._write([AskResult(todo, End.UNASKED) for todo in self._ready])
         finally:
             self._writer.close()
         if not self._writer.is_lost:
@@ -208,16 +208,16 @@ class TogetherWork:
         if taken is None:
             return False
         (todo,) = load(self._run, [taken])
-        self._write([died_with_it(todo)] if taken.lost >= DEADLY else self._scored([todo]))
+        self._write([given_up(todo)] if taken.lost >= DEADLY else self._scored([todo]))
         self._wait_until_at_most(0)
         return True
 
-    def _scored(self, todos: Sequence[Todo]) -> list[Came]:
+    def _scored(self, todos: Sequence[Todo]) -> list[AskResult]:
         try:
             outcomes = self._outcomes(todos)
         except StopRun as stop:
             self._run.stop(stop.code, stop.message)
-            return [Came(todo, End.UNASKED) for todo in todos]
+            return [AskResult(todo, End.UNASKED) for todo in todos]
         except DatabaseError:
             raise
         except Exception as error:  # noqa: BLE001 - a kind's fault is one failed score, not the end of a run
@@ -226,7 +226,7 @@ class TogetherWork:
             (todo,) = todos
             note_fault(error, f"Judge version {self._run.version.pk} failed at {todo.taken.unit}")
             return [failed(todo, ScoreStatus.ERROR, f"The judge itself failed ({type(error).__name__}).")]
-        return [came_of(todo, outcome, []) for todo, outcome in zip(todos, outcomes, strict=True)]
+        return [result_of(todo, outcome, []) for todo, outcome in zip(todos, outcomes, strict=True)]
 
     def _outcomes(self, todos: Sequence[Todo]) -> Sequence[Outcome]:
         items = [todo.item for todo in todos]
@@ -235,7 +235,7 @@ class TogetherWork:
             raise ValueError(f"{len(outcomes)} outcomes of {len(items)} items")
         return outcomes
 
-    def _write(self, came: list[Came]) -> None:
+    def _write(self, came: list[AskResult]) -> None:
         # Of what was not asked and isn't laid there is nothing to write.
         came = [each for each in came if each.end is not End.UNASKED or each.todo.taken.id is not None]
         with self._written_some:
@@ -243,7 +243,7 @@ class TogetherWork:
         for each in came:
             self._writer.put(each)
 
-    def _written(self, group: Sequence[Came]) -> None:
+    def _written(self, group: Sequence[AskResult]) -> None:
         if not self._writer.is_lost:
             self._stretches.written(group)
         with self._written_some:

@@ -57,7 +57,7 @@ class Purse:
         if self.budget is None:
             yield []
             return
-        number = self._reserve(self.most(request))
+        number = self._reserve(self.max_cost(request))
         came: list[Answered] = []
         try:
             yield came
@@ -74,7 +74,7 @@ class Purse:
             self._is_open = False
             self._changed.notify_all()
 
-    def most(self, request: ChatRequest | EmbedRequest) -> Decimal:
+    def max_cost(self, request: ChatRequest | EmbedRequest) -> Decimal:
         """What it may cost at most."""
         if isinstance(request, ChatRequest):
             characters = sum(len(message["content"]) for message in request.messages)

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from judges.endpoints.calls import Answered
 from judges.kinds.base import Scored
 from judges.models import ScoreStatus
-from judges.runs.asking import Came, End
+from judges.runs.asking import AskResult, End
 from judges.runs.open_run import OpenRun
 from judges.runs.outcomes import storable
 
@@ -70,7 +70,7 @@ def store_replies(paid: Sequence[Paid]) -> Rows:
         return {(project, key): pk for project, key, pk in cursor.fetchall()}
 
 
-def store_outcomes(group: Sequence[Came], known: Rows, *, waits_for_disk: bool = True) -> None:
+def store_outcomes(group: Sequence[AskResult], known: Rows, *, waits_for_disk: bool = True) -> None:
     """All or nothing, after the replies that they rest on. known: rows of some of these. Of an ask that is no longer
     ours nothing is written."""
     with transaction.atomic(), connection.cursor() as cursor:
@@ -84,7 +84,7 @@ def store_outcomes(group: Sequence[Came], known: Rows, *, waits_for_disk: bool =
     _note_rates(done)
 
 
-def _rows_of(cursor: Any, group: Sequence[Came], known: Rows) -> Rows:
+def _rows_of(cursor: Any, group: Sequence[AskResult], known: Rows) -> Rows:
     wanted = {(came.todo.run.project_id, answered.key) for came in group for answered in came.replies}
     missing = sorted(wanted - known.keys())
     if not missing:
@@ -141,7 +141,7 @@ RETURNING judges_ask.id
 """
 
 
-def _write_laid(cursor: Any, group: Sequence[Came], stored: Rows) -> list[Came]:
+def _write_laid(cursor: Any, group: Sequence[AskResult], stored: Rows) -> list[AskResult]:
     """Those that are done, as far as they were still ours."""
     if not group:
         return []
@@ -181,7 +181,7 @@ RETURNING run_id, sample_id, unit, repeat
 """
 
 
-def _write_new(cursor: Any, group: Sequence[Came]) -> list[Came]:
+def _write_new(cursor: Any, group: Sequence[AskResult]) -> list[AskResult]:
     """Those that no other process has laid meanwhile."""
     by_address = {
         (taken.run, taken.sample, taken.unit, taken.repeat): came
@@ -207,7 +207,7 @@ def _write_new(cursor: Any, group: Sequence[Came]) -> list[Came]:
     return [by_address[row] for row in cursor.fetchall()]
 
 
-def _outcome(came: Came) -> Any:
+def _outcome(came: AskResult) -> Any:
     purpose = came.todo.run.purpose
     return None if purpose.brings_scores else purpose.outcome(came.scores, came.found)
 
@@ -230,7 +230,7 @@ WHERE judges_score.status <> 'ok'
 """
 
 
-def _write_scores(cursor: Any, group: Sequence[Came]) -> None:
+def _write_scores(cursor: Any, group: Sequence[AskResult]) -> None:
     """A good score never changes; one that failed is replaced."""
     rows: dict[tuple[Any, ...], tuple[OpenRun, Scored]] = {}
     for came in group:
@@ -259,7 +259,7 @@ def _write_scores(cursor: Any, group: Sequence[Came]) -> None:
     cursor.execute(_SCORES, [_json(found)])
 
 
-def _note_rates(group: Sequence[Came]) -> None:
+def _note_rates(group: Sequence[AskResult]) -> None:
     """How fast each run goes. Not within the transaction: counting replies would have to wait for it."""
     done = Counter(came.todo.run for came in group)
     for run, count in done.items():

@@ -67,16 +67,16 @@ def estimate_run(
     """Of many samples some are measured, evenly spread, and stand for all. Raises Invalid as `start_run` does."""
     run = _planned(version, scope, repeats, again, purpose, terms)
     asked = purpose_of(run)
-    samples, count = _spread(run)
+    samples, count = _evenly_chosen(run)
     wanted = asked.to_ask(list(samples.values())) if samples else []
     known = {pk: asked.size(samples[pk]) for pk in {sample for sample, _unit, _repeat in wanted}}
     sizes = [known[sample] for sample, _unit, _repeat in wanted]
     kind = kind_named(version.judge.kind)
     unfit = [one for one in samples.values() if asked.brings_scores and not kind.units(version.config, one)]
-    asks = _of_all(len(wanted), samples, count)
-    requests = _of_all(sum(size.requests for size in sizes), samples, count)
-    tokens_in = _of_all(sum(size.tokens_in for size in sizes), samples, count)
-    tokens_out = _of_all(sum(size.tokens_out for size in sizes), samples, count)
+    asks = _scaled_up(len(wanted), samples, count)
+    requests = _scaled_up(sum(size.requests for size in sizes), samples, count)
+    tokens_in = _scaled_up(sum(size.tokens_in for size in sizes), samples, count)
+    tokens_out = _scaled_up(sum(size.tokens_out for size in sizes), samples, count)
     endpoint = version.endpoint
     cost = None
     if endpoint is not None and endpoint.price_in is not None and endpoint.price_out is not None:
@@ -90,11 +90,11 @@ def estimate_run(
         currency=None if endpoint is None else endpoint.currency,
         seconds=_seconds(version, asks, requests),
         samples=count,
-        unfit=_of_all(len(unfit), samples, count),
+        unfit=_scaled_up(len(unfit), samples, count),
     )
 
 
-def _spread(run: Run) -> tuple[dict[int, Sample], int]:
+def _evenly_chosen(run: Run) -> tuple[dict[int, Sample], int]:
     """Some of the run's samples, evenly spread over all of them, by key; and how many there are."""
     project = run.version.judge.project
     ids = list(samples_in(project, run.scope).values_list("pk", flat=True))
@@ -103,7 +103,7 @@ def _spread(run: Run) -> tuple[dict[int, Sample], int]:
     return {sample.pk: sample for sample in samples}, len(ids)
 
 
-def _of_all(n: int, some: Mapping[int, Sample], count: int) -> int:
+def _scaled_up(n: int, some: Mapping[int, Sample], count: int) -> int:
     return round(n * count / len(some)) if some else 0
 
 
@@ -157,8 +157,8 @@ def start_run(
             lay_all(run.pk)
             finish(run.pk)
         else:
-            samples, count = _spread(run)
-            run.expected = _of_all(len(purpose_of(run).to_ask(list(samples.values()))), samples, count)
+            samples, count = _evenly_chosen(run)
+            run.expected = _scaled_up(len(purpose_of(run).to_ask(list(samples.values()))), samples, count)
             run.save(update_fields=["expected"])
         run.refresh_from_db()
         if run.state == RunState.RUNNING:

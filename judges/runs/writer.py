@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from django.db import DataError, Error, IntegrityError, connection
 
 from judges.models import ScoreStatus
-from judges.runs.asking import Came, failed
+from judges.runs.asking import AskResult, failed
 from judges.runs.outcomes import note_fault
 from judges.runs.storing import Paid, Rows, store_outcomes, store_replies
 
@@ -92,7 +92,7 @@ class Writer:
 
     def __init__(
         self,
-        on_written: Callable[[Sequence[Came]], None],
+        on_written: Callable[[Sequence[AskResult]], None],
         on_paid: Callable[[Sequence[Paid]], None] | None = None,
         *,
         outcomes_wait: float = _OUTCOME_SECONDS,
@@ -104,14 +104,16 @@ class Writer:
         self._waits_for_disk = waits_for_disk
         self._known: Rows = {}
         most = MOST_TOGETHER if on_paid is None else _MOST_OUTCOMES
-        self._outcomes = Gathering[Came]("outcomes", outcomes_wait, self._write_outcomes, most=most)
-        self._replies = None if on_paid is None else Gathering[Came | Paid]("replies", _REPLY_SECONDS, self._write_paid)
+        self._outcomes = Gathering[AskResult]("outcomes", outcomes_wait, self._write_outcomes, most=most)
+        self._replies = (
+            None if on_paid is None else Gathering[AskResult | Paid]("replies", _REPLY_SECONDS, self._write_paid)
+        )
 
-    def put(self, came: Came | Paid) -> None:
+    def put(self, came: AskResult | Paid) -> None:
         """An outcome goes the way of the replies, so that those it rests on are written when its turn comes."""
         if self._replies is not None:
             self._replies.put(came)
-        elif isinstance(came, Came):
+        elif isinstance(came, AskResult):
             self._outcomes.put(came)
 
     def close(self) -> None:
@@ -120,27 +122,27 @@ class Writer:
             self._replies.close()
         self._outcomes.close()
 
-    def _write_paid(self, came: list[Came | Paid]) -> None:
+    def _write_paid(self, came: list[AskResult | Paid]) -> None:
         paid = [each for each in came if isinstance(each, Paid)]
         self._write_caught(paid, [])
         if self._on_paid is not None:
             self._on_paid(paid)
         for each in came:
-            if isinstance(each, Came):
+            if isinstance(each, AskResult):
                 self._outcomes.put(each)
 
-    def _write_outcomes(self, group: list[Came]) -> None:
+    def _write_outcomes(self, group: list[AskResult]) -> None:
         self._write_caught([], group)
         self._on_written(group)
 
-    def _write_caught(self, paid: list[Paid], group: list[Came]) -> None:
+    def _write_caught(self, paid: list[Paid], group: list[AskResult]) -> None:
         try:
             self._write(paid, group)
         except Exception as error:  # noqa: BLE001 - who waits for this thread would wait for ever
             self.is_lost = True
             note_fault(error, "Nothing of what judges say can be written any more")
 
-    def _write(self, paid: list[Paid], group: list[Came]) -> None:
+    def _write(self, paid: list[Paid], group: list[AskResult]) -> None:
         if self.is_lost or not (paid or group):
             return
         started = monotonic()
@@ -165,7 +167,7 @@ class Writer:
                     return
                 sleep(0.5)
 
-    def _store(self, paid: Sequence[Paid], group: Sequence[Came]) -> None:
+    def _store(self, paid: Sequence[Paid], group: Sequence[AskResult]) -> None:
         if paid:
             self._known.update(store_replies(paid))
         if group:
@@ -175,7 +177,7 @@ class Writer:
             for key in keys:
                 self._known.pop(key, None)
 
-    def _write_without(self, error: Exception, group: list[Came]) -> None:
+    def _write_without(self, error: Exception, group: list[AskResult]) -> None:
         """What can't be stored as it is: its outcome is a failure, and a reply isn't kept."""
         note_fault(error, "Something of what a judge said can't be stored")
         for came in group:

@@ -14,7 +14,7 @@ from judges.kinds.base import Scored
 from judges.models import Ask, AskState, Reply, Run, RunState, Score, ScoreStatus
 from judges.runs import work as waking
 from judges.runs import work as working
-from judges.runs.asking import Came, End, Todo
+from judges.runs.asking import AskResult, End, Todo
 from judges.runs.open_run import open_run
 from judges.runs.places import Place, held, is_held, place_of
 from judges.runs.queue import DEADLY, SUSPECT, Taken, free, take
@@ -38,12 +38,12 @@ def _started(world: World, server: OpenAIServer, samples: int = 3) -> Run:
     return start_run(version=plain_judge(world, endpoint_at(world, server)), scope={"all": True})
 
 
-def _came(run: Run, taken: Taken, number: float) -> Came:
+def _came(run: Run, taken: Taken, number: float) -> AskResult:
     opened = open_run(run, ExitStack())
     assert opened is not None
     ask = Ask.objects.select_related("sample").get(pk=taken.id)
     scored = Scored(unit=taken.unit, dimension="worth", number=number)
-    return Came(Todo(taken, opened, ask.sample), End.DONE, scores=[scored])
+    return AskResult(Todo(taken, opened, ask.sample), End.DONE, scores=[scored])
 
 
 def test_whoever_comes_late_writes_nothing(world: World, server: OpenAIServer) -> None:

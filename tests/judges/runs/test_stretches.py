@@ -15,7 +15,7 @@ from judges.models import Ask, AskState, JudgeVersion, Run, RunState, Score
 from judges.runs import work as waking
 from judges.runs import work as working
 from judges.runs import write as runs_service
-from judges.runs.asking import Came, End, Todo
+from judges.runs.asking import AskResult, End, Todo
 from judges.runs.local_work import Stretches, lay_lost
 from judges.runs.open_run import open_run
 from judges.runs.places import place_of
@@ -146,8 +146,8 @@ def _in_hand(run: Run) -> tuple[Stretches, list[Todo]]:
     return stretches, stretches.next(8)
 
 
-def _came(todo: Todo, number: float) -> Came:
-    return Came(todo, End.DONE, scores=[Scored(todo.taken.unit, "worth", number=number)])
+def _came(todo: Todo, number: float) -> AskResult:
+    return AskResult(todo, End.DONE, scores=[Scored(todo.taken.unit, "worth", number=number)])
 
 
 def test_whoever_comes_late_writes_nothing(version: JudgeVersion) -> None:
