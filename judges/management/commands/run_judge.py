@@ -88,14 +88,10 @@ def _started(options: dict[str, Any]) -> Run:
     version = current_version(judge)
     if version is None:
         raise Refusal("no_version", f"No version of “{judge.name}” is in use.")
-    scope: dict[str, Any] = {"all": True}
-    if options["batch"] is not None:
-        scope = {"batch": options["batch"]}
-    elif options["pipeline"] is not None:
-        scope = {"pipeline": options["pipeline"]}
+    scope = {how: options[how] for how in ("batch", "pipeline") if options[how] is not None}
     return start_run(
         version=version,
-        scope=scope,
+        scope=scope or {"all": True},
         repeats=options["repeats"],
         again=options["again"],
         fresh=options["fresh"],
