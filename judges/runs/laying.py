@@ -102,12 +102,6 @@ def draw_samples(
     return sorted(chosen[:count])
 
 
-def lay_all(run_id: int) -> None:
-    """All that is still to be laid of the run; stops early when the run is no longer to go on."""
-    while lay_chunk(run_id):
-        pass
-
-
 def lay_chunk(run_id: int) -> bool:
     """Lays the asks of the next samples. Returns whether there are more to lay."""
     with transaction.atomic():

@@ -14,7 +14,6 @@ from django.conf import settings
 from kombu.exceptions import OperationalError
 
 from annotate.core.background import hand_over
-from judges.models import Run
 from judges.runs.endpoint_work import EndpointWork
 from judges.runs.local_work import TogetherWork, lay_lost
 from judges.runs.open_run import open_run, stop_run
@@ -102,11 +101,8 @@ def _work_held(place: Place, has_to_leave: Slice, rng: Random) -> None:
         EndpointWork(place, rng).work(has_to_leave)
         return
     run = place.under_way().first()
-    if run is not None:
-        _work_together(run, has_to_leave)
-
-
-def _work_together(run: Run, has_to_leave: Slice) -> None:
+    if run is None:
+        return
     lay_lost(run.pk)
     with ExitStack() as stack:
         opened = open_run(run, stack)

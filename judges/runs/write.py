@@ -17,7 +17,7 @@ from annotate.core.trail import note
 from annotate.models import Sample, User
 from judges.kinds.registry import kind_named
 from judges.models import WITHOUT_SCORES, Ask, AskState, JudgeVersion, Reply, Run, RunPurpose, RunState, VersionState
-from judges.runs.laying import CHUNK, check_scope, lay_all, samples_in
+from judges.runs.laying import CHUNK, check_scope, lay_chunk, samples_in
 from judges.runs.places import place_of
 from judges.runs.purposes import purpose_of
 from judges.runs.queue import finish
@@ -154,7 +154,8 @@ def start_run(
         )
         most = _LAID_AT_ONCE // repeats
         if samples_in(version.judge.project, run.scope)[: most + 1].count() <= most:
-            lay_all(run.pk)
+            while lay_chunk(run.pk):
+                pass
             finish(run.pk)
         else:
             samples, count = _evenly_chosen(run)
