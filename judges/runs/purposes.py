@@ -6,7 +6,7 @@ Everything else (leases, fences, pace, budget, pause, cancel, progress, replies 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -68,23 +68,6 @@ def purpose_of(run: Run) -> Purpose:
     return purpose
 
 
-# Of a sample: dimension, unit, repeat.
-Said = set[tuple[str, str, int]]
-
-
-def covered(dimensions: Iterable[tuple[str, str]], unit: str, sample: Sample) -> list[tuple[str, str]]:
-    """What an ask about the unit is to bring: (dimension, unit) of every score.
-
-    About the unit itself, in each dimension of its kind; an ask about the answer or the sample as a whole also about
-    all its units of the other kinds, since nothing else asks about them.
-    """
-    kind, index = parse_unit(unit)
-    found = [(dimension, unit) for of, dimension in dimensions if of == kind]
-    if index is None:
-        found += [(dimension, each) for of, dimension in dimensions if of != kind for each in units_of(sample, of)]
-    return found
-
-
 class Scoring:
     """What has no good score yet is asked about, and what comes is written down as scores."""
 
@@ -111,8 +94,8 @@ class Scoring:
                     found.append((sample.pk, unit, repeat))
         return found
 
-    def _said(self, samples: Sequence[Sample]) -> dict[int, Said]:
-        """The good scores that the version has for these samples."""
+    def _said(self, samples: Sequence[Sample]) -> dict[int, set[tuple[str, str, int]]]:
+        """The good scores that the version has: (dimension, unit, repeat) by sample."""
         run = self._run
         good = Score.objects.filter(
             version_id=run.version_id,
@@ -122,7 +105,7 @@ class Scoring:
             status=ScoreStatus.OK,
         )
         scores = of_samples(good, [sample.pk for sample in samples])
-        said: dict[int, Said] = defaultdict(set)
+        said: dict[int, set[tuple[str, str, int]]] = defaultdict(set)
         for sample, dimension, unit, repeat in scores.values_list("sample_id", "dimension", "unit", "repeat"):
             said[sample].add((dimension, unit, repeat))
         return said
@@ -134,7 +117,14 @@ class Scoring:
         return self._kind.open(self._run.version)
 
     def wanted(self, unit: str, sample: Sample) -> list[tuple[str, str]]:
-        return covered(self._dimensions, unit, sample)
+        """About the unit itself, in each dimension of its kind; an ask about the answer or the sample as a whole also
+        about all its units of the other kinds, since nothing else asks about them."""
+        kind, index = parse_unit(unit)
+        found = [(dimension, unit) for of, dimension in self._dimensions if of == kind]
+        for of, dimension in self._dimensions:
+            if index is None and of != kind:
+                found += [(dimension, each) for each in units_of(sample, of)]
+        return found
 
     def item(self, sample: Sample, unit: str, repeat: int) -> Item:
         return Item(sample=sample, unit=unit, repeat=repeat)
