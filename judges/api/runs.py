@@ -5,7 +5,6 @@ readers who still have to label it.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -24,7 +23,7 @@ from judges.core.scores_read import Scores
 from judges.models import Run
 from judges.proposals.read import asked_for_claims, one_proposal_run, shown_proposals
 from judges.proposals.write import Taken, estimate_proposals, propose_claims, take_over, take_over_untouched
-from judges.runs.read import failed_asks, one_run, runs_of, shown_failures
+from judges.runs.read import Failures, one_run, runs_of
 from judges.runs.write import RunEstimate, cancel_run, estimate_run, pause_run, resume_run, start_run
 from judges.versions.read import one_judge, one_version
 
@@ -164,13 +163,13 @@ class RunFailuresView(ProjectAPIView):
     actions = {"GET": "judges.run"}
 
     @answers(shapes.FailurePage)
-    def get(self, request: Request, slug: str, run_id: int) -> Rows:
+    def get(self, request: Request, slug: str, run_id: int) -> Failures:
         """What a run asked about and got no score for, in the order in which it was asked; at most 200 at a time.
 
         With the reason in our words, and what the model said, where it said something; both are held back of a sample
         that you still have to label. A failed score is missing: it counts nowhere as a number.
         """
-        return Rows(failed_asks(one_run(self.project, run_id)), partial(shown_failures, reader=self.user))
+        return Failures(one_run(self.project, run_id), reader=self.user)
 
 
 class ProposeView(ProjectAPIView):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
@@ -159,34 +158,42 @@ def progress_of(run: Run) -> RunProgress:
     )
 
 
-def failed_asks(run: Run) -> QuerySet[Ask]:
-    """In the order in which they were asked."""
-    asks = Ask.objects.filter(run=run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
-    return asks.select_related("sample").order_by("pk")
+@dataclass(frozen=True)
+class Failures:
+    """What a run asked about and got no score for, in the order in which it was asked; a slice of it is a list. Nothing
+    is said of samples that the reader still has to label; `raw` is only for users who may run judges."""
+
+    run: Run
+    reader: Reader = field(kw_only=True)
+
+    def count(self) -> int:
+        return self._asks().count()
+
+    def __getitem__(self, part: slice) -> list[Failure]:
+        asks = list(self._asks().select_related("sample").order_by("pk")[part])
+        said = dict(
+            Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies])
+            .annotate(said=Left(_SAID, LONGEST_RAW))
+            .values_list("pk", "said")
+        )
+        blind = samples_still_to_label(self.reader, {ask.sample_id for ask in asks})
+        return [
+            Failure(
+                sample=ask.sample.external_id,
+                unit=ask.unit,
+                repeat=ask.repeat,
+                status=ask.status,
+                detail="" if ask.sample_id in blind else ask.detail,
+                raw=said.get(ask.replies[-1], "") if ask.replies and ask.sample_id not in blind else "",
+                held_back=ask.sample_id in blind,
+            )
+            for ask in asks
+        ]
+
+    def _asks(self) -> QuerySet[Ask]:
+        return Ask.objects.filter(run=self.run, state=AskState.DONE).exclude(status=ScoreStatus.OK)
 
 
 def failures(run: Run, *, reader: Reader) -> list[Failure]:
-    """The first of them, as `shown_failures`."""
-    return shown_failures(list(failed_asks(run)[:MOST_FAILURES]), reader=reader)
-
-
-def shown_failures(asks: Sequence[Ask], *, reader: Reader) -> list[Failure]:
-    """Nothing is said of samples that the reader still has to label. `raw` is only for users who may run judges."""
-    said = dict(
-        Reply.objects.filter(pk__in=[ask.replies[-1] for ask in asks if ask.replies])
-        .annotate(said=Left(_SAID, LONGEST_RAW))
-        .values_list("pk", "said")
-    )
-    blind = samples_still_to_label(reader, {ask.sample_id for ask in asks})
-    return [
-        Failure(
-            sample=ask.sample.external_id,
-            unit=ask.unit,
-            repeat=ask.repeat,
-            status=ask.status,
-            detail="" if ask.sample_id in blind else ask.detail,
-            raw=said.get(ask.replies[-1], "") if ask.replies and ask.sample_id not in blind else "",
-            held_back=ask.sample_id in blind,
-        )
-        for ask in asks
-    ]
+    """The first of them."""
+    return Failures(run, reader=reader)[:MOST_FAILURES]
