@@ -17,8 +17,8 @@ class OneLineParser(CommandParser):
 
 
 class OneLineCommand(BaseCommand):
-    """Wrong arguments: one line on stderr, without the usage, and exit code 2. A refusal: its message on stderr, and exit
-    code `refused`."""
+    """Wrong arguments: one line on stderr, without the usage, and exit code 2. A refusal: its message on stderr, and
+    exit code `refused`."""
 
     refused: ClassVar[int] = 1
 
