@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from frontend.reports.in_words import in_words
 from frontend.reports.plots.ink import JUDGE, TPR, plain
-from frontend.reports.shown import MEASURES, Shown, money, number, shown, signed
+from frontend.reports.shown import Shown, measure_rows, money, number, shown, signed
 from judges.core.scores_read import NO_OPTION
 from judges.lab.read import Found, Spent, title_of
 from judges.models import ScoreStatus, Trial
@@ -116,25 +116,12 @@ def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
         "samples": figures["samples"],
         "on_dev": figures["basis"] == "pass or fail",
         "has_thresholds": any(threshold is not None for threshold in figures["thresholds"]),
-        "measures": _measures(figures),
+        "measures": measure_rows(figures, figures["basis"]),
         "plot": "" if figures["reason"] is not None else _plot(titles, figures),
         "caveat": in_words(found.caveat),
         "versions": [_version(trial, found, at, title) for at, title in enumerate(titles)],
         "uneven": _uneven(figures),
     }
-
-
-def _measures(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "title": _(title),
-            "about": _(about),
-            "first": shown(figures["own"][0][name]),
-            "second": shown(figures["own"][1][name]),
-            "difference": signed(figures["difference"][name]),
-        }
-        for name, title, about in MEASURES[figures["basis"]]
-    ]
 
 
 def _plot(titles: tuple[str, str], figures: Mapping[str, Any]) -> str:

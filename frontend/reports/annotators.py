@@ -1,7 +1,4 @@
-"""The annotators of a frozen report, as their page and the file show them.
-
-The matrix of kappas as its table shows it.
-"""
+"""The annotators of a frozen report, and the matrix of kappas, as their pages and the file show them."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from django.utils.translation import ngettext, pgettext
 
 from annotate.core.text_tables import UNDEFINED, figure
 from frontend.reports.in_words import in_words
-from frontend.reports.shown import from_to, shown
+from frontend.reports.shown import from_to, worded
 from judges.models import AlignmentReport
 
 # A kappa on fewer common units says little: the same number that a pair needs to count in the means.
@@ -64,19 +61,15 @@ _SHORT_SECONDS = 10
 
 
 def annotators_context(report: AlignmentReport) -> dict[str, Any]:
-    """The `annotators` of `reports/annotators_fragment.html`: everybody in one list, all together as its last entry."""
+    """The `annotators` of `reports/annotators_fragment.html`: the people, all together as the last entry."""
     result = report.result
     found = result["annotators"]
     together = {**found["together"], "name": ""}
-    everybody = [*found["people"], together]
-    rows = [_row(one) for one in everybody]
+    rows = [_row(one) for one in [*found["people"], together]]
     return {
         "basis": found["basis"],
+        "together": together,
         "count": len(found["people"]) + found["left_out"],
-        "labels": together["labels"],
-        "units": together["units"],
-        "samples": together["samples"],
-        "ties": together["ties"],
         "left_out": found["left_out"],
         "rows": rows,
         "alone": in_words(together["agreement"]["reason"]) if together["agreement"]["value"] is None else "",
@@ -98,18 +91,9 @@ def people_matrix(report: AlignmentReport) -> dict[str, Any]:
 
 
 def _row(one: dict[str, Any]) -> dict[str, Any]:
-    kappa, rates, model = shown(one["kappa"]), one["rates"] or {}, one["model"] or {}
     return {
-        "name": one["name"],
-        "units": one["units"],
-        "samples": one["samples"],
-        "compared": one["agreement"]["n"],
+        **worded(one),
         "few": 0 < one["agreement"]["n"] < FEW_UNITS,
-        "kappa": kappa,
-        "agreement": shown(one["agreement"]),
-        "rates": {name: shown(estimate) for name, estimate in rates.items()},
-        "model": {name: shown(estimate) for name, estimate in model.items()},
-        "consistency": shown(one["consistency"]),
         "pace": _pace(one["seconds"]),
         "shares": [{"text": f"{share:.0%}", "width": f"{100 * share:.1f}"} for share in one["shares"] or []],
         "weeks": [_cell(cell) for cell in one["weeks"]],

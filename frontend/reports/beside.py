@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 
 from annotate.core.text_tables import UNDEFINED, figure
 from frontend.reports.in_words import in_words, plot_in_words
-from frontend.reports.shown import Shown, from_to, number, shown, shown_share, spelt
+from frontend.reports.shown import from_to, number, shown, shown_share, spelt, worded
 
 VERDICTS = {
     "at_or_above_ceiling": gettext_noop(
@@ -33,36 +33,27 @@ BASES = {
 
 def beside_context(row: Mapping[str, Any], plots: Mapping[str, str], place: int) -> dict[str, Any]:
     """The sections of `judges/judge_beside.html` from a judge of a report's result; `place` is its own, from 0."""
+    people, steadiness = row["people"], row["steadiness"]
     return {
-        "people": _people(row["people"]),
+        "people": {
+            **worded(people),
+            "verdict": _(VERDICTS[people["verdict"]]),
+            "basis": _(BASES[people["basis"]]),
+            "has_ties": any(one["ties"] for one in people["annotators"]),
+            "test": None if people["test"] is None else _test(people["test"], people["annotators"]),
+        },
         "values": _values(row["values"], row["roc_auc"]),
         "slices": {**_slices(row["slices"]), "plot": plot_in_words(plots.get(f"slices-{place + 1}", ""))},
-        "weeks": {**_weeks(row["weeks"]), "plot": plot_in_words(plots.get(f"weeks-{place + 1}", ""))},
-        "steadiness": _steadiness(row["steadiness"]),
-        "noise": _noise(row["noise"]),
-    }
-
-
-def _people(found: Mapping[str, Any]) -> dict[str, Any]:
-    verdict, basis = VERDICTS[found["verdict"]], BASES[found["basis"]]
-    return {
-        "reason": in_words(found["reason"]),
-        "verdict": _(verdict),
-        "basis": _(basis),
-        **{name: shown(found[name]) for name in ("human", "judge", "difference")},
-        "rows": [
-            {
-                "name": one["name"],
-                "n": one["n"],
-                "ties": one["ties"],
-                **{name: shown(one[name]) for name in ("human", "judge", "difference", "alone")},
-                "why": in_words(one["difference"]["reason"]) if one["difference"]["value"] is None else "",
-            }
-            for one in found["annotators"]
-        ],
-        "has_ties": any(one["ties"] for one in found["annotators"]),
-        "left_out": found["left_out"],
-        "test": None if found["test"] is None else _test(found["test"], found["annotators"]),
+        "weeks": {
+            **worded(row["weeks"], shown_share),
+            "plot": plot_in_words(plots.get(f"weeks-{place + 1}", "")),
+        },
+        "steadiness": {
+            **worded(steadiness, shown_share),
+            "moved": steadiness["moved"] and spelt(steadiness["moved"], _points),
+            "scores": _ends(steadiness["scores"]),
+        },
+        "noise": worded(row["noise"], shown_share),
     }
 
 
@@ -71,24 +62,19 @@ def _test(test: Mapping[str, Any], annotators: list[dict[str, Any]]) -> dict[str
     shares = any(one["samples"] < one["n"] for one in tested)
     omega, other = test["winning_rate_clustered"], test["winning_rate"]
     return {
+        **worded(test),
         "epsilon": figure(test["epsilon"], 1),
         "points": f"{100 * test['epsilon']:.0f}",
-        "tested": test["tested"],
         "won": None if omega["value"] is None else round(omega["value"] * test["tested"]),
         "passes": test["passes_clustered"],
-        "needed": test["needed"],
         "omega": figure(omega["value"], 2),
-        "rho": shown(test["advantage"]),
         # The paper's own test takes units for independent; where samples have one unit each, the two are the same.
         "by_units": {"omega": figure(other["value"], 2), "passes": test["passes"]} if shares else None,
         "rows": [
             {
-                "name": one["name"],
-                "n": one["n"],
-                "advantage": shown(one["advantage"]),
+                **worded(one),
                 "p": _p(one["p_clustered"]),
                 "won": {True: _("yes"), False: _("no"), None: ""}[one["won_clustered"]],
-                "why": in_words(one["reason"]),
             }
             for one in tested
         ],
@@ -103,21 +89,19 @@ def _values(found: Mapping[str, Any], roc_auc: Mapping[str, Any]) -> dict[str, A
         (_("PR AUC, finding what passes"), shown(area["passes"]), figure(share, 2)),
         (_("PR AUC, finding what fails"), shown(area["fails"]), figure(None if share is None else 1 - share, 2)),
     ]
-    ends, scale = distance["ends"], distance["scale"]
     return {
         "areas": rows,
         "why": "" if share is not None else in_words(area["passes"]["reason"]),
         "distance": {
-            "reason": in_words(distance["reason"]),
-            "ends": None if ends is None else from_to(number(ends[0]), number(ends[1])),
-            "scale": None if scale is None else from_to(number(scale[0]), number(scale[1])),
-            **{name: shown(distance[name]) for name in ("bias", "lower_limit", "upper_limit")},
+            **worded(distance),
+            "ends": _ends(distance["ends"]),
+            "scale": _ends(distance["scale"]),
             "words": _bias_in_words(distance["bias"]),
             "bands": [
                 {
                     "people": number(band["low"])
                     if band["low"] == band["high"]
-                    else from_to(number(band["low"]), number(band["high"])),
+                    else _ends([band["low"], band["high"]]),
                     "n": band["n"],
                     "judge": figure(band["judge"], 2),
                     "bias": f"{band['bias'] + 0.0:+.2f}",
@@ -144,24 +128,21 @@ def _bias_in_words(bias: Mapping[str, Any]) -> str:
 def _slices(found: Mapping[str, Any]) -> dict[str, Any]:
     rows = [
         {
-            "key": part["key"],
+            **part,
             "value": value_in_words(part["value"]),
-            "n": part["n"],
-            "samples": part["samples"],
             **{name: figure(part[name], 2) for name in ("kappa", "tpr", "tnr")},
             "difference": shown(part["difference"]),
-            "worse": part["worse"],
             "words": _slice_in_words(part),
         }
         for part in found["slices"]
     ]
     return {
+        **found,
         "reason": in_words(found["reason"]),
-        "tested": found["tested"],
         "rows": rows,
         "worse": [row for row in rows if row["worse"]],
         "too_few": all(part["difference"]["value"] is None for part in found["slices"]),
-        "skipped": [{**one, "reason": in_words(one["reason"])} for one in found["skipped"]],
+        "skipped": worded(found["skipped"]),
         "more_skipped": found["skipped_in_all"] - len(found["skipped"]),
     }
 
@@ -178,50 +159,16 @@ def _slice_in_words(part: Mapping[str, Any]) -> str:
     return _("worse than the rest") if part["worse"] else _("not shown to be worse")
 
 
-def _weeks(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "reason": in_words(found["reason"]),
-        "error": shown_share(found["error"]),
-        "rows": [{**week, "error": shown_share(week["error"])} for week in found["weeks"]],
-        "left_out": found["left_out"],
-        "undated": found["undated"],
-    }
-
-
-def _steadiness(found: Mapping[str, Any]) -> dict[str, Any]:
-    scores = found["scores"]
-    return {
-        **found,
-        "reason": in_words(found["reason"]),
-        "agreement": shown_share(found["agreement"]),
-        "flip_rate": shown_share(found["flip_rate"]),
-        "moved": None if found["moved"] is None else _numbers(found["moved"]),
-        "scores": None if scores is None else from_to(number(scores[0]), number(scores[1])),
-    }
-
-
-def _noise(found: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
-    return {
-        "reason": in_words(found["reason"]),
-        "observed": shown_share(found["observed"]),
-        "lines": [
-            {
-                "one_rate": line["model"] == "one rate",
-                **{name: shown_share(line[name]) for name in names},
-                "why": in_words(line["accuracy"]["reason"]) if line["accuracy"]["value"] is None else "",
-            }
-            for line in found["lines"]
-        ],
-    }
-
-
 def _p(value: float | None) -> str:
     if value is None:
         return ""
     return "< 0.001" if value < 0.001 else figure(value, 3)
 
 
-def _numbers(estimate: Mapping[str, Any]) -> Shown:
-    """An estimate in points of a scale that may be of any size."""
-    return spelt(estimate, lambda value: UNDEFINED if value is None else f"{value:.2g}")
+def _ends(pair: list[float] | None) -> str | None:
+    return None if pair is None else from_to(*map(number, pair))
+
+
+def _points(value: float | None) -> str:
+    """In points of a scale that may be of any size."""
+    return UNDEFINED if value is None else f"{value:.2g}"

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 from annotate.core.blindness import EVERYONE
 from annotate.core.units import unit_title
 from frontend.reports.in_words import in_words, plot_in_words
-from frontend.reports.shown import MEASURES, Links, shown, signed
+from frontend.reports.shown import Links, measure_rows, signed
 from judges.models import AlignmentReport
 from judges.reports.read import outcome, said_by_judge, with_both_words
 
@@ -129,16 +129,7 @@ def _pair(report: AlignmentReport, compared: dict[str, Any], pair: dict[str, Any
         "outcome": in_words(outcome(first["title"], second["title"], pair)),
         "units": pair["units"],
         "samples": pair["samples"],
-        "measures": [
-            {
-                "title": _(title),
-                "about": _(about),
-                "first": shown(pair["own"][0][name]),
-                "second": shown(pair["own"][1][name]),
-                "difference": signed(pair["difference"][name]),
-            }
-            for name, title, about in MEASURES[compared["basis"]]
-        ],
+        "measures": measure_rows(pair, compared["basis"]),
         "flipped": sum(pair["flips"].values()),
         "groups": groups,
         "reason": in_words(pair["reason"]),

@@ -1,9 +1,4 @@
-"""One judge of a frozen report, as its page shows it.
-
-What share of all units that a judge scored people would pass, as its page shows it.
-
-Triage of one judge of a frozen report, as its page shows it.
-"""
+"""One judge of a frozen report, as its pages show it: its figures, what share of all units passes, and triage."""
 
 from __future__ import annotations
 
@@ -17,17 +12,15 @@ from annotate.core.text_tables import figure
 from annotate.core.units import unit_title
 from frontend.reports.beside import beside_context
 from frontend.reports.in_words import in_words, plot_in_words, trust_in_words
-from frontend.reports.shown import Links, from_to, number, percent, shown, shown_share
+from frontend.reports.shown import Links, from_to, number, percent, shown, shown_share, worded
 from judges.certificates.triage_read import latest_look, left_to_people
-from judges.models import AlignmentReport, Look
+from judges.models import AlignmentReport
 
 
 def population_context(found: Mapping[str, Any]) -> dict[str, Any]:
     """The `population` of `judges/judge_population.html` from a judge of a report's result."""
     return {
-        **found,
-        "reason": in_words(found["reason"]),
-        **{name: shown_share(found[name]) for name in ("classical", "tuned")},
+        **worded(found, shown_share),
         "weight": figure(found["weight"], 2),
         "narrower": _narrower(found["classical"], found["tuned"]),
     }
@@ -243,26 +236,17 @@ def triage_context(report: AlignmentReport, place: int, links: Links) -> dict[st
         "plot": plot_in_words(report.plots.get(f"triage-{place + 1}", "")),
         "aurc": shown(triage["aurc"], 3),
         "error": figure(curve[-1], 3) if curve else "",
-        "rows": [_row(one) for one in triage["rows"]],
-        "look": None if look is None else _look(look),
+        "rows": [
+            {
+                "coverage": percent(one["coverage"]),
+                "distance": number(one["distance"]),
+                "error": shown_share(one["error"]),
+            }
+            for one in triage["rows"]
+        ],
+        "look": look,
+        "region": None if look is None or look.result.get("region") is None else _region(look.result["region"]),
         "left": None if look is None else left_to_people(look),
-    }
-
-
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "coverage": percent(row["coverage"]),
-        "distance": number(row["distance"]),
-        "error": shown_share(row["error"]),
-    }
-
-
-def _look(look: Look) -> dict[str, Any]:
-    region = look.result.get("region")
-    return {
-        "number": look.number,
-        "created_at": look.created_at,
-        "region": None if region is None else _region(region),
     }
 
 
@@ -296,5 +280,5 @@ def _region(region: dict[str, Any]) -> dict[str, Any]:
 
 
 def _why_none(reason: dict[str, Any] | None) -> str:
-    """That there is no region stands before it."""
+    """Without "no region", which the page says before it."""
     return in_words(reason["why"] if reason and reason["code"] == "no_region" else reason)

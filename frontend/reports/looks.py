@@ -1,7 +1,4 @@
-"""Looking at the test half with one judge, and certifying what was seen.
-
-Looks at test with one judge, and its certificate, as its page shows them.
-"""
+"""Looking at the test half with one judge, certifying what was seen, and both as the judge's page shows them."""
 
 from __future__ import annotations
 
@@ -220,11 +217,7 @@ def percent_of(level: float) -> str:
 
 def _in_history(look: Look) -> dict[str, Any]:
     return {
-        "number": look.number,
-        "created_at": look.created_at,
-        "who": None if look.created_by is None else look.created_by.name,
-        "version": look.version.label,
-        "dimension": look.dimension,
+        "look": look,
         "kappa": shown(look.result["kappa"]),
         "level": percent_of(look.level),
         "certificate": look.certificate.number if hasattr(look, "certificate") else None,
@@ -278,18 +271,12 @@ def _certificate(page: ProjectPage, criterion: Criterion, judge: str, dimension:
     if held.certificate is None:
         return {"certificate": None}
     certificate, look = held.certificate, held.certificate.look
-    result = look.result
     gated, wrong_bar, bar = _gated(page, held)
     return {
         "certificate": certificate,
-        "certified": look,
-        "certified_level": percent_of(look.level),
-        "certified_kappa": shown(result["kappa"]),
-        "certified_rates": [(name.upper(), shown(result[name])) for name in ("tpr", "tnr")],
-        "certified_threshold": number(result["threshold"]),
-        "certified_sign": "≥" if look.judge.higher_is_better else "≤",
-        "certified_calibrator": calibrator_in_words(result["calibrated"]["calibrator"]),
-        "certified_region": region_in_words(result["region"], look.judge.higher_is_better),
+        "certified": look_in_full(look),
+        "certified_rates": [(name.upper(), shown(look.result[name])) for name in ("tpr", "tnr")],
+        "certified_kappa": shown(look.result["kappa"]),
         "why_not": None if held.why is None else held.why[1],
         "drift": None if held.drift is None else drift_sentence(held.drift),
         "drift_left_out": 0 if held.drift is None else held.drift.chosen,

@@ -1,9 +1,5 @@
-"""A frozen report as its template shows it: every figure already a text, every list a list.
-
-Judges against people sample by sample, as the report shows it.
-
-How many more labels a report's figures want, and what a drawn batch says of all samples, as pages show it.
-"""
+"""A frozen report as its templates show it: every figure already a text, every list a list. With it judges against
+people sample by sample, how many more labels the figures want, and what a drawn batch says of all samples."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from annotate.core.text_tables import UNDEFINED, figure
 from frontend.reports.annotators import matrix_context
 from frontend.reports.in_words import in_words, plot_in_words
 from frontend.reports.judge import judge_summary
-from frontend.reports.shown import Links, percent, shown
+from frontend.reports.shown import Links, percent, shown, worded
 from judges.models import AlignmentReport
 
 if TYPE_CHECKING:
@@ -57,9 +53,9 @@ def drawn_context(report: AlignmentReport) -> dict[str, Any] | None:
     drawn = report.result["drawn"]
     if drawn is None:
         return None
-    rows = [{"title": _("Share that people pass"), "figure": "", **_pair(drawn["passes"])}]
+    rows = [{"title": _("Share that people pass"), "figure": "", **worded(drawn["passes"])}]
     for judge in drawn["judges"]:
-        rows += [{"title": judge["title"], "figure": _(title), **_pair(judge[name])} for name, title in _NAMES.items()]
+        rows += [{"title": judge["title"], "figure": _(title), **worded(judge[name])} for name, title in _NAMES.items()]
     return {
         **drawn,
         "rows": rows,
@@ -131,10 +127,6 @@ def _wanted(row: Mapping[str, Any], half_width: float) -> str:
     return _("about %(n)s") % {"n": f"{alignment.two_digits(more):,}"} if more else _("reached")
 
 
-def _pair(both: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: shown(both[name]) for name in ("weighted", "plain")}
-
-
 def _width(half_width: float | None) -> str:
     return UNDEFINED if half_width is None else f"±{figure(half_width, 2)}"
 
@@ -150,7 +142,6 @@ def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-_FIGURES = ("people", "judge", "difference", "pearson", "spearman")
 # Title and what it is, in the order in which the figures come.
 _WORDS = {
     "faithfulness": (
@@ -197,22 +188,14 @@ def per_sample_context(found: Mapping[str, Any] | None) -> dict[str, Any] | None
         # The same sentence wherever it is needed.
         "caveat": in_words(next((metric["caveat"] for metric in found["metrics"] if metric["caveat"]), None)),
         "is_ranked": found["unit"] == "context",
-        "uses_dev": any(row["on_dev"] for metric in metrics for row in metric["rows"]),
-        "has_whole": any(row["whole"] for metric in metrics for row in metric["rows"]),
+        "uses_dev": any(row["on_dev"] for metric in metrics for row in metric["judges"]),
+        "has_whole": any(row["whole"] for metric in metrics for row in metric["judges"]),
     }
 
 
 def _metric(metric: Mapping[str, Any], k: int) -> dict[str, Any]:
-    words = _WORDS[metric["key"]]
-    title, about = (_(text) % {"k": k} for text in words)
-    return {
-        "title": title,
-        "about": about,
-        "reason": in_words(metric["reason"]),
-        "people": shown(metric["people"]),
-        "left_out": metric["left_out"],
-        "rows": [{**row, **{name: shown(row[name]) for name in _FIGURES}} for row in metric["judges"]],
-    }
+    title, about = (_(text) % {"k": k} for text in _WORDS[metric["key"]])
+    return {**worded(metric), "title": title, "about": about}
 
 
 STATISTICS = (

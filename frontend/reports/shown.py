@@ -42,16 +42,7 @@ class Shown:
 
 
 def shown(estimate: Mapping[str, Any], digits: int = 2) -> Shown:
-    interval = ""
-    if estimate["low"] is not None:
-        interval = from_to(figure(estimate["low"], digits), figure(estimate["high"], digits))
-    return Shown(
-        text=figure(estimate["value"], digits),
-        interval=interval,
-        why=in_words(estimate["reason"]),
-        n=estimate["n"],
-        clusters=estimate["clusters"],
-    )
+    return spelt(estimate, lambda value: figure(value, digits))
 
 
 def from_to(low: str, high: str) -> str:
@@ -76,6 +67,22 @@ def spelt(estimate: Mapping[str, Any], spell: Callable[[float | None], str]) -> 
     low, high = estimate["low"], estimate["high"]
     interval = "" if low is None else from_to(spell(low), spell(high))
     return Shown(spell(estimate["value"]), interval, in_words(estimate["reason"]), estimate["n"], estimate["clusters"])
+
+
+_ESTIMATE = {"value", "low", "high", "n", "clusters", "reason"}
+
+
+def worded(found: Any, spell: Callable[[Mapping[str, Any]], Shown] = shown) -> Any:
+    """A part of a report as templates read it: every estimate spelt, every remark in words, the rest as it is."""
+    if isinstance(found, list):
+        return [worded(one, spell) for one in found]
+    if not isinstance(found, Mapping):
+        return found
+    if "code" in found:
+        return in_words(found)
+    if found.keys() >= _ESTIMATE:
+        return spell(found)
+    return {name: worded(one, spell) for name, one in found.items()}
 
 
 def money(amount: Any, currency: str | None) -> str:
@@ -114,3 +121,17 @@ def signed(estimate: Mapping[str, Any]) -> Shown:
         return found
     ends = [] if estimate["low"] is None else [with_sign(estimate[end]) for end in ("low", "high")]
     return replace(found, text=with_sign(estimate["value"]), interval=from_to(*ends) if ends else "")
+
+
+def measure_rows(found: Mapping[str, Any], basis: str) -> list[dict[str, Any]]:
+    """The measures of two judges, or versions of one, side by side. found: their `own` figures and the `difference`."""
+    return [
+        {
+            "title": _(title),
+            "about": _(about),
+            "first": shown(found["own"][0][name]),
+            "second": shown(found["own"][1][name]),
+            "difference": signed(found["difference"][name]),
+        }
+        for name, title, about in MEASURES[basis]
+    ]
