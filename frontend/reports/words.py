@@ -1,6 +1,6 @@
 """The words for every code that alignment writes about a figure. The one home of these sentences.
 
-A test holds codes and parameters against what writes them. Those of plots stand in in_words.py.
+A test compares codes and parameters with what writes them. The words of plots are in in_words.py.
 """
 
 from __future__ import annotations
@@ -10,15 +10,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-
-
-class Words:
-    """A sentence, or a part of one, with a place for each parameter; and how parameters are spelt that don't stand as
-    they are."""
-
-    def __init__(self, text: str, **spelling: Callable[[Any], str]) -> None:
-        self.text = text
-        self.spelling = spelling
 
 
 def with_sign(value: float) -> str:
@@ -35,335 +26,285 @@ _COUNT, _SHARE, _FIGURE = "{:,}".format, "{:.1%}".format, "{:.2f}".format
 _PARTS = {"dev": gettext_noop("dev"), "test": gettext_noop("test")}
 
 
-WORDS: dict[str, Words] = {
+# A sentence, or a part of one, with a place for each parameter.
+WORDS = {
     # Why a figure is undefined, or has no interval.
-    "no_levels": Words(gettext_noop("the scale has no levels")),
-    "no_order": Words(gettext_noop("the levels have no order")),
-    "not_numbers": Words(gettext_noop("the levels are not numbers")),
-    "negative_values": Words(gettext_noop("some values are negative: they have no ratio")),
-    "too_many_values": Words(gettext_noop("more than %(n)s different values: too many to take every two"), n=_COUNT),
-    "one_category": Words(gettext_noop("only one category was used")),
-    "one_category_in_every_pair": Words(gettext_noop("only one category was used in every pair")),
-    "one_category_at_every_threshold": Words(gettext_noop("only one category was used at every threshold")),
-    "one_category_by_either": Words(gettext_noop("people or the judge used only one category")),
-    "one_value": Words(gettext_noop("only one value was used")),
-    "equal_units": Words(gettext_noop("the units do not vary")),
-    "equal_scores": Words(gettext_noop("all scores are equal")),
-    "equal_human_values": Words(gettext_noop("all human values are equal")),
-    "columns_do_not_vary": Words(gettext_noop("the columns do not vary")),
-    "no_units": Words(gettext_noop("no units")),
-    "no_samples": Words(gettext_noop("no samples")),
-    "few_units": Words(gettext_noop("fewer than 2 units")),
-    "few_common_units": Words(gettext_noop("fewer than 2 common units")),
-    "few_paired_units": Words(gettext_noop("fewer than 2 units have two ratings")),
-    "no_pairs": Words(gettext_noop("no unit has two ratings")),
-    "no_triples": Words(gettext_noop("no unit has three ratings")),
-    "no_complete_table": Words(gettext_noop("no two raters have 2 units in common: no complete table")),
-    "no_pair_with_common_units": Words(gettext_noop("no pair of raters has %(n)s common units")),
-    "nothing_rated_twice": Words(gettext_noop("no unit was rated twice by the same rater")),
-    "rater_rated_nothing_twice": Words(gettext_noop("this rater rated no unit twice")),
-    "no_others": Words(gettext_noop("nobody else labelled these units")),
-    "no_majority": Words(gettext_noop("the others never had a majority")),
-    "no_positive": Words(gettext_noop("no unit is positive by people")),
-    "no_negative": Words(gettext_noop("no unit is negative by people")),
-    "no_positive_by_judge": Words(gettext_noop("no unit is positive by the judge")),
-    "no_positive_by_either": Words(gettext_noop("no unit is positive by people or by the judge")),
-    "no_interval_asked": Words(gettext_noop("no interval was asked for")),
-    "few_clusters": Words(gettext_noop("fewer than 2 clusters: no interval")),
-    "many_clusters": Words(gettext_noop("more than %(n)s clusters: use influence functions")),
-    "no_variation": Words(gettext_noop("nothing varies between clusters: no interval")),
-    "mostly_undefined": Words(gettext_noop("undefined in most bootstrap resamples: no interval")),
+    "no_levels": gettext_noop("the scale has no levels"),
+    "no_order": gettext_noop("the levels have no order"),
+    "not_numbers": gettext_noop("the levels are not numbers"),
+    "negative_values": gettext_noop("some values are negative: they have no ratio"),
+    "too_many_values": gettext_noop("more than %(n)s different values: too many to take every two"),
+    "one_category": gettext_noop("only one category was used"),
+    "one_category_in_every_pair": gettext_noop("only one category was used in every pair"),
+    "one_category_at_every_threshold": gettext_noop("only one category was used at every threshold"),
+    "one_category_by_either": gettext_noop("people or the judge used only one category"),
+    "one_value": gettext_noop("only one value was used"),
+    "equal_units": gettext_noop("the units do not vary"),
+    "equal_scores": gettext_noop("all scores are equal"),
+    "equal_human_values": gettext_noop("all human values are equal"),
+    "columns_do_not_vary": gettext_noop("the columns do not vary"),
+    "no_units": gettext_noop("no units"),
+    "no_samples": gettext_noop("no samples"),
+    "few_units": gettext_noop("fewer than 2 units"),
+    "few_common_units": gettext_noop("fewer than 2 common units"),
+    "few_paired_units": gettext_noop("fewer than 2 units have two ratings"),
+    "no_pairs": gettext_noop("no unit has two ratings"),
+    "no_triples": gettext_noop("no unit has three ratings"),
+    "no_complete_table": gettext_noop("no two raters have 2 units in common: no complete table"),
+    "no_pair_with_common_units": gettext_noop("no pair of raters has %(n)s common units"),
+    "nothing_rated_twice": gettext_noop("no unit was rated twice by the same rater"),
+    "rater_rated_nothing_twice": gettext_noop("this rater rated no unit twice"),
+    "no_others": gettext_noop("nobody else labelled these units"),
+    "no_majority": gettext_noop("the others never had a majority"),
+    "no_positive": gettext_noop("no unit is positive by people"),
+    "no_negative": gettext_noop("no unit is negative by people"),
+    "no_positive_by_judge": gettext_noop("no unit is positive by the judge"),
+    "no_positive_by_either": gettext_noop("no unit is positive by people or by the judge"),
+    "no_interval_asked": gettext_noop("no interval was asked for"),
+    "few_clusters": gettext_noop("fewer than 2 clusters: no interval"),
+    "many_clusters": gettext_noop("more than %(n)s clusters: use influence functions"),
+    "no_variation": gettext_noop("nothing varies between clusters: no interval"),
+    "mostly_undefined": gettext_noop("undefined in most bootstrap resamples: no interval"),
     # Of metrics of one sample.
-    "no_claims": Words(gettext_noop("no claims")),
-    "no_contexts": Words(gettext_noop("no contexts")),
-    "nothing_relevant": Words(gettext_noop("nothing is known to be relevant")),
-    "no_key_facts": Words(gettext_noop("no key facts")),
-    "no_entities": Words(gettext_noop("no entities")),
-    "no_wrong_claim": Words(gettext_noop("no claim is wrong")),
-    "no_relevant_context": Words(gettext_noop("no relevant context was there")),
-    "one_sample": Words(gettext_noop("one sample: no interval")),
-    "undefined_in_every_sample": Words(gettext_noop("undefined in every sample")),
+    "no_claims": gettext_noop("no claims"),
+    "no_contexts": gettext_noop("no contexts"),
+    "nothing_relevant": gettext_noop("nothing is known to be relevant"),
+    "no_key_facts": gettext_noop("no key facts"),
+    "no_entities": gettext_noop("no entities"),
+    "no_wrong_claim": gettext_noop("no claim is wrong"),
+    "no_relevant_context": gettext_noop("no relevant context was there"),
+    "one_sample": gettext_noop("one sample: no interval"),
+    "undefined_in_every_sample": gettext_noop("undefined in every sample"),
     # Of people.
-    "no_labels": Words(gettext_noop("nobody has labelled a unit yet")),
-    "no_unit_labelled_twice": Words(gettext_noop("nobody has labelled a unit that somebody else labelled as well")),
-    "all_split_in_half": Words(gettext_noop("the labels of these units are all split in half")),
-    "no_days": Words(gettext_noop("no label has a day: labels made elsewhere bring none")),
-    "no_dates": Words(
-        gettext_noop("nobody knows when these labels were made: labels that came from a file carry no date")
+    "no_labels": gettext_noop("nobody has labelled a unit yet"),
+    "no_unit_labelled_twice": gettext_noop("nobody has labelled a unit that somebody else labelled as well"),
+    "all_split_in_half": gettext_noop("the labels of these units are all split in half"),
+    "no_days": gettext_noop("no label has a day: labels made elsewhere bring none"),
+    "no_dates": gettext_noop("nobody knows when these labels were made: labels that came from a file carry no date"),
+    "not_timed": gettext_noop("no choice was timed"),
+    "no_known_answers": gettext_noop("no known answers"),
+    "no_answers": gettext_noop("no answer to a unit with a known one"),
+    "no_gold": gettext_noop("no unit has a gold label and another one"),
+    "reference_passes_none": gettext_noop("the reference passes no unit"),
+    "reference_fails_none": gettext_noop("the reference fails no unit"),
+    "few_people": gettext_noop("%(n)s people labelled units that others labelled too; it takes %(needed)s"),
+    "few_shared_units": gettext_noop("%(n)s units have two labels or more; it takes %(needed)s"),
+    "little_overlap": gettext_noop(
+        "the model has %(unknown)s unknowns, and people overlap so little that their labels fix only %(fixed)s"
     ),
-    "not_timed": Words(gettext_noop("no choice was timed")),
-    "no_known_answers": Words(gettext_noop("no known answers")),
-    "no_answers": Words(gettext_noop("no answer to a unit with a known one")),
-    "no_gold": Words(gettext_noop("no unit has a gold label and another one")),
-    "reference_passes_none": Words(gettext_noop("the reference passes no unit")),
-    "reference_fails_none": Words(gettext_noop("the reference fails no unit")),
-    "few_people": Words(gettext_noop("%(n)s people labelled units that others labelled too; it takes %(needed)s")),
-    "few_shared_units": Words(gettext_noop("%(n)s units have two labels or more; it takes %(needed)s")),
-    "little_overlap": Words(
-        gettext_noop(
-            "the model has %(unknown)s unknowns, and people overlap so little that their labels fix only %(fixed)s"
-        )
-    ),
-    "too_many_labels_for_model": Words(
-        gettext_noop("%(n)s labels are too many to fit the model while a report is made"), n=_COUNT
-    ),
-    "model_not_settled": Words(gettext_noop("the model had not settled after %(rounds)s rounds")),
-    "no_interval_of_model": Words(gettext_noop("the model gives no interval")),
-    "no_such_unit_by_model": Words(gettext_noop("no such unit of theirs, by the model")),
-    "few_units_show_errors": Words(gettext_noop("fewer than %(n)s units show how often people err")),
-    "people_near_chance": Words(gettext_noop("people agree too little to tell their errors from guessing")),
-    "errors_explain_passes": Words(gettext_noop("people's errors alone explain every pass")),
-    "errors_explain_fails": Words(gettext_noop("people's errors alone explain every fail")),
-    "errors_not_independent": Words(
-        gettext_noop("errors are not independent: if they were, the figure would lie beyond 0 to 1")
+    "too_many_labels_for_model": gettext_noop("%(n)s labels are too many to fit the model while a report is made"),
+    "model_not_settled": gettext_noop("the model had not settled after %(rounds)s rounds"),
+    "no_interval_of_model": gettext_noop("the model gives no interval"),
+    "no_such_unit_by_model": gettext_noop("no such unit of theirs, by the model"),
+    "few_units_show_errors": gettext_noop("fewer than %(n)s units show how often people err"),
+    "people_near_chance": gettext_noop("people agree too little to tell their errors from guessing"),
+    "errors_explain_passes": gettext_noop("people's errors alone explain every pass"),
+    "errors_explain_fails": gettext_noop("people's errors alone explain every fail"),
+    "errors_not_independent": gettext_noop(
+        "errors are not independent: if they were, the figure would lie beyond 0 to 1"
     ),
     # Of a judge beside people.
-    "verdict_else_majority": Words(
-        gettext_noop("verdict where there is one, else the majority of the labels; ties left out")
+    "verdict_else_majority": gettext_noop("verdict where there is one, else the majority of the labels; ties left out"),
+    "no_passes": gettext_noop("the criterion says nowhere which values pass"),
+    "no_numbers": gettext_noop("the criterion's values are no numbers, and none of them counts as pass"),
+    "only_numbers": gettext_noop("the criterion says nowhere which values pass, and the judge answers with numbers"),
+    "no_reference": gettext_noop("no unit has a human reference yet"),
+    "no_scores": gettext_noop("the judge scored none of the units that have a human reference"),
+    "nothing_scored": gettext_noop("the judge scored no unit that people gave a value"),
+    "nothing_decided": gettext_noop("the judge decided no unit that people labelled"),
+    "no_score_in_part": gettext_noop("no unit of the %(part)s part has a score"),
+    "all_positive_in_part": gettext_noop("all %(n)s scored units of the %(part)s part are positive by people"),
+    "all_negative_in_part": gettext_noop("all %(n)s scored units of the %(part)s part are negative by people"),
+    "few_to_choose_threshold": gettext_noop(
+        "the dev part has too few units that pass, or that fail, to choose a threshold on four fifths of it"
     ),
-    "no_passes": Words(gettext_noop("the criterion says nowhere which values pass")),
-    "no_numbers": Words(gettext_noop("the criterion's values are no numbers, and none of them counts as pass")),
-    "only_numbers": Words(
-        gettext_noop("the criterion says nowhere which values pass, and the judge answers with numbers")
+    "no_threshold_on_dev": gettext_noop("there is no threshold on dev to read its numbers by"),
+    "few_units_with_majority": gettext_noop(
+        "fewer than %(n)s units in common with the judge and a majority of the others"
     ),
-    "no_reference": Words(gettext_noop("no unit has a human reference yet")),
-    "no_scores": Words(gettext_noop("the judge scored none of the units that have a human reference")),
-    "nothing_scored": Words(gettext_noop("the judge scored no unit that people gave a value")),
-    "nothing_decided": Words(gettext_noop("the judge decided no unit that people labelled")),
-    "no_score_in_part": Words(gettext_noop("no unit of the %(part)s part has a score"), part=_one_of(_PARTS)),
-    "all_positive_in_part": Words(
-        gettext_noop("all %(n)s scored units of the %(part)s part are positive by people"), part=_one_of(_PARTS)
+    "no_annotator_with_majority": gettext_noop(
+        "no annotator has %(n)s units in common with the judge and a majority of the others, with two categories in use"
     ),
-    "all_negative_in_part": Words(
-        gettext_noop("all %(n)s scored units of the %(part)s part are negative by people"), part=_one_of(_PARTS)
+    "no_shared_item": gettext_noop("no item that the judge and another person rated"),
+    "few_items": gettext_noop("fewer than %(n)s items"),
+    "fewer_units_than": gettext_noop("fewer than %(n)s units"),
+    "no_annotator_with_items": gettext_noop("no annotator has %(n)s items"),
+    "no_interval_of_tests": gettext_noop("a share of tests passed carries no interval"),
+    "no_numeric_scale": gettext_noop("people's values are no numbers on a scale, so there is no distance to them"),
+    "only_pass_or_fail": gettext_noop("people say pass or fail only, so there is no distance to them"),
+    "scores_beyond_scale": gettext_noop(
+        "the judge's scores go beyond people's scale, and nobody knows which scale they are on"
     ),
-    "few_to_choose_threshold": Words(
-        gettext_noop(
-            "the dev part has too few units that pass, or that fail, to choose a threshold on four fifths of it"
-        )
+    "scores_not_turned": gettext_noop(
+        "lower is better for this judge, and people's scale has no ends by which to turn its scores round"
     ),
-    "no_threshold_on_dev": Words(gettext_noop("there is no threshold on dev to read its numbers by")),
-    "few_units_with_majority": Words(
-        gettext_noop("fewer than %(n)s units in common with the judge and a majority of the others")
-    ),
-    "no_annotator_with_majority": Words(
-        gettext_noop(
-            "no annotator has %(n)s units in common with the judge and a majority of the others, with two "
-            "categories in use"
-        )
-    ),
-    "no_shared_item": Words(gettext_noop("no item that the judge and another person rated")),
-    "few_items": Words(gettext_noop("fewer than %(n)s items")),
-    "fewer_units_than": Words(gettext_noop("fewer than %(n)s units")),
-    "no_annotator_with_items": Words(gettext_noop("no annotator has %(n)s items")),
-    "no_interval_of_tests": Words(gettext_noop("a share of tests passed carries no interval")),
-    "no_numeric_scale": Words(
-        gettext_noop("people's values are no numbers on a scale, so there is no distance to them")
-    ),
-    "only_pass_or_fail": Words(gettext_noop("people say pass or fail only, so there is no distance to them")),
-    "scores_beyond_scale": Words(
-        gettext_noop("the judge's scores go beyond people's scale, and nobody knows which scale they are on")
-    ),
-    "scores_not_turned": Words(
-        gettext_noop("lower is better for this judge, and people's scale has no ends by which to turn its scores round")
-    ),
-    "asked_once": Words(gettext_noop("this judge was asked only once about each unit")),
+    "asked_once": gettext_noop("this judge was asked only once about each unit"),
     # Of two judges, and of parts of the data.
-    "no_unit_decided_by_both": Words(gettext_noop("no unit that people settled was decided by both")),
-    "not_compared": Words(gettext_noop("%(judge)s: %(why)s")),
-    "no_metadata": Words(gettext_noop("the samples carry no metadata, so there are no parts to tell apart")),
-    "no_metadata_key": Words(
-        gettext_noop(
-            "no metadata key has %(few)s to %(many)s values of which one has %(n)s decided samples and leaves as many"
-        )
+    "no_unit_decided_by_both": gettext_noop("no unit that people settled was decided by both"),
+    "not_compared": gettext_noop("%(judge)s: %(why)s"),
+    "no_metadata": gettext_noop("the samples carry no metadata, so there are no parts to tell apart"),
+    "no_metadata_key": gettext_noop(
+        "no metadata key has %(few)s to %(many)s values of which one has %(n)s decided samples and leaves as many"
     ),
-    "same_value_everywhere": Words(gettext_noop("all samples that have it have the same value")),
-    "many_values": Words(gettext_noop("more than %(n)s values")),
-    "no_large_value": Words(gettext_noop("no value has %(n)s samples and leaves as many")),
-    "enough_others": Words(gettext_noop("there are enough others")),
-    "few_samples_in_slice": Words(gettext_noop("fewer than %(n)s samples in the slice")),
-    "few_samples_outside_slice": Words(gettext_noop("fewer than %(n)s samples outside the slice")),
-    "few_passed_in_slice": Words(gettext_noop("fewer than %(n)s samples with units that people pass in the slice")),
-    "few_passed_outside_slice": Words(
-        gettext_noop("fewer than %(n)s samples with units that people pass outside the slice")
-    ),
-    "few_failed_in_slice": Words(gettext_noop("fewer than %(n)s samples with units that people fail in the slice")),
-    "few_failed_outside_slice": Words(
-        gettext_noop("fewer than %(n)s samples with units that people fail outside the slice")
-    ),
+    "same_value_everywhere": gettext_noop("all samples that have it have the same value"),
+    "many_values": gettext_noop("more than %(n)s values"),
+    "no_large_value": gettext_noop("no value has %(n)s samples and leaves as many"),
+    "enough_others": gettext_noop("there are enough others"),
+    "few_samples_in_slice": gettext_noop("fewer than %(n)s samples in the slice"),
+    "few_samples_outside_slice": gettext_noop("fewer than %(n)s samples outside the slice"),
+    "few_passed_in_slice": gettext_noop("fewer than %(n)s samples with units that people pass in the slice"),
+    "few_passed_outside_slice": gettext_noop("fewer than %(n)s samples with units that people pass outside the slice"),
+    "few_failed_in_slice": gettext_noop("fewer than %(n)s samples with units that people fail in the slice"),
+    "few_failed_outside_slice": gettext_noop("fewer than %(n)s samples with units that people fail outside the slice"),
     # Of samples as wholes.
-    "no_whole_sample": Words(gettext_noop("no sample has a reference for each of these units yet")),
-    "no_grades": Words(gettext_noop("people's values are no grades: numbers that are not negative")),
-    "negative_scores": Words(gettext_noop("some of the judge's scores are negative, and so no grades")),
-    "no_sample_decided": Words(gettext_noop("the judge decided every unit of none of these samples")),
-    "no_sample_scored": Words(gettext_noop("the judge scored none of these samples")),
-    "scores_no_shares": Words(
-        gettext_noop("the judge's scores are not between 0 and 1, so there is no difference to a share")
+    "no_whole_sample": gettext_noop("no sample has a reference for each of these units yet"),
+    "no_grades": gettext_noop("people's values are no grades: numbers that are not negative"),
+    "negative_scores": gettext_noop("some of the judge's scores are negative, and so no grades"),
+    "no_sample_decided": gettext_noop("the judge decided every unit of none of these samples"),
+    "no_sample_scored": gettext_noop("the judge scored none of these samples"),
+    "scores_no_shares": gettext_noop(
+        "the judge's scores are not between 0 and 1, so there is no difference to a share"
     ),
-    "lower_is_better": Words(gettext_noop("lower is better for this judge, so there is no difference to a share")),
+    "lower_is_better": gettext_noop("lower is better for this judge, so there is no difference to a share"),
     # Of calibration, and of what a judge may decide alone.
-    "answers_labels": Words(gettext_noop("the judge answers with labels: there is no score to calibrate")),
-    "not_graded": Words(gettext_noop("the criterion has no ordered levels beyond pass and fail")),
-    "nothing_to_calibrate": Words(
-        gettext_noop("better scores do not go with better labels: there is nothing to calibrate")
+    "answers_labels": gettext_noop("the judge answers with labels: there is no score to calibrate"),
+    "not_graded": gettext_noop("the criterion has no ordered levels beyond pass and fail"),
+    "nothing_to_calibrate": gettext_noop("better scores do not go with better labels: there is nothing to calibrate"),
+    "fewer_clusters_than_folds": gettext_noop("%(n)s clusters are fewer than %(folds)s folds"),
+    "without_fold": gettext_noop("without fold %(fold)s of %(folds)s: %(why)s"),
+    "no_method": gettext_noop("platt: %(platt)s; isotonic: %(isotonic)s"),
+    "no_log_loss": gettext_noop("log loss %(why)s"),
+    "infinite_log_loss": gettext_noop("infinite: %(wrong)s of %(n)s units were given 0 or 1 and turned out otherwise"),
+    "no_probabilities": gettext_noop("the method gives no probabilities"),
+    "yardstick_without_interval": gettext_noop("a yardstick has no interval"),
+    "no_distance": gettext_noop(
+        "a judge that answers with labels gives no score whose distance from a threshold says how sure it is"
     ),
-    "fewer_clusters_than_folds": Words(gettext_noop("%(n)s clusters are fewer than %(folds)s folds")),
-    "without_fold": Words(gettext_noop("without fold %(fold)s of %(folds)s: %(why)s")),
-    "no_method": Words(gettext_noop("platt: %(platt)s; isotonic: %(isotonic)s")),
-    "no_log_loss": Words(gettext_noop("log loss %(why)s")),
-    "infinite_log_loss": Words(
-        gettext_noop("infinite: %(wrong)s of %(n)s units were given 0 or 1 and turned out otherwise")
+    "no_region": gettext_noop("no region: %(why)s"),
+    "errors_above_risk": gettext_noop(
+        "of the %(n)s surest decisions on test %(found)s are wrong, up to %(high)s may be, more than %(risk)s; "
+        "even without an error %(needed)s independent decisions are needed"
     ),
-    "no_probabilities": Words(gettext_noop("the method gives no probabilities")),
-    "yardstick_without_interval": Words(gettext_noop("a yardstick has no interval")),
-    "no_distance": Words(
-        gettext_noop(
-            "a judge that answers with labels gives no score whose distance from a threshold says how sure it is"
-        )
-    ),
-    "no_region": Words(gettext_noop("no region: %(why)s")),
-    "errors_above_risk": Words(
-        gettext_noop(
-            "of the %(n)s surest decisions on test %(found)s are wrong, up to %(high)s may be, more than %(risk)s; "
-            "even without an error %(needed)s independent decisions are needed"
-        ),
-        found=_SHARE,
-        high=_SHARE,
-        risk=_SHARE,
-    ),
-    "no_decision_so_far": Words(gettext_noop("no decision lies this far from the threshold")),
+    "no_decision_so_far": gettext_noop("no decision lies this far from the threshold"),
     # Of what people would pass.
-    "no_labelled": Words(gettext_noop("no labelled units")),
-    "no_unlabelled": Words(gettext_noop("no unlabelled units")),
-    "all_labelled": Words(gettext_noop("every scored unit has a label: nothing to carry over")),
-    "no_signal": Words(gettext_noop("the interval of TPR + TNR - 1 contains 0: the judge carries no signal")),
-    "no_better_than_chance": Words(gettext_noop("TPR + TNR is not above 1: the judge does no better than chance")),
-    "no_errors_seen": Words(
-        gettext_noop("nothing varies among the labelled units: how often the judge errs is not known, so no interval")
+    "no_labelled": gettext_noop("no labelled units"),
+    "no_unlabelled": gettext_noop("no unlabelled units"),
+    "all_labelled": gettext_noop("every scored unit has a label: nothing to carry over"),
+    "no_signal": gettext_noop("the interval of TPR + TNR - 1 contains 0: the judge carries no signal"),
+    "no_better_than_chance": gettext_noop("TPR + TNR is not above 1: the judge does no better than chance"),
+    "no_errors_seen": gettext_noop(
+        "nothing varies among the labelled units: how often the judge errs is not known, so no interval"
     ),
-    "rate_out_of_reach": Words(
-        gettext_noop(
-            "the judge passes more or less than its error rates allow: the labelled units are not like the others"
-        )
+    "rate_out_of_reach": gettext_noop(
+        "the judge passes more or less than its error rates allow: the labelled units are not like the others"
     ),
     # Plans.
-    "plan_of_undefined": Words(gettext_noop("the statistic is undefined on the present samples: nothing to plan from")),
-    "plan_of_few_samples": Words(gettext_noop("fewer than 2 samples: nothing to plan from")),
-    "plan_of_no_variation": Words(gettext_noop("nothing varies between the present samples: nothing to plan from")),
-    "more_samples_for": Words(gettext_noop("about %(n)s more samples for %(width)s"), n=_COUNT, width="±{:.2f}".format),
-    "width_reached": Words(gettext_noop("%(width)s is reached"), width="±{:.2f}".format),
+    "plan_of_undefined": gettext_noop("the statistic is undefined on the present samples: nothing to plan from"),
+    "plan_of_few_samples": gettext_noop("fewer than 2 samples: nothing to plan from"),
+    "plan_of_no_variation": gettext_noop("nothing varies between the present samples: nothing to plan from"),
+    "more_samples_for": gettext_noop("about %(n)s more samples for %(width)s"),
+    "width_reached": gettext_noop("%(width)s is reached"),
     # Beside figures.
-    "few_samples": Words(
-        gettext_noop(
-            "Fewer than %(n)s samples: intervals like this one held the true value in as few as %(held)s %% of "
-            "simulated cases, not 95 %%."
-        )
+    "few_samples": gettext_noop(
+        "Fewer than %(n)s samples: intervals like this one held the true value in as few as %(held)s %% of "
+        "simulated cases, not 95 %%."
     ),
-    "few_of_the_rarer": Words(
-        gettext_noop(
-            "Fewer than %(n)s samples hold anything but the most common value: intervals like this one held the "
-            "true value in as few as %(held)s %% of simulated cases, not 95 %%."
-        )
+    "few_of_the_rarer": gettext_noop(
+        "Fewer than %(n)s samples hold anything but the most common value: intervals like this one held the "
+        "true value in as few as %(held)s %% of simulated cases, not 95 %%."
     ),
-    "kappa_paradox": Words(
-        gettext_noop(
-            "Kappa is low (%(kappa)s) although raters agree in %(percent)s of cases (AC1 %(ac1)s): nearly all "
-            "ratings fall into one category, so agreement by chance is high and kappa has little room above it. "
-            "Read it beside the category shares."
-        ),
-        kappa=_FIGURE,
-        percent="{:.0%}".format,
-        ac1=_FIGURE,
+    "kappa_paradox": gettext_noop(
+        "Kappa is low (%(kappa)s) although raters agree in %(percent)s of cases (AC1 %(ac1)s): nearly all "
+        "ratings fall into one category, so agreement by chance is high and kappa has little room above it. "
+        "Read it beside the category shares."
     ),
     # Reasons of a trust verdict, and the figures in them.
-    "figure": Words(gettext_noop("%(value)s (%(low)s to %(high)s)"), value=_FIGURE, low=_FIGURE, high=_FIGURE),
-    "figure_at_level": Words(
-        gettext_noop("%(value)s (%(low)s to %(high)s, %(level)s sure)"),
-        value=_FIGURE,
-        low=_FIGURE,
-        high=_FIGURE,
-        level=_SHARE,
+    "figure": gettext_noop("%(value)s (%(low)s to %(high)s)"),
+    "figure_at_level": gettext_noop("%(value)s (%(low)s to %(high)s, %(level)s sure)"),
+    "figure_without_interval": gettext_noop("%(value)s (%(why)s)"),
+    "unknown": gettext_noop("unknown (%(why)s)"),
+    "few_labels_on_dev": gettext_noop(
+        "%(n)s samples with %(labels)s labels on dev are few: intervals want %(fewest)s samples."
     ),
-    "figure_without_interval": Words(gettext_noop("%(value)s (%(why)s)"), value=_FIGURE),
-    "unknown": Words(gettext_noop("unknown (%(why)s)")),
-    "few_labels_on_dev": Words(
-        gettext_noop("%(n)s samples with %(labels)s labels on dev are few: intervals want %(fewest)s samples.")
+    "few_labels_on_test": gettext_noop(
+        "%(n)s samples with %(labels)s labels on test are few: intervals want %(fewest)s samples."
     ),
-    "few_labels_on_test": Words(
-        gettext_noop("%(n)s samples with %(labels)s labels on test are few: intervals want %(fewest)s samples.")
+    "few_labels_in_all": gettext_noop(
+        "%(n)s samples with %(labels)s labels in all are few: intervals want %(fewest)s samples."
     ),
-    "few_labels_in_all": Words(
-        gettext_noop("%(n)s samples with %(labels)s labels in all are few: intervals want %(fewest)s samples.")
+    "ceiling_reached": gettext_noop(
+        "Less a person's, the judge's kappa is %(less)s: surely above %(margin)s; its own is %(kappa)s."
     ),
-    "ceiling_reached": Words(
-        gettext_noop("Less a person's, the judge's kappa is %(less)s: surely above %(margin)s; its own is %(kappa)s."),
-        margin=_FIGURE,
+    "ceiling_missed": gettext_noop("Less a person's, the judge's kappa is %(less)s: surely below 0."),
+    "ceiling_open": gettext_noop(
+        "Less a person's, the judge's kappa is %(less)s: neither surely below 0 nor above -0.05."
     ),
-    "ceiling_missed": Words(gettext_noop("Less a person's, the judge's kappa is %(less)s: surely below 0.")),
-    "ceiling_open": Words(
-        gettext_noop("Less a person's, the judge's kappa is %(less)s: neither surely below 0 nor above -0.05.")
+    "ceiling_by_chance": gettext_noop(
+        "The judge does as well as people, but its kappa, %(kappa)s, is not surely above 0."
     ),
-    "ceiling_by_chance": Words(
-        gettext_noop("The judge does as well as people, but its kappa, %(kappa)s, is not surely above 0.")
+    "kappa_useful": gettext_noop("Its kappa is %(kappa)s: surely %(bar)s or more."),
+    "calibrated_useful": gettext_noop("Kappa once calibrated is %(kappa)s: surely %(bar)s or more."),
+    "kappa_low": gettext_noop(
+        "Its kappa is %(kappa)s: surely below %(bar)s; and %(why)s: labels by more people on the same samples "
+        "are missing."
     ),
-    "kappa_useful": Words(gettext_noop("Its kappa is %(kappa)s: surely %(bar)s or more."), bar=_FIGURE),
-    "calibrated_useful": Words(
-        gettext_noop("Kappa once calibrated is %(kappa)s: surely %(bar)s or more."), bar=_FIGURE
+    "calibrated_low": gettext_noop(
+        "Kappa once calibrated is %(kappa)s: surely below %(bar)s; and %(why)s: labels by more people on the "
+        "same samples are missing."
     ),
-    "kappa_low": Words(
-        gettext_noop(
-            "Its kappa is %(kappa)s: surely below %(bar)s; and %(why)s: labels by more people on the same samples "
-            "are missing."
-        ),
-        bar=_FIGURE,
-    ),
-    "calibrated_low": Words(
-        gettext_noop(
-            "Kappa once calibrated is %(kappa)s: surely below %(bar)s; and %(why)s: labels by more people on the "
-            "same samples are missing."
-        ),
-        bar=_FIGURE,
-    ),
-    "kappa_open": Words(gettext_noop("Its kappa is %(kappa)s: not surely %(bar)s or more; and %(why)s."), bar=_FIGURE),
-    "calibrated_open": Words(
-        gettext_noop("Kappa once calibrated is %(kappa)s: not surely %(bar)s or more; and %(why)s."), bar=_FIGURE
-    ),
-    "no_single_people": Words(gettext_noop("it was not held against single people")),
-    "no_kappa_of_people": Words(gettext_noop("people's own kappa: %(why)s")),
-    "auc_weak": Words(gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s."), bar=_FIGURE),
-    "auc_turned": Words(
-        gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s; if lower scores are better, say so."), bar=_FIGURE
-    ),
-    "auc_open": Words(gettext_noop("ROC AUC is %(auc)s: not surely above 0.5.")),
+    "kappa_open": gettext_noop("Its kappa is %(kappa)s: not surely %(bar)s or more; and %(why)s."),
+    "calibrated_open": gettext_noop("Kappa once calibrated is %(kappa)s: not surely %(bar)s or more; and %(why)s."),
+    "no_single_people": gettext_noop("it was not held against single people"),
+    "no_kappa_of_people": gettext_noop("people's own kappa: %(why)s"),
+    "auc_weak": gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s."),
+    "auc_turned": gettext_noop("ROC AUC is %(auc)s: surely below %(bar)s; if lower scores are better, say so."),
+    "auc_open": gettext_noop("ROC AUC is %(auc)s: not surely above 0.5."),
     # Of a report from before there were codes: a sentence that none of them stands for, in English.
-    "written": Words("%(text)s"),
+    "written": "%(text)s",
     # Which of two judges, or versions of one, agrees more with people.
-    "cannot_be_compared": Words(gettext_noop("They can’t be compared – %(why)s.")),
-    "all_decided_alike": Words(gettext_noop("%(first)s and %(second)s decide all %(units)s units alike.")),
-    "difference_unknown": Words(gettext_noop("Whether one agrees more with people can’t be said: %(why)s.")),
-    "difference_without_interval": Words(
-        gettext_noop("%(second)s differs from %(first)s by %(kappa)s in kappa, without an interval: %(why)s."),
-        kappa=with_sign,
+    "cannot_be_compared": gettext_noop("They can’t be compared – %(why)s."),
+    "all_decided_alike": gettext_noop("%(first)s and %(second)s decide all %(units)s units alike."),
+    "difference_unknown": gettext_noop("Whether one agrees more with people can’t be said: %(why)s."),
+    "difference_without_interval": gettext_noop(
+        "%(second)s differs from %(first)s by %(kappa)s in kappa, without an interval: %(why)s."
     ),
-    "second_agrees_more": Words(
-        gettext_noop("%(second)s agrees more with people than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."),
-        kappa=with_sign,
-        low=with_sign,
-        high=with_sign,
+    "second_agrees_more": gettext_noop(
+        "%(second)s agrees more with people than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."
     ),
-    "second_agrees_less": Words(
-        gettext_noop("%(second)s agrees less with people than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."),
-        kappa=with_sign,
-        low=with_sign,
-        high=with_sign,
+    "second_agrees_less": gettext_noop(
+        "%(second)s agrees less with people than %(first)s: kappa %(kappa)s (%(low)s to %(high)s)."
     ),
-    "no_difference_shown": Words(
-        gettext_noop(
-            "No difference is shown between %(first)s and %(second)s: kappa %(kappa)s; anything from %(low)s to "
-            "%(high)s fits these labels."
-        ),
-        kappa=with_sign,
-        low=with_sign,
-        high=with_sign,
+    "no_difference_shown": gettext_noop(
+        "No difference is shown between %(first)s and %(second)s: kappa %(kappa)s; anything from %(low)s to "
+        "%(high)s fits these labels."
     ),
+}
+
+# Code -> parameter -> how it is spelt, where that is not `str`.
+SPELLINGS: dict[str, dict[str, Callable[[Any], str]]] = {
+    "too_many_values": {"n": _COUNT},
+    "too_many_labels_for_model": {"n": _COUNT},
+    "no_score_in_part": {"part": _one_of(_PARTS)},
+    "all_positive_in_part": {"part": _one_of(_PARTS)},
+    "all_negative_in_part": {"part": _one_of(_PARTS)},
+    "errors_above_risk": {"found": _SHARE, "high": _SHARE, "risk": _SHARE},
+    "more_samples_for": {"n": _COUNT, "width": "±{:.2f}".format},
+    "width_reached": {"width": "±{:.2f}".format},
+    "kappa_paradox": {"kappa": _FIGURE, "percent": "{:.0%}".format, "ac1": _FIGURE},
+    "figure": {"value": _FIGURE, "low": _FIGURE, "high": _FIGURE},
+    "figure_at_level": {"value": _FIGURE, "low": _FIGURE, "high": _FIGURE, "level": _SHARE},
+    "figure_without_interval": {"value": _FIGURE},
+    "ceiling_reached": {"margin": _FIGURE},
+    "kappa_useful": {"bar": _FIGURE},
+    "calibrated_useful": {"bar": _FIGURE},
+    "kappa_low": {"bar": _FIGURE},
+    "calibrated_low": {"bar": _FIGURE},
+    "kappa_open": {"bar": _FIGURE},
+    "calibrated_open": {"bar": _FIGURE},
+    "auc_weak": {"bar": _FIGURE},
+    "auc_turned": {"bar": _FIGURE},
+    "difference_without_interval": {"kappa": with_sign},
+    "second_agrees_more": {"kappa": with_sign, "low": with_sign, "high": with_sign},
+    "second_agrees_less": {"kappa": with_sign, "low": with_sign, "high": with_sign},
+    "no_difference_shown": {"kappa": with_sign, "low": with_sign, "high": with_sign},
 }

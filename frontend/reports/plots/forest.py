@@ -1,7 +1,5 @@
-"""Forest plot: every judge's kappa with its interval, before the band of people's agreement with each other.
-
-Every two judges, and versions of one: how much more the second agrees with people, with its interval.
-"""
+"""Forest plots: every judge's kappa before the band of people's agreement with each other, and of every two judges, or
+versions of one, how much more the second agrees with people."""
 
 from __future__ import annotations
 
@@ -11,12 +9,11 @@ from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from alignment.base.estimate import Remark, remark
 from annotate.core.text_tables import interval
-from frontend.reports.plots.ink import BAND, JUDGE, plain
-from frontend.reports.plots.svg import Words, draw
+from frontend.reports.plots.ink import BAND, JUDGE
+from frontend.reports.plots.svg import Words, above, beside, draw, title_rows
 
 # A report holds any number of judges; a plot that fits a page does not.
 MAX_ROWS = 40
@@ -41,22 +38,14 @@ def forest_plot(name: str, rows: Sequence[ForestRow], people: dict[str, Any]) ->
     return draw(name, remark("forest_of_judges"), sentences, size, partial(_paint, rows=shown, people=people))
 
 
-def _paint(figure: Figure, words: Words, rows: Sequence[ForestRow], people: dict[str, Any]) -> None:
-    axes = figure.add_subplot()
+def _paint(axes: Axes, words: Words, rows: Sequence[ForestRow], people: dict[str, Any]) -> None:
     axes.axvline(0, color="black", linewidth=0.8, alpha=0.5)
     if people["value"] is not None:
         if people["low"] is not None:
             axes.axvspan(people["low"], people["high"], color=BAND, alpha=0.25, linewidth=0)
         axes.axvline(people["value"], color=BAND, linewidth=1.5, linestyle="--")
-        axes.annotate(
-            words(remark("people_with_each_other")),
-            (people["value"], 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            horizontalalignment="right" if people["value"] > 0.5 else "left",
-            fontsize=9,
-        )
+        side = "right" if people["value"] > 0.5 else "left"
+        above(axes, people["value"], words(remark("people_with_each_other")), (0, 3), horizontalalignment=side)
     paint_rows(axes, words, rows)
     ends = [end for e in (*(row.estimate for row in rows), people) for end in (e["low"], e["value"]) if end is not None]
     axes.set_xlim(min([-0.2, *(end - 0.05 for end in ends)]), 1.02)
@@ -65,7 +54,6 @@ def _paint(figure: Figure, words: Words, rows: Sequence[ForestRow], people: dict
 
 def paint_rows(axes: Axes, words: Words, rows: Sequence[ForestRow]) -> None:
     """A mark with its interval per row, its title on the left and its figures on the right."""
-    axes.patch.set_visible(False)
     undefined = words(remark("undefined"))
     for place, row in enumerate(rows):
         value, low, high = (row.estimate[end] for end in ("value", "low", "high"))
@@ -75,19 +63,8 @@ def paint_rows(axes: Axes, words: Words, rows: Sequence[ForestRow]) -> None:
         if low is not None:
             axes.plot([low, high], [place, place], color=JUDGE, linewidth=2)
         axes.plot([value], [place], color=JUDGE, marker="o", markersize=6)
-        axes.annotate(
-            interval(row.estimate, 2),
-            (1.0, place),
-            xycoords=("axes fraction", "data"),
-            xytext=(8, 0),
-            textcoords="offset points",
-            verticalalignment="center",
-            fontsize=9,
-        )
-    axes.set_yticks(range(len(rows)), [plain(row.title) for row in rows])
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.tick_params(left=False)
-    axes.spines["left"].set_visible(False)
+        beside(axes, place, interval(row.estimate, 2))
+    title_rows(axes, [row.title for row in rows])
 
 
 def differences_plot(name: str, rows: Sequence[ForestRow]) -> str:
@@ -97,17 +74,10 @@ def differences_plot(name: str, rows: Sequence[ForestRow]) -> str:
     if len(rows) > len(shown):
         sentences.append(remark("more_pairs", n=len(rows) - len(shown)))
     size = (8.0, 1.1 + 0.3 * len(shown))
-    return draw(
-        name,
-        remark("forest_of_differences"),
-        sentences,
-        size,
-        partial(_differences_paint, rows=shown),
-    )
+    return draw(name, remark("forest_of_differences"), sentences, size, partial(_differences_paint, rows=shown))
 
 
-def _differences_paint(figure: Figure, words: Words, rows: Sequence[ForestRow]) -> None:
-    axes = figure.add_subplot()
+def _differences_paint(axes: Axes, words: Words, rows: Sequence[ForestRow]) -> None:
     axes.axvline(0, color="black", linewidth=1, alpha=0.6)
     paint_rows(axes, words, rows)
     ends = [abs(row.estimate[end]) for row in rows for end in ("value", "low", "high") if row.estimate[end] is not None]

@@ -1,18 +1,12 @@
-"""Threshold sweep: kappa, true positive rate and true negative rate of one judge at every threshold.
-
-Score histogram: how a judge scores what people pass (upwards) and what they fail (downwards).
-
-Reliability diagram: of the units that got a probability, how many people really pass.
-
-Risk against coverage: how many of a judge's surest decisions are wrong, the more of them are kept.
-"""
+"""Plots of one judge: kappa and rates at every threshold, its scores, its probabilities against what people pass, and
+how many of its surest decisions are wrong, the more of them are kept."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from alignment.base.estimate import Remark, remark
@@ -20,7 +14,7 @@ from alignment.judging.triage import RISK
 from annotate.core.text_tables import figure as number
 from annotate.core.text_tables import interval
 from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR
-from frontend.reports.plots.svg import Words, draw
+from frontend.reports.plots.svg import Words, above, draw
 
 # Room for a legend on the right, numbers of four digits on the left, and a word above.
 MARGINS = (0.6, 1.4, 0.25, 0.5)
@@ -39,9 +33,7 @@ def sweep_plot(name: str, judge: str, curve: dict[str, list[float | None]], chos
     return draw(name, title, [description], (7.2, 3.0), partial(_paint, curve=curve, chosen=chosen), MARGINS)
 
 
-def _paint(figure: Figure, words: Words, curve: dict[str, Any], chosen: float | None) -> None:
-    axes = figure.add_subplot()
-    axes.patch.set_visible(False)
+def _paint(axes: Axes, words: Words, curve: dict[str, Any], chosen: float | None) -> None:
     for key, colour, style in _LINES:
         title = words(remark("kappa")) if key == "kappa" else key.upper()
         values = [float("nan") if value is None else value for value in curve[key]]
@@ -52,14 +44,7 @@ def _paint(figure: Figure, words: Words, curve: dict[str, Any], chosen: float | 
         line.set(marker=marker, gid=f"line-{key}")
     if chosen is not None:
         axes.axvline(chosen, color="black", linewidth=1, alpha=0.6, gid="chosen")
-        axes.annotate(
-            words(remark("chosen_on_dev", threshold=f"{chosen:.4g}")),
-            (chosen, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, 2),
-            textcoords="offset points",
-            fontsize=9,
-        )
+        above(axes, chosen, words(remark("chosen_on_dev", threshold=f"{chosen:.4g}")), (4, 2))
     axes.axhline(0, color="black", linewidth=0.8, alpha=0.4)
     axes.set_ylim(min([-0.05, *(value - 0.05 for value in curve["kappa"] if value is not None)]), 1.05)
     axes.set_xlabel(words(remark("threshold")))
@@ -82,15 +67,8 @@ def histogram_plot(name: str, judge: str, histogram: dict[str, Any], chosen: flo
         fails=sum(fails),
         there=_peak(fails, edges),
     )
-    title = remark("scores_of", judge=judge)
-    return draw(
-        name,
-        title,
-        [description],
-        (7.2, 2.6),
-        partial(_histogram_paint, histogram=histogram, chosen=chosen),
-        MARGINS,
-    )
+    paint = partial(_histogram_paint, histogram=histogram, chosen=chosen)
+    return draw(name, remark("scores_of", judge=judge), [description], (7.2, 2.6), paint, MARGINS)
 
 
 def _peak(counts: list[int], edges: list[float]) -> Remark:
@@ -100,9 +78,7 @@ def _peak(counts: list[int], edges: list[float]) -> Remark:
     return remark("between", low=f"{edges[at]:.4g}", high=f"{edges[at + 1]:.4g}")
 
 
-def _histogram_paint(figure: Figure, words: Words, histogram: dict[str, Any], chosen: float | None) -> None:
-    axes = figure.add_subplot()
-    axes.patch.set_visible(False)
+def _histogram_paint(axes: Axes, words: Words, histogram: dict[str, Any], chosen: float | None) -> None:
     edges = histogram["edges"]
     if edges[0] == edges[-1]:
         edges = [edges[0] - _ONE_BAR / 2, edges[0] + _ONE_BAR / 2]
@@ -111,14 +87,7 @@ def _histogram_paint(figure: Figure, words: Words, histogram: dict[str, Any], ch
     axes.axhline(0, color="black", linewidth=0.8)
     if chosen is not None:
         axes.axvline(chosen, color="black", linewidth=1, alpha=0.6)
-        axes.annotate(
-            words(remark("chosen_on_dev", threshold=f"{chosen:.4g}")),
-            (chosen, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, 2),
-            textcoords="offset points",
-            fontsize=9,
-        )
+        above(axes, chosen, words(remark("chosen_on_dev", threshold=f"{chosen:.4g}")), (4, 2))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{abs(count):.0f}"))
     axes.set_xlabel(words(remark("score")))
@@ -136,9 +105,7 @@ def reliability_plot(name: str, judge: str, calibration: dict[str, Any]) -> str:
     return draw(name, title, [description], (4.6, 3.8), partial(_reliability_paint, points=points), margins)
 
 
-def _reliability_paint(figure: Figure, words: Words, points: list[dict[str, Any]]) -> None:
-    axes = figure.add_subplot()
-    axes.patch.set_visible(False)
+def _reliability_paint(axes: Axes, words: Words, points: list[dict[str, Any]]) -> None:
     axes.plot([0, 1], [0, 1], color=BAND, linewidth=1.5, linestyle="--")
     # One line for all intervals, lifted between them.
     bars = [point for point in points if point["low"] is not None]
@@ -166,9 +133,7 @@ def triage_plot(name: str, judge: str, triage: dict[str, Any]) -> str:
     return draw(name, title, sentences, (7.2, 3.0), partial(_paint_triage, triage=triage), TRIAGE_MARGINS)
 
 
-def _paint_triage(figure: Figure, words: Words, triage: dict[str, Any]) -> None:
-    axes = figure.add_subplot()
-    axes.patch.set_visible(False)
+def _paint_triage(axes: Axes, words: Words, triage: dict[str, Any]) -> None:
     curve, rows = triage["curve"], [row for row in triage["rows"] if row["error"]["low"] is not None]
     axes.plot(
         curve["coverage"], curve["risk"], color=JUDGE, linewidth=1.8, marker="o" if len(curve["risk"]) < 3 else ""

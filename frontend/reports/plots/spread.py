@@ -1,9 +1,5 @@
-"""Width of the intervals against labelled samples: people's kappa, and every judge's.
-
-Parts of the data: how much a judge's kappa in each differs from that in the rest.
-
-Week by week: the share of a judge's decisions that people contradict.
-"""
+"""Plots of how figures spread: the width of kappa's intervals against labelled samples, a judge's kappa on each part of
+the data less that on the rest, and its share of wrong decisions week by week."""
 
 from __future__ import annotations
 
@@ -12,13 +8,13 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from alignment.base.estimate import Remark, remark
 from annotate.core.text_tables import figure as number
 from annotate.core.text_tables import interval
 from frontend.reports.plots.ink import BAND, JUDGE, TNR, TPR, plain
-from frontend.reports.plots.svg import Words, draw, room_for
+from frontend.reports.plots.svg import Words, beside, draw, room_for, title_rows
 
 # As many as differ by colour and dash; the table has all.
 _STYLES = ((JUDGE, "-"), (TPR, "--"), (TNR, ":"), (JUDGE, "-."), (TPR, (0, (1, 3))))
@@ -44,9 +40,7 @@ def _width(row: Mapping[str, Any], more: str) -> Remark:
     return remark("width_of_judge", judge=row["judge"], now=now, then=then, more=more)
 
 
-def _paint(figure: Figure, words: Words, planning: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
-    axes = figure.add_subplot()
-    axes.patch.set_visible(False)
+def _paint(axes: Axes, words: Words, planning: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
     samples = [planning["samples"] + more for more in (0, *planning["more"])]
     styles = iter(_STYLES)
     for row in rows:
@@ -102,9 +96,7 @@ def _title(part: Mapping[str, Any]) -> str:
     return f"{part['key']}: {part['value']}"
 
 
-def _slices_paint(figure: Figure, words: Words, rows: Sequence[Mapping[str, Any]]) -> None:
-    axes = figure.add_subplot()
-    axes.patch.set_visible(False)
+def _slices_paint(axes: Axes, words: Words, rows: Sequence[Mapping[str, Any]]) -> None:
     axes.axvline(0, color="black", linewidth=0.8, alpha=0.6)
     for colour, marker, worse in ((JUDGE, "o", False), (TPR, "D", True)):
         here = [(place, part["difference"]) for place, part in enumerate(rows) if bool(part["worse"]) is worse]
@@ -117,20 +109,9 @@ def _slices_paint(figure: Figure, words: Words, rows: Sequence[Mapping[str, Any]
     worse_than_rest = words(remark("worse_than_rest"))
     for place, part in enumerate(rows):
         if part["worse"]:
-            axes.annotate(
-                worse_than_rest,
-                (1.0, place),
-                xycoords=("axes fraction", "data"),
-                xytext=(8, 0),
-                textcoords="offset points",
-                verticalalignment="center",
-                fontsize=9,
-            )
-    axes.set_yticks(range(len(rows)), [plain(_title(part)) for part in rows], fontsize=9)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+            beside(axes, place, worse_than_rest)
+    title_rows(axes, [_title(part) for part in rows], fontsize=9)
     axes.set_xlabel(words(remark("kappa_less_rest")))
-    axes.tick_params(left=False)
-    axes.spines["left"].set_visible(False)
 
 
 MAX_TICKS = 8
@@ -151,9 +132,7 @@ def weeks_plot(name: str, judge: str, weeks: Sequence[Mapping[str, Any]], error:
     return draw(name, title, sentences, (7.2, 2.6), partial(_weeks_paint, weeks=weeks, error=error), MARGINS)
 
 
-def _weeks_paint(figure: Figure, words: Words, weeks: Sequence[Mapping[str, Any]], error: Mapping[str, Any]) -> None:
-    axes = figure.add_subplot()
-    axes.patch.set_visible(False)
+def _weeks_paint(axes: Axes, words: Words, weeks: Sequence[Mapping[str, Any]], error: Mapping[str, Any]) -> None:
     axes.axhline(100 * error["value"], color=BAND, linewidth=1.5, linestyle="--", label=words(remark("all_weeks")))
     first = date.fromisoformat(weeks[0]["monday"])
     places = [(date.fromisoformat(week["monday"]) - first).days // 7 for week in weeks]

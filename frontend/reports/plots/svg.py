@@ -22,6 +22,7 @@ from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 from django.utils.translation import override
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -69,7 +70,7 @@ def draw(
     title: Remark,
     description: Sequence[Remark | str],
     size: tuple[float, float],
-    paint: Callable[[Figure, Words], None],
+    paint: Callable[[Axes, Words], None],
     margins: tuple[float, float, float, float] | None = None,
 ) -> str:
     """An SVG element as text. `name` keeps its ids apart from those of other plots on the page.
@@ -83,20 +84,51 @@ def draw(
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained" if margins is None else None)
         if margins is not None:
-            figure.subplots_adjust(*_within(size, margins))
+            (width, height), (left, right, top, bottom) = size, margins
+            figure.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height)
         canvas = FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
-        paint(figure, words)
+        axes = figure.add_subplot()
+        axes.patch.set_visible(False)
+        paint(axes, words)
         out = io.StringIO()
         # Not savefig, which draws everything twice.
         canvas.print_svg(out, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     return embeddable(out.getvalue(), words, name=name, title=title, description=description)
 
 
-def _within(size: tuple[float, float], margins: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of the axes as shares of the figure."""
-    (width, height), (left, right, top, bottom) = size, margins
-    return left / width, bottom / height, 1 - right / width, 1 - top / height
+def beside(axes: Axes, place: float, text: str) -> None:
+    """A text on the right of the axes, at this place of its rows."""
+    axes.annotate(
+        text,
+        (1.0, place),
+        xycoords=("axes fraction", "data"),
+        xytext=(8, 0),
+        textcoords="offset points",
+        verticalalignment="center",
+        fontsize=9,
+    )
+
+
+def above(axes: Axes, x: float, text: str, shift: tuple[int, int], **given: Any) -> None:
+    """A text above the axes, at this value. shift: by how many points from it."""
+    axes.annotate(
+        text,
+        (x, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=shift,
+        textcoords="offset points",
+        fontsize=9,
+        **given,
+    )
+
+
+def title_rows(axes: Axes, titles: Sequence[str], **given: Any) -> None:
+    """A row for each title, the first at the top."""
+    axes.set_yticks(range(len(titles)), [plain(title) for title in titles], **given)
+    axes.set_ylim(len(titles) - 0.4, -0.6)
+    axes.tick_params(left=False)
+    axes.spines["left"].set_visible(False)
 
 
 def room_for(labels: Iterable[str]) -> float:

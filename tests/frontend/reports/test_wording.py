@@ -17,7 +17,7 @@ from alignment.judging.ceiling import CeilingVerdict
 from alignment.judging.trust import Verdict
 from frontend.reports.beside import VERDICTS
 from frontend.reports.in_words import PLOT_WORDS, in_words, plot_in_words, trust_in_words
-from frontend.reports.words import WORDS, Words
+from frontend.reports.words import SPELLINGS, WORDS
 
 ROOT = Path(settings.BASE_DIR)
 FIGURE = remark("figure", value=0.612, low=0.5, high=0.71)
@@ -35,8 +35,8 @@ def written_in(path: Path) -> dict[str, set[tuple[str, ...]]]:
     return found
 
 
-def places_of(words: Words) -> list[str]:
-    return list(dict.fromkeys(re.findall(r"%\((\w+)\)s", words.text)))
+def places_of(words: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"%\((\w+)\)s", words)))
 
 
 def test_every_code_has_words_with_exactly_its_parameters() -> None:
@@ -49,10 +49,10 @@ def test_every_code_has_words_with_exactly_its_parameters() -> None:
     worded = {**WORDS, **PLOT_WORDS}
     # Only reports from before there were codes have this one.
     earlier = worded.pop("written")
-    assert earlier.text == "%(text)s"
+    assert earlier == "%(text)s"
     places = {code: {tuple(sorted(places_of(words)))} for code, words in worded.items()}
     assert places == written
-    assert all(set(words.spelling) <= set(*places[code]) for code, words in worded.items())
+    assert all(set(spelling) <= set(*places[code]) for code, spelling in SPELLINGS.items())
 
 
 def test_every_verdict_has_words() -> None:
@@ -146,6 +146,6 @@ def test_the_page_of_remarks_has_every_code() -> None:
     assert written == expected
 
 
-def as_documented(words: Words) -> str:
+def as_documented(words: str) -> str:
     places = {name: f"{{{name}}}" for name in places_of(words)}
-    return words.text % places if places else words.text
+    return words % places if places else words
