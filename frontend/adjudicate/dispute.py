@@ -24,7 +24,7 @@ from annotate.verdicts.disputes_read import Dispute, Said, one_dispute
 from frontend.adjudicate.disputes import narrowing
 from frontend.adjudicate.forms import DecisionForm, ReturnForm
 from frontend.base.hotkeys import keys_context
-from frontend.base.pages import ProjectPage, project_view, refuse, sees_names, status_of, word
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, refuse, sees_names, status_of, word
 from frontend.data.samples import answer_pieces, units_by_kind
 from judges.core.scores_read import judges_on
 
@@ -149,10 +149,9 @@ def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
     verdict, around = found.verdict, _around(page, found.verdict)
     returnable = _returnable(found.labels)
     form = ReturnForm(returnable, page.data)
-    status = status_of(form)
     if form.is_valid():
         letter = form.cleaned_data["annotator"]
-        try:
+        with RefusalsShown(form):
             send_back(
                 reviewer=page.user,
                 project=page.project,
@@ -160,9 +159,6 @@ def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
                 letter=letter,
                 message=form.cleaned_data["message"],
             )
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             who = dict(returnable)[letter]
             messages.success(page.request, _("Sent back to %(who)s. It waits under “Sent back”.") % {"who": who})
             return HttpResponseRedirect(around.next or page.url("adjudicate") + around.query)
@@ -170,7 +166,7 @@ def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
         verdict.criterion,
         initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason},
     )
-    return _show(page, found, around, decision, returning=form, status=status)
+    return _show(page, found, around, decision, returning=form, status=status_of(form))
 
 
 def _found(page: ProjectPage, verdict_id: int) -> Dispute | HttpResponse:

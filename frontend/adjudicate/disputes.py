@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
@@ -116,9 +115,6 @@ def order_names() -> dict[str, str]:
     return {"matters": _("What matters most"), "sample": _("By sample")}
 
 
-PAGE_SIZE = 50
-
-
 @dataclass(frozen=True)
 class Row:
     """A unit in the queue. first: of its sample on this page; the others stand under it."""
@@ -134,7 +130,7 @@ class Row:
 def disputes(page: ProjectPage) -> HttpResponse:
     narrowed = narrowing(page)
     queue = narrowed.queue(page)
-    rows = Paginator(queue, PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = page.rows(queue)
     query = narrowed.query
     context = {
         "groups": [(group, narrowed.but(criterion=group.key)) for group in queue.groups()],

@@ -1,17 +1,16 @@
-"""What every page of a project shares: who may open it, its navigation, and how a refusal is shown.
-
-Values in the words of their options.
-"""
+"""What every page of a project shares: who may open it, its navigation, how a refusal is shown, and values in the words
+of their options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Page, Paginator
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
@@ -41,8 +40,9 @@ SECTIONS = (
     ("audit", gettext_noop("Audit"), "audit.read"),
     ("settings", gettext_noop("Settings"), "project.change"),
 )
-# So many stand in a row; those after them are needed less often.
+# How many of them are shown in a row; those after them are needed less often.
 IN_A_ROW = 8
+PAGE_SIZE = 50
 
 
 def project_nav(project: Project, role: str, section: str) -> dict[str, list[dict[str, Any]]]:
@@ -92,6 +92,10 @@ class ProjectPage:
         }
         return render(self.request, template, {**shared, **(context or {})}, status=status)
 
+    def rows(self, found: Any, per_page: int = PAGE_SIZE) -> Page:
+        """Those of a long list that are on the page of it that the address names (`?page=2`)."""
+        return Paginator(found, per_page).get_page(self.request.GET.get("page"))
+
     def attempt(self, act: Callable[[], object], done: str) -> bool:
         """Does it and says `done`, or says why it was refused."""
         try:
@@ -129,12 +133,30 @@ def project_view(section: str, *, get: str | None = None, post: str | None = Non
 def refuse(form: BaseForm, refusal: Refusal, field: str | None = None) -> int:
     """Shows the refusal in the form, which keeps what was typed. Returns the status of the page."""
     form.add_error(field, refusal.message)
+    form.refused_with = refusal.status  # type: ignore[attr-defined]
     return refusal.status
 
 
 def status_of(form: BaseForm) -> int:
-    """The status of a page with a form that was sent and not accepted, or not sent at all."""
-    return 422 if form.is_bound else 200
+    """The status of a page with a form that was refused, or sent and not accepted, or not sent at all."""
+    return getattr(form, "refused_with", 422 if form.is_bound else 200)
+
+
+class RefusalsShown:
+    """A context in which a refusal is shown in the form, and then left. field: which it is about; places: the same by
+    the refusal's code."""
+
+    def __init__(self, form: BaseForm, field: str | None = None, *, places: Mapping[str, str] | None = None) -> None:
+        self._form, self._field, self._places = form, field, places or {}
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Refusal):
+            return False
+        refuse(self._form, error, self._places.get(error.code, self._field))
+        return True
 
 
 def sees_names(page: ProjectPage) -> bool:

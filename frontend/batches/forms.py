@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -54,6 +55,27 @@ class WhoLabelsForm(forms.Form):
         # For the browser's calendar; the service decides.
         self.fields["due_date"].widget.attrs["min"] = earliest_due_date().isoformat()
         offer_members(self.fields["annotators"], project)
+
+
+class DrawnBatchForm(WhoLabelsForm):
+    """Who labels a draw that was seen; it goes along, as it came out."""
+
+    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, widget=forms.HiddenInput)
+    plan = forms.CharField(max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        # The page has the draw's own form as well.
+        super().__init__(project, *args, auto_id="id_batch_%s", **kwargs)
+
+    def given(self) -> dict[str, Any]:
+        """Of a valid form: what a batch of the draw is made with."""
+        return {name: self.cleaned_data[name] for name in (*WhoLabelsForm.base_fields, "seed", "plan")}
+
+    def follow(self, seed: int, plan: str) -> None:
+        """What is confirmed next is the draw that is shown now, with the rest as it was typed."""
+        typed = cast("QueryDict", self.data).copy()
+        typed["seed"], typed["plan"] = str(seed), plan
+        self.data = typed
 
 
 class BatchForm(WhoLabelsForm):

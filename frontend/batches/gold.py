@@ -6,19 +6,17 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.batches.gold import gold_from_verdicts, remove_gold
 from annotate.batches.sample_choice import MAX_SEED
-from annotate.core.errors import Refusal
 from annotate.core.units import unit_text, unit_title
 from annotate.labels.gold_read import known_answers, to_set_again
 from annotate.models import Criterion, GoldAnswer, Project
 from annotate.projects.read import current_criteria
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import PAGE_SIZE, ProjectPage, RefusalsShown, project_view, status_of
 
 
 class DrawGoldForm(forms.Form):
@@ -41,24 +39,17 @@ class DrawGoldForm(forms.Form):
         field.label_from_instance = lambda criterion: criterion.name  # type: ignore[attr-defined]
 
 
-PAGE_SIZE = 50
-
-
 @project_view("batches", get="gold.read", post="gold.change")
 def known(page: ProjectPage) -> HttpResponse:
     """The list; a POST draws more from verdicts."""
     form = DrawGoldForm(page.project, page.data)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form):
             drawn = gold_from_verdicts(actor=page.user, project=page.project, **form.cleaned_data)
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             said = ngettext("%(n)d known answer was drawn.", "%(n)d known answers were drawn.", len(drawn))
             messages.success(page.request, said % {"n": len(drawn)})
             return page.redirect("gold")
-    rows = Paginator(known_answers(page.project), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = page.rows(known_answers(page.project))
     again = to_set_again(page.project)
     context = {
         "form": form,
@@ -67,7 +58,7 @@ def known(page: ProjectPage) -> HttpResponse:
         "again": [_row(answer) for answer in again[:PAGE_SIZE]],
         "again_count": again.count(),
     }
-    return page.render("batches/gold.html", context, status=status)
+    return page.render("batches/gold.html", context, status=status_of(form))
 
 
 def _row(answer: GoldAnswer) -> dict[str, Any]:

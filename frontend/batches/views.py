@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.defaultfilters import floatformat
@@ -41,7 +40,7 @@ from annotate.models.project import UnitKind
 from annotate.projects.read import one_batch
 from annotate.tasks.read import one_task, task_rows
 from annotate.tasks.write import HandedOn, reassign_tasks, return_task
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.board import board_of
 from frontend.batches.forms import BatchForm, ExtendForm, MoveForm, ReturnForm, TaskFilter
 
@@ -71,21 +70,17 @@ def batches(page: ProjectPage) -> HttpResponse:
 @project_view("batches", get="batches.change", post="batches.change")
 def new(page: ProjectPage) -> HttpResponse:
     form = BatchForm(page.project, page.data)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form):
             batch = create_batch(
                 project=page.project, selection=form.selection(), created_by=page.user, **form.options()
             )
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             said = _("Batch %(n)d is a draft. Open it to make the tasks.")
             messages.success(page.request, said % {"n": batch.number})
             return page.redirect("batch", batch.number)
     known = known_answers(page.project).count()
     context = {"form": form, "samples": page.project.samples.count(), "gold": known}
-    return page.render("batches/batch_new.html", context, status=status)
+    return page.render("batches/batch_new.html", context, status=status_of(form))
 
 
 @project_view("batches", post="batches.change")
@@ -217,10 +212,9 @@ def delete(page: ProjectPage, number: int) -> HttpResponse:
 def extend(page: ProjectPage, number: int) -> HttpResponse:
     batch = one_batch(page.project, number)
     form = ExtendForm(batch, page.data, initial={"due_date": batch.due_date})
-    status = status_of(form)
     if form.is_valid():
         given = form.cleaned_data
-        try:
+        with RefusalsShown(form):
             extend_batch(
                 actor=page.user,
                 batch=batch,
@@ -228,16 +222,14 @@ def extend(page: ProjectPage, number: int) -> HttpResponse:
                 annotators=list(given["annotators"]),
                 selection=form.selection(),
             )
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             messages.success(page.request, _("Batch %(n)d is extended.") % {"n": number})
             return page.redirect("batch", number)
     outside = page.project.samples.count() - batch.batch_samples.count()
-    return page.render("batches/batch_extend.html", {"form": form, "batch": batch, "outside": outside}, status=status)
+    return page.render(
+        "batches/batch_extend.html", {"form": form, "batch": batch, "outside": outside}, status=status_of(form)
+    )
 
 
-PAGE_SIZE = 50
 MOVABLE = (TaskStatus.PENDING, TaskStatus.IN_PROGRESS, TaskStatus.RETURNED, TaskStatus.SKIPPED)
 RETURNABLE = (TaskStatus.SUBMITTED, TaskStatus.SKIPPED)
 
@@ -247,25 +239,21 @@ def tasks(page: ProjectPage, number: int) -> HttpResponse:
     """The list; a POST gives the ticked tasks to somebody else."""
     batch = one_batch(page.project, number)
     form = MoveForm(page.project, page.data)
-    status = status_of(form)
     if form.is_valid():
         ids, to = form.cleaned_data["task"], form.cleaned_data["to"]
-        try:
+        with RefusalsShown(form):
             if batch.tasks.filter(pk__in=ids).count() != len(set(ids)):
                 raise Http404(_("This batch has no such task."))
             moved = reassign_tasks(actor=page.user, project=page.project, task_ids=ids, to=to)
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             said = ngettext("%(n)d task now goes to %(name)s.", "%(n)d tasks now go to %(name)s.", len(moved))
             messages.success(page.request, said % {"name": to.name, "n": len(moved)})
             return _back(page, number)
-    return page.render("batches/batch_tasks.html", _listed(page, batch, form), status=status)
+    return page.render("batches/batch_tasks.html", _listed(page, batch, form), status=status_of(form))
 
 
 def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
     chosen = TaskFilter(batch, page.request.GET)
-    rows = Paginator(task_rows(batch, **chosen.chosen()), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = page.rows(task_rows(batch, **chosen.chosen()))
     ticked = set(form["task"].value() or [])
     running = batch.status in RUNNING_BATCH_STATUSES
     may_change = page.may("batches.change") and running
@@ -294,17 +282,13 @@ def send_back(page: ProjectPage, number: int, task_id: int) -> HttpResponse:
     batch = one_batch(page.project, number)
     task = one_task(batch, task_id)
     form = ReturnForm(page.data)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form):
             return_task(actor=page.user, project=page.project, task_id=task_id, message=form.cleaned_data["message"])
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             said = _("The task is back with %(name)s.")
             messages.success(page.request, said % {"name": task.annotator.name if task.annotator else ""})
             return _back(page, number)
-    return page.render("batches/task_return.html", {"batch": batch, "task": task, "form": form}, status=status)
+    return page.render("batches/task_return.html", {"batch": batch, "task": task, "form": form}, status=status_of(form))
 
 
 def _query(page: ProjectPage) -> str:

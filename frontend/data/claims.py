@@ -6,7 +6,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -22,8 +21,6 @@ from annotate.samples.claims_read import Walk, batch_claims, claims_state, walk_
 from frontend.base.hotkeys import keys_context
 from frontend.base.pages import ProjectPage, project_view
 from judges.proposals.read import proposers
-
-PAGE_SIZE = 50
 
 
 @never_cache
@@ -79,7 +76,7 @@ def of_batch(page: ProjectPage, number: int) -> HttpResponse:
             return HttpResponseRedirect(f"{page.url('claims', walk.next)}?batch={batch.number}")
         messages.success(page.request, _("All claims of this batch are checked."))
         return page.redirect("batch-claims", batch.number)
-    rows = Paginator(batch_claims(batch), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = page.rows(batch_claims(batch))
     listed = [
         {"sample": row.sample, "claims": unit_count(row.sample, "claim"), "is_checked": row.is_checked} for row in rows
     ]

@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -28,7 +27,7 @@ from annotate.models import Criterion, ImportJob, Project
 from annotate.models.transfer import ImportKind, ImportStatus
 from annotate.projects.read import current_criteria
 from annotate.verdicts.read import ground_truth, imported_labels
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 
 _WORDS = {METADATA: gettext_lazy("keep as metadata"), IGNORE: gettext_lazy("leave out")}
 
@@ -118,7 +117,6 @@ class SettleForm(forms.Form):
         field.label_from_instance = lambda criterion: criterion.name  # type: ignore[attr-defined]
 
 
-PAGE_SIZE = 50
 # What is wrong with a file and can be put right by choosing other fields for its columns.
 _MAPPING_PROBLEMS = ("missing_column",)
 UNDER_WAY = (ImportStatus.WAITING, ImportStatus.RUNNING)
@@ -130,23 +128,21 @@ def imports(page: ProjectPage) -> HttpResponse:
     sent = page.request.method == "POST"
     kind = page.request.GET.get("kind", ImportKind.SAMPLES)
     form = UploadForm(page.data, page.request.FILES if sent else None, initial={"kind": kind})
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form, "file"):
             made = create_job(
                 project=page.project,
                 user=page.user,
                 kind=form.cleaned_data["kind"],
                 upload=form.cleaned_data["file"],
             )
-        except Refusal as refusal:
-            status = refuse(form, refusal, "file")
-        else:
             return page.redirect("import-job", made.pk)
     jobs = page.project.imports.select_related("created_by").defer("errors", "mapping")
-    rows = Paginator(jobs, PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = page.rows(jobs)
     listed = [as_it_stands(job) for job in rows]
-    return page.render("data/imports.html", {"form": form, "rows": rows, "listed": listed, "query": ""}, status=status)
+    return page.render(
+        "data/imports.html", {"form": form, "rows": rows, "listed": listed, "query": ""}, status=status_of(form)
+    )
 
 
 @project_view("import", get="import.read", post="import.run")
@@ -184,13 +180,9 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
         context = {"job": found, "message": refusal.message}
         return page.render("data/import_gone.html", context, status=refusal.status)
     form = MappingForm(shown, page.data)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form):
             start(found, form.mapping())
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             return page.redirect("import-job", found.pk)
     context = {
         "job": found,
@@ -199,7 +191,7 @@ def _look(page: ProjectPage, found: ImportJob) -> HttpResponse:
         "mendable": bool(shown.columns) and all(error["code"] in _MAPPING_PROBLEMS for error in shown.errors),
         "rows": [[row.get(column, "") for column in shown.columns] for row in shown.short_rows],
     }
-    return page.render("data/import_preview.html", context, status=status)
+    return page.render("data/import_preview.html", context, status=status_of(form))
 
 
 def _state(found: ImportJob) -> dict[str, Any]:
@@ -223,34 +215,28 @@ def _job(page: ProjectPage, job_id: UUID) -> ImportJob:
 def exports(page: ProjectPage) -> HttpResponse:
     """A POST makes a release."""
     form = ReleaseForm(page.data, initial={"file_format": "jsonl"})
-    if not form.is_bound:
-        return _show(page, {"form": form}, 200)
-    if not form.is_valid():
-        return _show(page, {"form": form}, 422)
-    try:
-        release = make_release(
-            project=page.project,
-            user=page.user,
-            file_format=form.cleaned_data["file_format"],
-            filters={"annotators": form.cleaned_data["annotators"] or None},
-        )
-    except Refusal as refusal:
-        return _show(page, {"form": form}, refuse(form, refusal))
-    messages.success(page.request, _("Release %(n)d is made.") % {"n": release.number})
-    return page.redirect("export")
+    if form.is_valid():
+        with RefusalsShown(form):
+            release = make_release(
+                project=page.project,
+                user=page.user,
+                file_format=form.cleaned_data["file_format"],
+                filters={"annotators": form.cleaned_data["annotators"] or None},
+            )
+            messages.success(page.request, _("Release %(n)d is made.") % {"n": release.number})
+            return page.redirect("export")
+    return _show(page, {"form": form}, status_of(form))
 
 
 @project_view("export", post="project.change")
 def settle(page: ProjectPage) -> HttpResponse:
     form = SettleForm(page.project, page.request.POST)
-    if not form.is_valid():
-        return _show(page, {"settle_form": form}, 422)
-    try:
-        written = settle_imported(project=page.project, actor=page.user, **form.cleaned_data)
-    except Refusal as refusal:
-        return _show(page, {"settle_form": form}, refuse(form, refusal))
-    messages.success(page.request, _("%(n)d verdicts were worked out or changed.") % {"n": written})
-    return page.redirect("export")
+    if form.is_valid():
+        with RefusalsShown(form):
+            written = settle_imported(project=page.project, actor=page.user, **form.cleaned_data)
+            messages.success(page.request, _("%(n)d verdicts were worked out or changed.") % {"n": written})
+            return page.redirect("export")
+    return _show(page, {"settle_form": form}, status_of(form))
 
 
 @project_view("export", get="export.run")
@@ -267,7 +253,7 @@ def download(page: ProjectPage, number: int) -> HttpResponseBase:
 
 def _show(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse:
     releases = page.project.releases.select_related("created_by")
-    rows = Paginator(releases, PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = page.rows(releases)
     context = {
         "truth": ground_truth(page.project),
         "imported": imported_labels(page.project),

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils.http import urlencode
@@ -201,16 +200,12 @@ def cites_words(citation: Citation, contexts: int) -> str:
     return there.get(contexts, _("%(cites)s; there are %(count)d")) % {"cites": cites, "count": contexts}
 
 
-PAGE_SIZE = 50
-
-
 @project_view("samples", get="samples.read")
 def samples(page: ProjectPage) -> HttpResponse:
     form = SampleSearch(page.request.GET)
     words = form.cleaned_data["q"] if form.is_valid() else ""
-    pages = Paginator(rows(page.project, words), PAGE_SIZE)
     query = urlencode({"q": words}) + "&" if words else ""
-    context = {"form": form, "words": words, "query": query, "rows": pages.get_page(page.request.GET.get("page"))}
+    context = {"form": form, "words": words, "query": query, "rows": page.rows(rows(page.project, words))}
     return page.render("data/samples.html", {**context, "may_import": page.may("import.run")})
 
 
@@ -259,7 +254,7 @@ def _history(page: ProjectPage, sample: Sample) -> list[dict[str, Any]]:
 @project_view("flags", get="flags.read")
 def flags(page: ProjectPage) -> HttpResponse:
     resolved = page.request.GET.get("state") == "resolved"
-    rows = Paginator(flags_of(page.project, resolved=resolved), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = page.rows(flags_of(page.project, resolved=resolved))
     context = {
         "rows": rows,
         "resolved": resolved,

@@ -9,14 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.batches.sample_choice import MAX_SEED, new_seed
-from annotate.core.errors import Refusal
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_start import BudgetForm, estimate_page
 from frontend.judges.run_words import TONES, duration, run_said
 from frontend.reports.shown import Shown, money, number, shown_share
@@ -165,17 +163,11 @@ def checks(page: ProjectPage, judge_id: int) -> HttpResponse:
     """What canaries are, the checks so far, and the form of the next. A POST starts one."""
     judge, version = _checkable(page, judge_id)
     form = _form(page, version) if page.may("judges.run") and version is not None else None
-    status = 200
-    if form is not None and version is not None:
-        status = status_of(form)
-        if form.is_valid():
-            try:
-                run = check_canaries(version=version, **form.wanted(), **form.terms(), actor=page.user)
-            except Refusal as refusal:
-                status = refuse(form, refusal, _PLACES.get(refusal.code))
-            else:
-                return page.redirect("canary-check", judge.pk, run.pk)
-    rows = Paginator(checks_of(judge), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    if form is not None and version is not None and form.is_valid():
+        with RefusalsShown(form, places=_PLACES):
+            run = check_canaries(version=version, **form.wanted(), **form.terms(), actor=page.user)
+            return page.redirect("canary-check", judge.pk, run.pk)
+    rows = page.rows(checks_of(judge), PAGE_SIZE)
     context = {
         "judge": judge,
         "version": version,
@@ -186,7 +178,7 @@ def checks(page: ProjectPage, judge_id: int) -> HttpResponse:
         "checks": [check_row(run) for run in rows],
         "query": "",
     }
-    return page.render("judges/canaries.html", context, status=status)
+    return page.render("judges/canaries.html", context, status=200 if form is None else status_of(form))
 
 
 def check_row(run: Run) -> dict[str, Any]:

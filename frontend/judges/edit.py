@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.core.errors import Refusal
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.kinds.base import ConfigForm
 from frontend.judges.kinds.registry import config_form, groups, start_named
 from frontend.judges.run_start import can_be_run
@@ -75,20 +75,16 @@ def choose(page: ProjectPage) -> HttpResponse:
     """What one may start from; a POST brings a file."""
     sent = page.request.method == "POST"
     form = JudgeFileForm(page.data, page.request.FILES if sent else None)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form, "file"):
             made = judge_from_spec(project=page.project, spec=form.cleaned_data["file"], actor=page.user)
-        except Refusal as refusal:
-            status = refuse(form, refusal, "file")
-        else:
             return _from_file(page, made)
     context = {
         "groups": groups(page.project),
         "file_form": form,
         "has_endpoints": Endpoint.objects.filter(project=page.project).exists(),
     }
-    return page.render("judges/judge_new.html", context, status=status)
+    return page.render("judges/judge_new.html", context, status=status_of(form))
 
 
 @project_view("judges", get="judges.change", post="judges.change")

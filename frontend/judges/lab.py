@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.core.paginator import Paginator
 from django.forms import BaseForm
 from django.http import Http404, HttpResponse
 from django.template.loader import render_to_string
@@ -96,7 +95,7 @@ def lab(page: ProjectPage, judge_id: int) -> HttpResponse:
             status = _show(refusal, forms)
         else:
             return page.redirect("lab-trial", judge.pk, trial.pk)
-    rows = Paginator(trials_of(judge), TRIALS).get_page(page.request.GET.get("page"))
+    rows = page.rows(trials_of(judge), TRIALS)
     context = {
         "judge": judge,
         "base": base,
@@ -294,7 +293,7 @@ def _result(page: ProjectPage, found: Trial) -> dict[str, Any]:
     asked = page.request.GET.get("show", "")
     chosen = asked if asked in GROUPS else ""
     listed = [row for row in rows.rows if row["group"] == chosen] if chosen else rows.rows
-    shown = Paginator(listed, UNITS).get_page(page.request.GET.get("page"))
+    shown = page.rows(listed, UNITS)
     units = with_words(found, figures, list(shown), named=sees_names(page))
     return {
         "result": trial_context(found, figures),

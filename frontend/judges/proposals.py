@@ -6,16 +6,14 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotate.core.errors import Refusal
 from annotate.models import Project
 from annotate.models.batch import BatchStatus
 from annotate.projects.read import one_sample
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_start import BudgetForm, estimate_page
 from frontend.judges.run_words import TONES, run_said
 from frontend.judges.runs import run_row
@@ -79,17 +77,13 @@ def propose(page: ProjectPage, judge_id: int) -> HttpResponse:
     """`?batch=3`: for the samples of a draft batch."""
     judge, version = _with_model(page, judge_id)
     form = _form(page, version)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form, places=_PLACES):
             run = propose_claims(version=version, **form.wanted(), **form.terms(), actor=page.user)
-        except Refusal as refusal:
-            status = refuse(form, refusal, _PLACES.get(refusal.code))
-        else:
             return page.redirect("proposals", run.pk)
     runs = [run_row(run) for run in proposal_runs(page.project).filter(version__judge=judge)[:RUNS_SHOWN]]
     context = {"judge": judge, "version": version, "form": form, "asks_model": True, "runs": runs}
-    return page.render("judges/propose.html", context, status=status)
+    return page.render("judges/propose.html", context, status=status_of(form))
 
 
 @project_view("judges", post="judges.run")
@@ -107,7 +101,7 @@ def proposed(page: ProjectPage, run_id: int) -> HttpResponse:
     if page.request.method == "POST":
         return _take(page, run)
     progress = progress_of(run)
-    rows = Paginator(asked_for_claims(run), PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = page.rows(asked_for_claims(run), PAGE_SIZE)
     found = shown_proposals(list(rows))
     context = {
         "run": run,

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.core.errors import Refusal
 from annotate.models import Project
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_words import duration
 from frontend.reports.shown import money
 from judges.core.scores_read import current_version
@@ -180,16 +180,12 @@ _PLACES = {"bad_budget": "budget", "no_price": "budget", "unknown_batch": "batch
 def start(page: ProjectPage, judge_id: int) -> HttpResponse:
     judge, version = _runnable(page, judge_id)
     form = _form(page, version)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form, places=_PLACES):
             run = start_run(version=version, **form.wanted(), **form.terms(), actor=page.user)
-        except Refusal as refusal:
-            status = refuse(form, refusal, _PLACES.get(refusal.code))
-        else:
             return page.redirect("run", run.pk)
     context = {"judge": judge, "version": version, "form": form, "asks_model": asks_model(version)}
-    return page.render("judges/run_new.html", context, status=status)
+    return page.render("judges/run_new.html", context, status=status_of(form))
 
 
 @project_view("judges", post="judges.run")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
@@ -113,7 +112,6 @@ def reports_after(page: ProjectPage, run: Run) -> list[ReportAfter]:
     return found
 
 
-PAGE_SIZE = 50
 ENDED = (RunState.DONE, RunState.CANCELLED)
 CAN_GO_ON = (RunState.PAUSED, RunState.STOPPED)
 
@@ -124,7 +122,7 @@ def runs(page: ProjectPage) -> HttpResponse:
     judge = page.request.GET.get("judge", "")
     if judge.isdecimal():
         found, query = found.filter(version__judge=int(judge)), f"judge={judge}&"
-    rows = Paginator(found, PAGE_SIZE).get_page(page.request.GET.get("page"))
+    rows = page.rows(found)
     shown = [run_row(run) for run in rows]
     return page.render("judges/runs.html", {"rows": rows, "runs": shown, "query": query})
 

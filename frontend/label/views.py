@@ -12,7 +12,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -112,15 +111,11 @@ def _whole_number(text: str | None) -> int | None:
     return int(text)
 
 
-PAGE_SIZE = 50
-
-
 @project_view("label", get="work.label")
 def done(page: ProjectPage) -> HttpResponse:
     form = WorkSearch(page.request.GET)
     words = form.cleaned_data["q"] if form.is_valid() else ""
-    pages = Paginator(finished_tasks(user=page.user, project=page.project, words=words), PAGE_SIZE)
-    rows = pages.get_page(page.request.GET.get("page"))
+    rows = page.rows(finished_tasks(user=page.user, project=page.project, words=words))
     listed = [{"task": task, "may_change": may_change(task)} for task in rows]
     query = urlencode({"q": words}) + "&" if words else ""
     context = {"form": form, "words": words, "query": query, "rows": rows, "listed": listed}
@@ -157,7 +152,7 @@ def lessons(page: ProjectPage) -> HttpResponse:
         messages.success(page.request, _("Marked as read."))
         return HttpResponseRedirect(page.url("lessons") + query)
     narrowed = Lessons(page.project, reader=page.user, criterion=key)
-    rows = Paginator(narrowed, LESSONS_AT_ONCE).get_page(page.request.GET.get("page"))
+    rows = page.rows(narrowed, LESSONS_AT_ONCE)
     listed = [_shown(lesson) for lesson in rows]
     context = {
         "groups": groups,

@@ -14,7 +14,7 @@ from annotate.core.errors import Refusal
 from annotate.files.cells import guard
 from annotate.models import Sample
 from annotate.projects.trail_read import Happening, TrailFilter, read_filter, trail, whole_trail
-from frontend.base.pages import ProjectPage, project_view, refuse
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.base.trail import sentence, who
 from frontend.projects.views import TrailForm
 
@@ -24,33 +24,27 @@ _COLUMNS = ("at", "who", "action", "subject", "what")
 @project_view("audit", get="audit.read")
 def audit(page: ProjectPage) -> HttpResponse:
     form = TrailForm(page.project, page.request.GET)
-    rows, following, status, asked = [], None, 200, {}
+    rows, following, asked = [], None, {}
     if form.is_valid():
         asked = form.asked()
-        try:
+        with RefusalsShown(form, places={"unknown_sample": "sample"}):
             found = trail(
                 project=page.project,
                 reader=page.user,
                 asked=read_filter(page.project, **asked),
                 after=page.request.GET.get("cursor"),
             )
-        except Refusal as refusal:
-            status = refuse(form, refusal, "sample" if refusal.code == "unknown_sample" else None)
-        else:
             rows, following = found.rows, found.next
-    else:
-        status = 422
-    query = urlencode(asked)
     context = {
         "form": form,
         "filtered": bool(asked),
-        "query": query,
+        "query": urlencode(asked),
         "rows": _shown(page, rows),
         "held_back": any("held_back" in row.details for row in rows),
         "next": following and urlencode({**asked, "cursor": following}),
         "is_first": "cursor" not in page.request.GET,
     }
-    return page.render("projects/audit.html", context, status=status)
+    return page.render("projects/audit.html", context, status=status_of(form) if form.errors else 200)
 
 
 @project_view("audit", get="audit.read")

@@ -15,11 +15,10 @@ from django.utils.translation import ngettext
 
 from annotate.batches.criterion_change_read import Change, Impact, change_between, impact, version_uses, versions_of
 from annotate.batches.relabelling import Relabelled, change_criterion, relabel
-from annotate.core.errors import Refusal
 from annotate.models import Criterion
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.projects.read import current_criteria, one_criterion
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.projects.criteria_forms import (
     BuiltinForm,
     ChangeForm,
@@ -70,17 +69,12 @@ def _step(
 ) -> HttpResponse:
     step = page.request.POST.get(_STEP)
     form = ChangeForm(page.project, shown, page.request.POST if step else None, prefix=_PREFIX)
-    status, found = 200, shown
-    if form.is_bound:
-        status = 422
-        if form.is_valid():
-            try:
-                if step == _CONFIRM:
-                    return _done(page, _act(page, old, new, form))
-                found = impact(old=old, new=new, choices=form.choices())
-                status = 200
-            except Refusal as refusal:
-                status = refuse(form, refusal, "reason" if refusal.code == "no_reason" else None)
+    found = shown
+    if form.is_valid():
+        with RefusalsShown(form, places={"no_reason": "reason"}):
+            if step == _CONFIRM:
+                return _done(page, _act(page, old, new, form))
+            found = impact(old=old, new=new, choices=form.choices())
     context = {
         "standing": old,
         "form": form,
@@ -91,7 +85,7 @@ def _step(
         "next_version": new.version if isinstance(new, Criterion) else old.version + 1,
         "redo": [person for person in found.people if person.can_redo],
     }
-    return page.render("projects/criterion_impact.html", context, status=status)
+    return page.render("projects/criterion_impact.html", context, status=status_of(form) if form.errors else 200)
 
 
 def _act(page: ProjectPage, old: Criterion, new: Criterion | Mapping[str, Any], form: ChangeForm) -> Relabelled:
@@ -219,20 +213,18 @@ def add(page: ProjectPage) -> HttpResponse:
     builtin = BuiltinForm(taken, page.request.POST if sent and not from_file else None)
     file_form = CriteriaFileForm(*((page.request.POST, page.request.FILES) if from_file else ()))
     used = file_form if from_file else builtin
-    status = status_of(used)
     if sent and used.is_valid():
         given = used.cleaned_data["file" if from_file else "criteria"]
-        try:
+        with RefusalsShown(used):
             added = add_criteria(
                 project=page.project, specs=given if isinstance(given, list) else [given], actor=page.user
             )
-        except Refusal as refusal:
-            status = refuse(used, refusal)
-        else:
             names = ", ".join(criterion.name for criterion in added)
             messages.success(page.request, _("The project asks: %(names)s.") % {"names": names})
             return page.redirect("criteria")
-    return page.render("projects/criteria_add.html", {"builtin": builtin, "file_form": file_form}, status=status)
+    return page.render(
+        "projects/criteria_add.html", {"builtin": builtin, "file_form": file_form}, status=status_of(used)
+    )
 
 
 @project_view("criteria", get="criteria.change", post="criteria.change")
@@ -252,19 +244,14 @@ def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
     form, rows = CriterionForm(data, initial=fields), OptionFormSet(data, initial=options, prefix="option")
     if standing:
         form.fields["key"].disabled = form.fields["unit"].disabled = True
-    status = status_of(form)
-    if "change-back" in page.request.POST:
-        status = 200
-    elif form.is_valid() and rows.is_valid():
-        try:
+    is_back = "change-back" in page.request.POST
+    if not is_back and form.is_valid() and rows.is_valid():
+        with RefusalsShown(form):
             spec = spec_of(form, rows, standing)
             asked = ask_about_labels(page, standing, check_spec(spec)) if standing else None
             if asked is not None:
                 return asked
             saved = add_criteria(project=page.project, specs=[spec], actor=page.user)[0]
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             messages.success(page.request, _saved(saved))
             return page.redirect("criteria")
     context: dict[str, Any] = {
@@ -273,7 +260,7 @@ def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
         "standing": standing,
         "labels": standing.labels.count() if standing else 0,
     }
-    return page.render("projects/criterion_form.html", context, status=status)
+    return page.render("projects/criterion_form.html", context, status=200 if is_back else status_of(form))
 
 
 def _saved(criterion: Criterion) -> str:

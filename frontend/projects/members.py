@@ -1,7 +1,4 @@
-"""Who takes part, and as what.
-
-What somebody sees who opens an invitation: what it is to, and how to join.
-"""
+"""Who takes part, and as what; and the page of an invitation: what it is to, and how to join."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ from annotate.projects.write import remove_member, set_member
 from annotate.tasks.mail import send_invitation
 from frontend.account.views import SignUpForm
 from frontend.base.forms import offer_members
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 
 ROLE_HELP = gettext_lazy(
     "Annotators label their own tasks. Reviewers also read samples and reports and settle disagreements. "
@@ -160,16 +157,12 @@ class AccountForm(forms.ModelForm):
 def members(page: ProjectPage) -> HttpResponse:
     """The list; a POST adds somebody who has an account."""
     form = MemberForm(page.data)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form):
             member = set_member(project=page.project, user=form.user, role=form.cleaned_data["role"], actor=page.user)
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             messages.success(page.request, _is_now(member))
             return page.redirect("members")
-    return _list(page, {"form": form}, status)
+    return _list(page, {"form": form}, status_of(form))
 
 
 @never_cache
@@ -177,15 +170,13 @@ def members(page: ProjectPage) -> HttpResponse:
 def new_account(page: ProjectPage) -> HttpResponse:
     """Makes an account and shows its password. No redirect: the password is kept nowhere, so only this page has it."""
     form = AccountForm(page.request.POST, prefix="account")
-    if not form.is_valid():
-        return _list(page, {"account_form": form}, 422)
-    try:
-        with transaction.atomic():
-            user, password = form.create()
-            set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
-    except Refusal as refusal:
-        return _list(page, {"account_form": form}, refuse(form, refusal))
-    return _list(page, {"made": {"user": user, "password": password}}, 201)
+    if form.is_valid():
+        with RefusalsShown(form):
+            with transaction.atomic():
+                user, password = form.create()
+                set_member(project=page.project, user=user, role=form.cleaned_data["role"], actor=page.user)
+            return _list(page, {"made": {"user": user, "password": password}}, 201)
+    return _list(page, {"account_form": form}, status_of(form))
 
 
 @project_view("members", post="members.change")
@@ -210,14 +201,10 @@ def deactivate(page: ProjectPage, username: str) -> HttpResponse:
     """GET shows what is left to do and asks who gets it; POST ends the membership and hands it on."""
     user = _member(page, username).user
     form = HandOnForm(page.project, user, page.data)
-    status = status_of(form)
     if form.is_valid():
         to = list(form.cleaned_data["to"]) or None
-        try:
+        with RefusalsShown(form):
             moved = deactivate_member(actor=page.user, project=page.project, user=user, hand_on_to=to)
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             said = ngettext(
                 "%(name)s no longer takes part; %(n)d open task was handed on. Their labels stay.",
                 "%(name)s no longer takes part; %(n)d open tasks were handed on. Their labels stay.",
@@ -226,7 +213,7 @@ def deactivate(page: ProjectPage, username: str) -> HttpResponse:
             messages.success(page.request, said % {"name": user.name, "n": moved})
             return _back(page, user)
     context = {"person": user, "form": form, "rows": open_work(page.project, user)}
-    return page.render("projects/member_deactivate.html", context, status=status)
+    return page.render("projects/member_deactivate.html", context, status=status_of(form))
 
 
 @project_view("members", post="members.change")
@@ -250,15 +237,13 @@ def remove(page: ProjectPage, username: str) -> HttpResponse:
 def invite(page: ProjectPage) -> HttpResponse:
     """Makes an invitation and shows its link. No redirect: the link is kept nowhere, so only this page has it."""
     form = InviteForm(page.request.POST, prefix="invite")
-    if not form.is_valid():
-        return _list(page, {"invite_form": form}, 422)
-    try:
-        made, token = create_invite(actor=page.user, project=page.project, **form.cleaned_data)
-    except Refusal as refusal:
-        return _list(page, {"invite_form": form}, refuse(form, refusal))
-    mailed = bool(made.email) and send_invitation(invite=made, token=token)
-    link = page.request.build_absolute_uri(reverse("invite", args=[token]))
-    return _list(page, {"invited": {"invite": made, "link": link, "mailed": mailed}}, 201)
+    if form.is_valid():
+        with RefusalsShown(form):
+            made, token = create_invite(actor=page.user, project=page.project, **form.cleaned_data)
+            mailed = bool(made.email) and send_invitation(invite=made, token=token)
+            link = page.request.build_absolute_uri(reverse("invite", args=[token]))
+            return _list(page, {"invited": {"invite": made, "link": link, "mailed": mailed}}, 201)
+    return _list(page, {"invite_form": form}, status_of(form))
 
 
 @project_view("members", post="members.change")

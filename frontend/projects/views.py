@@ -25,7 +25,6 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.batches.read import Counts, OwnBatch, counts_of, own_batches
-from annotate.core.errors import Refusal
 from annotate.core.permissions import may
 from annotate.files.problems import RowError
 from annotate.files.strict_json import parse_document
@@ -37,7 +36,7 @@ from annotate.projects.trail_read import kinds_of
 from annotate.projects.write import change_project, create_project
 from annotate.verdicts.lessons_read import new_lessons
 from frontend.base.help import render_markdown
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.base.trail import KIND_LABELS
 
 MAX_JSON_BYTES = 2 * 1024 * 1024
@@ -361,18 +360,14 @@ def new_project(request: HttpRequest) -> HttpResponse:
         request.POST if from_file else None, request.FILES if from_file else None, prefix="upload"
     )
     used = file_form if from_file else form
-    status = status_of(used)
     if sent and used.is_valid():
         fields = used.cleaned_data
         spec = fields["file"] if from_file else {key: fields[key] for key in ("name", "guidelines", "criteria")}
-        try:
+        with RefusalsShown(used):
             project = create_project(slug=fields["slug"], spec=spec, created_by=request.user)
-        except Refusal as refusal:
-            status = refuse(used, refusal)
-        else:
             messages.success(request, _("“%(name)s” is ready. Next: import samples.") % {"name": project.name})
             return redirect("project", slug=project.slug)
-    return render(request, "projects/project_new.html", {"form": form, "file_form": file_form}, status=status)
+    return render(request, "projects/project_new.html", {"form": form, "file_form": file_form}, status=status_of(used))
 
 
 @project_view("settings", get="project.change", post="project.change")
@@ -380,17 +375,13 @@ def settings(page: ProjectPage) -> HttpResponse:
     project = page.project
     initial = {field: getattr(project, field) for field in SettingsForm.base_fields}
     form = SettingsForm(page.data, initial=initial)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form):
             change_project(actor=page.user, project=project, **form.cleaned_data)
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
             messages.success(page.request, _("Saved."))
             return page.redirect("settings")
     preview = render_markdown(project.guidelines)
-    return page.render("projects/settings.html", {"form": form, "preview": preview}, status=status)
+    return page.render("projects/settings.html", {"form": form, "preview": preview}, status=status_of(form))
 
 
 @require_safe

@@ -12,12 +12,10 @@ from django.utils.translation import gettext_lazy
 
 import alignment
 from annotate.batches.draws_read import unlabelled_samples
-from annotate.batches.sample_choice import MAX_SEED
-from annotate.core.errors import Refusal
-from annotate.models import Criterion, Project
+from annotate.models import Criterion
 from annotate.projects.read import one_criterion
-from frontend.base.pages import ProjectPage, project_view, refuse
-from frontend.batches.forms import WhoLabelsForm
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view
+from frontend.batches.forms import DrawnBatchForm
 from frontend.reports.page import frame_context
 from frontend.reports.parts import chosen_judge, judge_url, report_part, switcher
 from judges.models import AlignmentReport
@@ -64,19 +62,7 @@ class OutcomeForm(forms.Form):
         return {"threshold": given.get("threshold"), "shares": shares}
 
 
-class OutcomeBatchForm(WhoLabelsForm):
-    """Who labels the draw that was seen; it goes along, as it came out."""
-
-    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, widget=forms.HiddenInput)
-    plan = forms.CharField(max_length=64, widget=forms.HiddenInput)
-
-    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
-        # The page has the draw's own form as well.
-        super().__init__(project, *args, auto_id="id_batch_%s", **kwargs)
-
-
 PART = "report-outcomes"
-BATCH_FIELDS = ("seed", "plan", "name", "annotators", "overlap", "due_date")
 TITLES = {
     "fail": gettext_lazy("It fails them"),
     "pass": gettext_lazy("It passes them"),
@@ -91,7 +77,6 @@ def outcomes(page: ProjectPage, key: str) -> HttpResponse:
     report = report_state(criterion).report
     place = None if report is None else chosen_judge(page, report)
     draw = None if report is None or place is None else _Draw(page, criterion, report.result["judges"][place])
-    status = 200
     if page.data is not None:
         if draw is None:
             raise Http404(_("This report has no such judge."))
@@ -100,7 +85,6 @@ def outcomes(page: ProjectPage, key: str) -> HttpResponse:
             said = _("Batch %(n)d is a draft of %(samples)d drawn samples. Open it to make the tasks.")
             messages.success(page.request, said % {"n": batch.number, "samples": batch.batch_samples.count()})
             return page.redirect("batch", batch.number)
-        status = 422
 
     def context(report: AlignmentReport) -> dict[str, Any]:
         return {
@@ -109,7 +93,9 @@ def outcomes(page: ProjectPage, key: str) -> HttpResponse:
             "switcher": switcher(page, key, PART, report, place),
         }
 
-    return report_part(page, key, "report-triage", "reports/report_outcomes.html", context, status=status)
+    return report_part(
+        page, key, "report-triage", "reports/report_outcomes.html", context, status=200 if page.data is None else 422
+    )
 
 
 class _Draw:
@@ -126,40 +112,32 @@ class _Draw:
             higher_is_better=judge["higher_is_better"],
             initial={"threshold": None if threshold is None else f"{threshold:g}"},
         )
-        self.batch_form: OutcomeBatchForm | None = None
+        self.batch_form: DrawnBatchForm | None = None
 
     def make(self) -> Any:
         """The draft, or None when something has to be said first."""
-        form = self.batch_form = OutcomeBatchForm(self.page.project, self.page.data)
-        if not (form.is_valid() and self.form.is_valid()):
-            return None
-        given = {name: form.cleaned_data[name] for name in BATCH_FIELDS}
-        try:
-            return make_drawn_batch(
-                outcome_queue,
-                criterion=self.criterion,
-                about=self.about,
-                created_by=self.page.user,
-                **self.form.wanted(),
-                **given,
-            )
-        except Refusal as refusal:
-            refuse(form, refusal)
-            return None
+        form = self.batch_form = DrawnBatchForm(self.page.project, self.page.data)
+        if form.is_valid() and self.form.is_valid():
+            with RefusalsShown(form):
+                return make_drawn_batch(
+                    outcome_queue,
+                    criterion=self.criterion,
+                    about=self.about,
+                    created_by=self.page.user,
+                    **self.form.wanted(),
+                    **form.given(),
+                )
+        return None
 
     def context(self) -> dict[str, Any]:
         seen = self._seen()
         form = self.batch_form
         if seen is not None and form is None and self.page.may("batches.change"):
             name = _("What %(judge)s fails, and some of what it passes") % {"judge": self.judge["title"]}
-            form = OutcomeBatchForm(
-                self.page.project, initial={"seed": seen.seed, "plan": seen.plan, "name": name[:200]}
-            )
-        elif seen is not None and form is not None and self.page.data is not None:
-            # What is confirmed next is what is shown now.
-            typed = self.page.data.copy()
-            typed["seed"], typed["plan"] = str(seen.seed), seen.plan
-            form.data = typed
+            initial = {"seed": seen.seed, "plan": seen.plan, "name": name[:200]}
+            form = DrawnBatchForm(self.page.project, initial=initial)
+        elif seen is not None and form is not None and form.is_bound:
+            form.follow(seen.seed, seen.plan)
         return {
             "title": self.judge["title"],
             "url": judge_url(self.page, self.criterion.key, self.about.judge, self.about.dimension),
@@ -173,14 +151,11 @@ class _Draw:
         }
 
     def _seen(self) -> Draw[alignment.report.OutcomeDraw] | None:
-        if not (self.form.is_bound and self.form.is_valid()):
-            return None
-        seed = None if self.batch_form is None else self.batch_form.cleaned_data.get("seed")
-        try:
-            return outcome_queue(criterion=self.criterion, about=self.about, seed=seed, **self.form.wanted())
-        except Refusal as refusal:
-            refuse(self.form, refusal)
-            return None
+        if self.form.is_valid():
+            seed = None if self.batch_form is None else self.batch_form.cleaned_data.get("seed")
+            with RefusalsShown(self.form):
+                return outcome_queue(criterion=self.criterion, about=self.about, seed=seed, **self.form.wanted())
+        return None
 
 
 def _shown(seen: Draw[alignment.report.OutcomeDraw]) -> dict[str, Any]:

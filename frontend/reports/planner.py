@@ -16,12 +16,10 @@ from django.utils.translation import gettext_lazy
 
 import alignment
 from annotate.batches.draws_read import draw_progress, unlabelled_samples
-from annotate.batches.sample_choice import MAX_SEED
-from annotate.core.errors import Refusal
-from annotate.models import Criterion, Project
+from annotate.models import Criterion
 from annotate.projects.read import one_criterion
-from frontend.base.pages import ProjectPage, project_view, refuse
-from frontend.batches.forms import WhoLabelsForm
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
+from frontend.batches.forms import DrawnBatchForm
 from frontend.reports.page import drawn_context, frame_context, planning_context, strata_context
 from frontend.reports.parts import report_part
 from judges.models import AlignmentReport
@@ -73,17 +71,13 @@ class DrawForm(forms.Form):
         return {"count": self.cleaned_data["n"], "about": None if about == PEOPLE else About(*json.loads(about))}
 
 
-class DrawnBatchForm(WhoLabelsForm):
-    """Who labels the draw that was seen; it goes along, as `DrawForm` was sent and as it came out."""
+class NextBatchForm(DrawnBatchForm):
+    """With the fields of `DrawForm`, as they were sent."""
+
+    field_order = ("n", "about")
 
     n = forms.CharField(widget=forms.HiddenInput)
     about = forms.CharField(widget=forms.HiddenInput)
-    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, widget=forms.HiddenInput)
-    plan = forms.CharField(max_length=64, widget=forms.HiddenInput)
-
-    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
-        # The page has the draw's own form as well.
-        super().__init__(project, *args, auto_id="id_batch_%s", **kwargs)
 
 
 def _key(row: Mapping[str, Any]) -> str:
@@ -91,7 +85,6 @@ def _key(row: Mapping[str, Any]) -> str:
 
 
 TEMPLATE = "reports/report_planner.html"
-BATCH_FIELDS = ("seed", "plan", "name", "annotators", "overlap", "due_date")
 
 
 @project_view("reports", get="reports.read", post="batches.change")
@@ -115,15 +108,12 @@ def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpRespo
     if report is None:
         # Nothing that could have been seen; the page says so.
         return page.redirect("report-planner", criterion.key)
-    draw, form = DrawForm(report.result["judges"], data), DrawnBatchForm(page.project, data)
-    status = 422
+    draw, form = DrawForm(report.result["judges"], data), NextBatchForm(page.project, data)
     if form.is_valid() and draw.is_valid():
-        given = {name: form.cleaned_data[name] for name in BATCH_FIELDS}
-        try:
-            batch = make_drawn_batch(next_samples, criterion=criterion, created_by=page.user, **draw.wanted(), **given)
-        except Refusal as refusal:
-            status = refuse(form, refusal)
-        else:
+        with RefusalsShown(form):
+            batch = make_drawn_batch(
+                next_samples, criterion=criterion, created_by=page.user, **draw.wanted(), **form.given()
+            )
             said = _("Batch %(n)d is a draft of %(samples)d drawn samples. Open it to make the tasks.")
             messages.success(page.request, said % {"n": batch.number, "samples": draw.cleaned_data["n"]})
             return page.redirect("batch", batch.number)
@@ -132,32 +122,27 @@ def _make(page: ProjectPage, criterion: Criterion, data: QueryDict) -> HttpRespo
         """The draw as it is now, and what was typed: what is confirmed next is what is shown."""
         seen = _seen(criterion, draw, form.cleaned_data.get("seed"))
         if seen is not None:
-            typed = data.copy()
-            typed["seed"], typed["plan"] = str(seen.seed), seen.plan
-            form.data = typed
+            form.follow(seen.seed, seen.plan)
         return _context(page, criterion, report, draw, seen, None if seen is None else form)
 
-    return report_part(page, criterion.key, "report-planner", TEMPLATE, context, status=status)
+    return report_part(page, criterion.key, "report-planner", TEMPLATE, context, status=status_of(form))
 
 
 def _seen(criterion: Criterion, form: DrawForm, seed: int | None = None) -> Draw[alignment.report.Proposal] | None:
-    if not (form.is_bound and form.is_valid()):
-        return None
-    try:
-        return next_samples(criterion=criterion, seed=seed, **form.wanted())
-    except Refusal as refusal:
-        refuse(form, refusal, "n")
-        return None
+    if form.is_valid():
+        with RefusalsShown(form, "n"):
+            return next_samples(criterion=criterion, seed=seed, **form.wanted())
+    return None
 
 
-def _first(page: ProjectPage, criterion: Criterion, seen: Draw[alignment.report.Proposal]) -> DrawnBatchForm | None:
+def _first(page: ProjectPage, criterion: Criterion, seen: Draw[alignment.report.Proposal]) -> NextBatchForm | None:
     """The form before anybody typed into it."""
     if not page.may("batches.change"):
         return None
     count = len(seen.chosen)
     name = _("%(n)d samples to learn most from: %(criterion)s") % {"n": count, "criterion": criterion.name}
     draw = {"n": count, "about": page.request.GET.get("about"), "seed": seen.seed, "plan": seen.plan}
-    return DrawnBatchForm(page.project, initial={**draw, "name": name[:200]})
+    return NextBatchForm(page.project, initial={**draw, "name": name[:200]})
 
 
 def _context(
@@ -166,7 +151,7 @@ def _context(
     report: AlignmentReport,
     form: DrawForm,
     seen: Draw[alignment.report.Proposal] | None,
-    batch_form: DrawnBatchForm | None,
+    batch_form: NextBatchForm | None,
 ) -> dict[str, Any]:
     width_form = WidthForm(page.request.GET if "width" in page.request.GET else None)
     wanted = width_form.cleaned_data["width"] if width_form.is_bound and width_form.is_valid() else None

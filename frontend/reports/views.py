@@ -23,10 +23,9 @@ from django.utils.translation import ngettext
 
 from annotate.batches.criterion_change_read import versions_of
 from annotate.batches.write import create_batch
-from annotate.core.errors import Refusal
 from annotate.models import Batch, Criterion
 from annotate.projects.read import current_criteria, one_criterion
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.batches.forms import WhoLabelsForm
 from frontend.reports.annotators import annotators_context, people_matrix
 from frontend.reports.compare import compare_context
@@ -216,7 +215,6 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
     """Of the latest report the judge that the address names (`?judge=…&measures=…`). A POST makes a draft batch of
     what is left to people."""
     form = WhoLabelsForm(page.project, page.data, initial={"name": _("What the judge leaves to people")})
-    status = status_of(form)
     if page.data is not None:
         criterion = one_criterion(page.project, key)
         found = _left(page, criterion)
@@ -224,11 +222,8 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
             messages.error(page.request, _("There is no certified region, so there is no rest to make a batch of."))
             return HttpResponseRedirect(page.request.get_full_path())
         if form.is_valid():
-            try:
+            with RefusalsShown(form):
                 batch = _make(page, criterion, form, *found)
-            except Refusal as refusal:
-                status = refuse(form, refusal)
-            else:
                 said = _("Batch %(n)d is a draft. Open it to make the tasks.")
                 messages.success(page.request, said % {"n": batch.number})
                 return page.redirect("batch", batch.number)
@@ -244,7 +239,7 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
             "form": form if page.may("batches.change") else None,
         }
 
-    return report_part(page, key, "report-triage", "reports/report_triage.html", context, status=status)
+    return report_part(page, key, "report-triage", "reports/report_triage.html", context, status=status_of(form))
 
 
 def _outcomes_url(page: ProjectPage, key: str, judge: dict[str, Any]) -> str:
