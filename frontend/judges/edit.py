@@ -67,9 +67,6 @@ class JudgeFileForm(forms.Form):
         return given if isinstance(given, dict) else {}
 
 
-PREFIX = "config"
-
-
 @project_view("judges", get="judges.change", post="judges.change")
 def choose(page: ProjectPage) -> HttpResponse:
     """What one may start from; a POST brings a file."""
@@ -89,11 +86,12 @@ def choose(page: ProjectPage) -> HttpResponse:
 
 @project_view("judges", get="judges.change", post="judges.change")
 def new(page: ProjectPage, start: str) -> HttpResponse:
-    begun = start_named(page.project, start)
-    if begun is None:
+    found = start_named(page.project, start)
+    if found is None:
         raise Http404(_("There is nothing of that name to start from."))
+    kind, begun = found
     form = JudgeForm(page.data, initial={"name": _free(page, begun.name), "higher_is_better": begun.higher_is_better})
-    config = config_form(begun.kind, page.project, begun.config, page.data, prefix=PREFIX)
+    config = config_form(kind, page.project, begun.config, page.data)
     status = status_of(form)
     # Both, so that all that is wrong is shown at once.
     if all([form.is_valid(), config.is_valid()]):
@@ -102,7 +100,7 @@ def new(page: ProjectPage, start: str) -> HttpResponse:
             made = create_judge(
                 project=page.project,
                 name=given["name"],
-                kind=begun.kind,
+                kind=kind,
                 config=config.config(),
                 endpoint=config.endpoint(),
                 description=given["description"],
@@ -113,7 +111,7 @@ def new(page: ProjectPage, start: str) -> HttpResponse:
             status = _show(refusal, form, config)
         else:
             return _made(page, made)
-    context = {"start": begun, "form": form, "config": config, "kind": JudgeKind(begun.kind).label}
+    context = {"start": begun, "form": form, "config": config, "kind": JudgeKind(kind).label}
     return page.render("judges/judge_form.html", context, status=status)
 
 
@@ -129,14 +127,7 @@ def edit(page: ProjectPage, judge_id: int) -> HttpResponse:
     judge = one_judge(page.project, judge_id)
     standing = _standing(page, judge)
     form = VersionForm(page.data)
-    config = config_form(
-        judge.kind,
-        page.project,
-        standing.config,
-        page.data,
-        prefix=PREFIX,
-        endpoint=standing.endpoint.name if standing.endpoint else None,
-    )
+    config = config_form(judge.kind, page.project, standing.config, page.data, standing.endpoint)
     status = status_of(form)
     if all([form.is_valid(), config.is_valid()]):
         last = judge.versions.order_by("-number")[0].number

@@ -75,7 +75,6 @@ class TrialForm(BudgetForm):
         }
 
 
-PREFIX = "config"
 TRIALS, UNITS = 20, 20
 _FRONT = ("prompt", "model", "temperature", "examples")
 
@@ -229,14 +228,7 @@ def _forms(page: ProjectPage, judge: Judge, base: JudgeVersion) -> _Forms:
     form = TrialForm(
         questions_of(base), page.data, initial=initial, currency=base.endpoint.currency if base.endpoint else None
     )
-    config = config_form(
-        judge.kind,
-        page.project,
-        start.config,
-        page.data,
-        prefix=PREFIX,
-        endpoint=start.endpoint.name if start.endpoint else None,
-    )
+    config = config_form(judge.kind, page.project, start.config, page.data, start.endpoint)
     return _Forms(form, config, origin)
 
 

@@ -34,11 +34,12 @@ BASES = {
 def beside_context(row: Mapping[str, Any], plots: Mapping[str, str], place: int) -> dict[str, Any]:
     """The sections of `judges/judge_beside.html` from a judge of a report's result; `place` is its own, from 0."""
     people, steadiness = row["people"], row["steadiness"]
+    verdict, basis = VERDICTS[people["verdict"]], BASES[people["basis"]]
     return {
         "people": {
             **worded(people),
-            "verdict": _(VERDICTS[people["verdict"]]),
-            "basis": _(BASES[people["basis"]]),
+            "verdict": _(verdict),
+            "basis": _(basis),
             "has_ties": any(one["ties"] for one in people["annotators"]),
             "test": None if people["test"] is None else _test(people["test"], people["annotators"]),
         },

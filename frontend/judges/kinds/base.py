@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -34,6 +35,9 @@ class ConfigForm(forms.Form):
     """A configuration as fields. What it must be is the kind's to say: the form hands on what was typed, and shows at
     its field what the kind refuses."""
 
+    prefix = "config"
+    # Fields that a configuration has under the same names.
+    same: ClassVar[Sequence[str]] = ()
     # Of configurations -> of this form, where they have other names. The first parts of a path are enough.
     places: ClassVar[Mapping[str, str]] = {}
     # Shown folded away: few need them.
@@ -41,9 +45,21 @@ class ConfigForm(forms.Form):
     # Shown side by side.
     together: ClassVar[Sequence[Collection[str]]] = ()
 
-    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        project: Project,
+        config: Mapping[str, Any],
+        data: QueryDict | None = None,
+        *,
+        endpoint: Endpoint | None = None,
+    ) -> None:
+        """Filled in from the configuration and its endpoint, unless it was sent."""
+        asked = {} if endpoint is None else {"endpoint": endpoint.name}
+        super().__init__(data, initial={**self.initial_of(config), **asked})
         self.project = project
+
+    def initial_of(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        return given(config, *self.same)
 
     def config(self) -> dict[str, Any]:
         """What was typed, as the kind takes it. Of a valid form."""
@@ -97,6 +113,26 @@ class ConfigForm(forms.Form):
         return self.endpoint_is_asked and not Endpoint.objects.filter(project=self.project).exists()
 
 
+# Of judges that ask a model.
+MODEL = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+TEMPERATURE = forms.FloatField(
+    label=_("Temperature"),
+    required=False,
+    initial=0,
+    widget=forms.NumberInput({"step": "any"}),
+    help_text=_("0 is steadiest. Empty leaves it to the server, as some models demand."),
+)
+SEED = forms.IntegerField(
+    label=_("Seed"), required=False, min_value=0, help_text=_("For servers that take one. Empty: none is sent.")
+)
+STRUCTURED = forms.BooleanField(
+    label=_("Send the reply’s form as a JSON schema too"),
+    required=False,
+    initial=True,
+    help_text=_("Switch it off for servers that refuse such requests."),
+)
+
+
 def endpoint_field(project: Project) -> forms.ChoiceField:
     known = Endpoint.objects.filter(project=project).order_by("name").values_list("name", flat=True)
     names = [(name, name) for name in known]
@@ -132,9 +168,11 @@ class TargetForm(ConfigForm):
     )
     unit = forms.ChoiceField(label=_("Asked about each"), required=False, help_text=_("Only without a criterion."))
 
-    def __init__(self, project: Project, *args: Any, kinds: Collection[str], **kwargs: Any) -> None:
+    def __init__(
+        self, project: Project, config: Mapping[str, Any], *args: Any, kinds: Collection[str], **kwargs: Any
+    ) -> None:
         """kinds: of units that it can score."""
-        super().__init__(project, *args, **kwargs)
+        super().__init__(project, config, *args, **kwargs)
         criteria = [one for one in current_criteria(project) if one.unit in kinds]
         named = [(one.key, f"{one.name} ({one.get_unit_display()})") for one in criteria]
         self.fields["criterion"].choices = [*named, (self.OWN, _("none: something of its own"))]  # type: ignore[attr-defined]
@@ -144,17 +182,12 @@ class TargetForm(ConfigForm):
         if len(units) == 1:
             self.fields["unit"].widget = forms.HiddenInput()
 
+    def initial_of(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        target = given(config, "criterion") or {"criterion": self.OWN, **given(config, "dimension", "unit")}
+        return {**target, **super().initial_of(config)}
+
     def target(self) -> dict[str, Any]:
-        chosen = self.cleaned_data
-        if chosen.get("criterion"):
-            return {"criterion": chosen["criterion"]}
-        return given(chosen, "dimension", "unit")
-
-
-def target_initial(config: Mapping[str, Any]) -> dict[str, Any]:
-    if config.get("criterion"):
-        return {"criterion": config["criterion"]}
-    return {"criterion": TargetForm.OWN, **given(config, "dimension", "unit")}
+        return given(self.cleaned_data, "criterion") or given(self.cleaned_data, "dimension", "unit")
 
 
 def folder_field() -> forms.ChoiceField:
@@ -175,7 +208,6 @@ class Start:
     """One template. config: what its form shows first, as far as it is known. name: of the judge, to be changed."""
 
     key: str
-    kind: str
     title: str
     text: str
     name: str

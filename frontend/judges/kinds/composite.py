@@ -13,11 +13,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.units import KIND_ORDER
 from annotate.models import Project
-from frontend.judges.kinds.base import Group, Start, TargetForm, Words, given, target_initial
+from frontend.judges.kinds.base import Group, Start, TargetForm
 from frontend.judges.kinds.members import chosen_members, member_choices
 from judges.models import JudgeKind
 
-CHOICES: Mapping[str, Words] = {}
 MOST_ROWS = 20
 FEWEST_ROWS = 4
 BLANK_ROWS = 2
@@ -57,6 +56,8 @@ MemberRows = forms.formset_factory(MemberForm, extra=0, max_num=MOST_ROWS, absol
 class CompositeForm(TargetForm):
     """A weighted sum: of what, and how much each counts."""
 
+    same = ("per", "normalised")
+
     per = forms.ChoiceField(
         label=_("What is added"),
         initial="unit",
@@ -73,16 +74,16 @@ class CompositeForm(TargetForm):
     )
 
     def __init__(
-        self, project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, **kwargs: Any
+        self, project: Project, config: Mapping[str, Any], data: QueryDict | None = None, **given: Any
     ) -> None:
-        super().__init__(project, data, prefix=prefix, kinds=KIND_ORDER, **kwargs)
+        super().__init__(project, config, data, kinds=KIND_ORDER, **given)
         filled = [
             _row_initial(one, key) for one, key in zip(config.get("members", ()), chosen_members(config), strict=True)
         ]
         blank = max(BLANK_ROWS, FEWEST_ROWS - len(filled))
         self.rows = MemberRows(
             data,
-            prefix=f"{prefix}-member",
+            prefix=f"{self.prefix}-member",
             initial=[*filled, *({} for _n in range(blank))],
             form_kwargs={"choices": member_choices(project, config)},
         )
@@ -118,13 +119,6 @@ def _row_initial(member: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {"member": key, "weight": member.get("weight"), "flipped": flipped, "low": low, "high": high}
 
 
-def form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> CompositeForm:
-    initial = {**(target_initial(config) if config else {}), **given(config, "per", "normalised")}
-    return CompositeForm(project, config, data, prefix=prefix, initial=initial)
-
-
 def group(project: Project) -> Group:
     return Group(
         kind=JudgeKind.COMPOSITE,
@@ -134,7 +128,6 @@ def group(project: Project) -> Group:
         starts=[
             Start(
                 key="composite",
-                kind=JudgeKind.COMPOSITE,
                 title=gettext("Weighted sum"),
                 text=gettext("Of one unit’s scores, or of the means over an answer’s parts."),
                 name="composite",

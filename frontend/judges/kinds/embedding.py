@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
 from frontend.judges.kinds.base import (
     AGAINST,
+    MODEL,
     USUAL,
     Group,
     Start,
@@ -25,7 +25,6 @@ from frontend.judges.kinds.base import (
     has_local_model,
     no_endpoint,
     offered,
-    target_initial,
 )
 from judges.models import JudgeKind
 
@@ -36,6 +35,7 @@ class EmbeddingForm(TargetForm):
     field_order = ("criterion", "dimension", "unit", "endpoint", "model", "folder", "against")
     together: ClassVar = (("dimension", "unit"), ("endpoint", "model"))
     rare = ("contexts", "texts_per_request", "pooling")
+    same = ("against", "contexts", "model", "texts_per_request", "folder", "pooling")
 
     against = forms.ChoiceField(label=_("Held against"), required=False, choices=AGAINST)
     contexts = forms.ChoiceField(
@@ -43,7 +43,7 @@ class EmbeddingForm(TargetForm):
         required=False,
         choices=[USUAL, ("best", _("the one that fits best")), ("mean", _("the mean over all"))],
     )
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+    model = MODEL
     texts_per_request = forms.IntegerField(label=_("Texts in one request"), required=False, min_value=1)
     pooling = forms.ChoiceField(
         label=_("A text’s vector is"),
@@ -51,9 +51,9 @@ class EmbeddingForm(TargetForm):
         choices=[USUAL, ("mean", _("the mean over its tokens")), ("first", _("that of its first token"))],
     )
 
-    def __init__(self, project: Project, *args: Any, is_local: bool, **kwargs: Any) -> None:
-        super().__init__(project, *args, kinds=("claim", "context", "fact", "entity", "answer"), **kwargs)
-        if is_local:
+    def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(project, config, *args, kinds=("claim", "context", "fact", "entity", "answer"), **kwargs)
+        if "folder" in config:
             self.fields["folder"] = folder_field()
             del self.fields["model"], self.fields["texts_per_request"]
         else:
@@ -62,18 +62,7 @@ class EmbeddingForm(TargetForm):
         self.order_fields(self.field_order)
 
     def config(self) -> dict[str, Any]:
-        names = ("against", "contexts", "model", "texts_per_request", "folder", "pooling")
-        return {**self.target(), **given(self.cleaned_data, *names)}
-
-
-def form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> EmbeddingForm:
-    same = ("against", "contexts", "model", "texts_per_request", "folder", "pooling")
-    initial = {**target_initial(config), **given(config, *same)}
-    if endpoint is not None:
-        initial["endpoint"] = endpoint
-    return EmbeddingForm(project, data, prefix=prefix, initial=initial, is_local="folder" in config)
+        return {**self.target(), **given(self.cleaned_data, *self.same)}
 
 
 CHOICES: Mapping[str, Words] = {name: offered(EmbeddingForm, name) for name in ("against", "contexts", "pooling")}
@@ -90,7 +79,6 @@ def group(project: Project) -> Group:
         starts=[
             Start(
                 key="embedding-endpoint",
-                kind=JudgeKind.EMBEDDING,
                 title=gettext("Embeddings of an endpoint"),
                 text=gettext("Vectors from a model at an endpoint."),
                 name="embedding",
@@ -98,7 +86,6 @@ def group(project: Project) -> Group:
             ),
             Start(
                 key="embedding-folder",
-                kind=JudgeKind.EMBEDDING,
                 title=gettext("Embeddings of a local model"),
                 text=gettext("Vectors from a model on this machine; nothing leaves it."),
                 name="embedding-local",

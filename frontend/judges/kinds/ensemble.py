@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
-from frontend.judges.kinds.base import ConfigForm, Group, Start, Words, given
+from frontend.judges.kinds.base import ConfigForm, Group, Start, given
 from frontend.judges.kinds.members import chosen_members, member_choices
 from judges.models import JudgeKind
-
-CHOICES: Mapping[str, Words] = {}
 
 
 class EnsembleForm(ConfigForm):
@@ -32,23 +29,19 @@ class EnsembleForm(ConfigForm):
     )
 
     def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
-        super().__init__(project, *args, **kwargs)
+        super().__init__(project, config, *args, **kwargs)
         criteria = project.criteria.filter(is_current=True).order_by("position")
         named = [(one.key, f"{one.name} ({one.get_unit_display()})") for one in criteria if one.passes]
         self.fields["criterion"].choices = named  # type: ignore[attr-defined]
         self.fields["members"].choices = member_choices(project, config)  # type: ignore[attr-defined]
 
+    def initial_of(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        return {**given(config, "criterion"), "members": chosen_members(config)}
+
     def config(self) -> dict[str, Any]:
         chosen = [json.loads(one) for one in self.cleaned_data["members"]]
         members = [{"judge": judge, "version": version, "dimension": name} for judge, version, name, _unit in chosen]
         return {"criterion": self.cleaned_data["criterion"], "members": members}
-
-
-def form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> EnsembleForm:
-    initial = {**given(config, "criterion"), "members": chosen_members(config)}
-    return EnsembleForm(project, config, data, prefix=prefix, initial=initial)
 
 
 def group(project: Project) -> Group:
@@ -62,7 +55,6 @@ def group(project: Project) -> Group:
         starts=[
             Start(
                 key="ensemble",
-                kind=JudgeKind.ENSEMBLE,
                 title=gettext("Ensemble"),
                 text=gettext("The probability that people would pass the unit."),
                 name="ensemble",

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -21,7 +20,6 @@ from frontend.judges.kinds.base import (
     first_criterion,
     given,
     offered,
-    target_initial,
 )
 from judges.kinds.lexical import KIND
 from judges.kinds.lexical.measures import MEASURES
@@ -55,6 +53,7 @@ class LexicalForm(TargetForm):
 
     together: ClassVar = (("dimension", "unit"), ("share", "contexts"), ("k1", "b"))
     rare = ("share", "contexts", "k1", "b", "similar", "unspaced")
+    same = OPTIONS
 
     against = forms.ChoiceField(
         label=_("Held against"),
@@ -98,30 +97,18 @@ class LexicalForm(TargetForm):
         ],
     )
 
-    def __init__(self, project: Project, measure: str, *args: Any, **kwargs: Any) -> None:
-        kinds = list(MEASURES[measure].kinds)
-        super().__init__(project, *args, kinds=kinds, **kwargs)
-        self.measure = measure
-        known = _options_of(project, measure, kinds[0])
+    def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
+        self.measure = config["measure"]
+        kinds = list(MEASURES[self.measure].kinds)
+        super().__init__(project, config, *args, kinds=kinds, **kwargs)
+        # As the measure completes them itself, under a name that is no criterion's.
+        known = KIND.complete({"measure": self.measure, "dimension": "\u2014", "unit": kinds[0]}, project)
         for name in OPTIONS:
             if name not in known:
                 del self.fields[name]
 
     def config(self) -> dict[str, Any]:
         return {"measure": self.measure, **self.target(), **given(self.cleaned_data, *OPTIONS)}
-
-
-def _options_of(project: Project, measure: str, unit: str) -> Mapping[str, Any]:
-    """Those that the measure has, as it completes them itself."""
-    # A name that is no criterion's.
-    return KIND.complete({"measure": measure, "dimension": "\u2014", "unit": unit}, project)
-
-
-def form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> LexicalForm:
-    initial = {**target_initial(config), **given(config, *OPTIONS)}
-    return LexicalForm(project, config["measure"], data, prefix=prefix, initial=initial)
 
 
 CHOICES: Mapping[str, Words] = {
@@ -134,7 +121,6 @@ def group(project: Project) -> Group:
     starts = [
         Start(
             key=f"lexical-{name.replace('_', '-')}",
-            kind=JudgeKind.LEXICAL,
             title=str(title),
             text=str(text),
             name=name.replace("_", "-"),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -15,6 +14,10 @@ from annotate.core.units import KIND_ORDER
 from annotate.models import Project
 from annotate.projects.read import current_criteria
 from frontend.judges.kinds.base import (
+    MODEL,
+    SEED,
+    STRUCTURED,
+    TEMPERATURE,
     Group,
     Start,
     TargetForm,
@@ -24,7 +27,6 @@ from frontend.judges.kinds.base import (
     given,
     no_endpoint,
     offered,
-    target_initial,
 )
 from judges.kinds.llm import builtin_templates
 from judges.kinds.llm.prompt import known_names
@@ -82,7 +84,7 @@ class LLMForm(TargetForm):
     rare: Collection[str] = ("low", "high", "whole", "rationale", "temperature", "max_tokens", "seed", "structured")
     field_order = ("criterion", "dimension", "unit", "endpoint", "model", "prompt", "per", "answer_with")
 
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+    model = MODEL
     prompt = forms.CharField(
         label=_("Prompt"),
         strip=False,
@@ -138,32 +140,33 @@ class LLMForm(TargetForm):
     rationale = forms.BooleanField(
         label=_("It says why, before it decides"), required=False, initial=True, help_text=_("More tokens, and better.")
     )
-    temperature = forms.FloatField(
-        label=_("Temperature"),
-        required=False,
-        initial=0,
-        widget=forms.NumberInput({"step": "any"}),
-        help_text=_("0 is steadiest. Empty leaves it to the server, as some models demand."),
-    )
+    temperature = TEMPERATURE
     max_tokens = forms.IntegerField(label=_("Most tokens of a reply"), min_value=1, initial=1024)
-    seed = forms.IntegerField(
-        label=_("Seed"), required=False, min_value=0, help_text=_("For servers that take one. Empty: none is sent.")
-    )
-    structured = forms.BooleanField(
-        label=_("Send the reply’s form as a JSON schema too"),
-        required=False,
-        initial=True,
-        help_text=_("Switch it off for servers that refuse such requests."),
-    )
+    seed = SEED
+    structured = STRUCTURED
 
     def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
-        super().__init__(project, *args, kinds=KIND_ORDER, **kwargs)
+        super().__init__(project, config, *args, kinds=KIND_ORDER, **kwargs)
         self.fields["endpoint"] = endpoint_field(project)
         self.order_fields(self.field_order)
         self._before = config
         # Only a rubric has requirements.
         if "{{requirements}}" not in str(self["prompt"].value()):
             self.rare = (*self.rare, "requirements")
+
+    def initial_of(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        same = ("model", "prompt", "per", "rationale", "temperature", "max_tokens", "seed", "structured")
+        renamed = {"min": "low", "max": "high"} | {name: name for name in same}
+        examples = config.get("examples") or {}
+        return {
+            **super().initial_of(config),
+            **{renamed[name]: value for name, value in config.items() if name in renamed},
+            "answer_with": config.get("answer_with") if config.get("answer_with") != "requirements" else "",
+            "requirements": _requirement_lines(config.get("requirements")),
+            "whole": {True: "true", False: "false"}.get(config.get("whole"), ""),  # type: ignore[arg-type]
+            "examples": examples.get("count", 0),
+            "examples_seed": examples.get("seed"),
+        }
 
     @property
     def variables(self) -> list[Variable]:
@@ -249,24 +252,6 @@ def _requirement_lines(requirements: Any) -> str:
     return "\n".join(lines)
 
 
-def form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> LLMForm:
-    same = ("model", "prompt", "per", "rationale", "max_tokens", "seed", "structured")
-    initial = {**target_initial(config), **{name: config[name] for name in same if name in config}}
-    initial |= {"answer_with": config.get("answer_with") if config.get("answer_with") != "requirements" else ""}
-    initial |= {"requirements": _requirement_lines(config.get("requirements"))}
-    initial |= {name: config[key] for name, key in (("low", "min"), ("high", "max")) if key in config}
-    initial |= {"whole": {True: "true", False: "false"}.get(config.get("whole"), "")}  # type: ignore[arg-type]
-    examples = config.get("examples") or {}
-    initial |= {"examples": examples.get("count", 0), "examples_seed": examples.get("seed")}
-    if "temperature" in config:
-        initial["temperature"] = config["temperature"]
-    if endpoint is not None:
-        initial["endpoint"] = endpoint
-    return LLMForm(project, config, data, prefix=prefix, initial=initial)
-
-
 CHOICES: Mapping[str, Words] = {
     "answer_with": offered(LLMForm, "answer_with"),
     # Shorter than in the form, which gives advice.
@@ -292,7 +277,6 @@ def group(project: Project) -> Group:
         starts.append(
             Start(
                 key=f"llm-{template.key.replace('_', '-')}",
-                kind=JudgeKind.LLM,
                 title=template.name,
                 text=template.description,
                 name=template.key.replace("_", "-"),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -22,7 +21,6 @@ from frontend.judges.kinds.base import (
     given,
     has_local_model,
     offered,
-    target_initial,
 )
 from judges.kinds import local_models
 from judges.models import JudgeKind
@@ -33,6 +31,7 @@ class NliForm(TargetForm):
 
     field_order = ("criterion", "dimension", "unit", "folder", "against", "entailment")
     rare = ("entailment",)
+    same = ("against", "folder", "entailment")
 
     against = forms.ChoiceField(label=_("Held against"), required=False, choices=AGAINST)
     entailment = forms.CharField(
@@ -48,14 +47,7 @@ class NliForm(TargetForm):
         self.order_fields(self.field_order)
 
     def config(self) -> dict[str, Any]:
-        return {**self.target(), **given(self.cleaned_data, "against", "folder", "entailment")}
-
-
-def form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> NliForm:
-    initial = {**target_initial(config), **given(config, "against", "folder", "entailment")}
-    return NliForm(project, data, prefix=prefix, initial=initial)
+        return {**self.target(), **given(self.cleaned_data, *self.same)}
 
 
 CHOICES: Mapping[str, Words] = {"against": offered(NliForm, "against")}
@@ -71,7 +63,6 @@ def group(project: Project) -> Group:
         starts=[
             Start(
                 key="nli",
-                kind=JudgeKind.NLI,
                 title=gettext("Entailment of claims"),
                 text=gettext("Of several contexts the one that bears a claim out best counts."),
                 name="entailment",

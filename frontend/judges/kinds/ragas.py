@@ -6,12 +6,24 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Project
-from frontend.judges.kinds.base import ConfigForm, Group, Start, Words, endpoint_field, given, no_endpoint, offered
+from frontend.judges.kinds.base import (
+    MODEL,
+    SEED,
+    STRUCTURED,
+    TEMPERATURE,
+    ConfigForm,
+    Group,
+    Start,
+    Words,
+    endpoint_field,
+    given,
+    no_endpoint,
+    offered,
+)
 from judges.kinds.ragas import how_to_install, installed_version
 from judges.models import JudgeKind
 
@@ -66,7 +78,7 @@ class RagasForm(ConfigForm):
     )
     field_order = ("endpoint", "model", "embedding_model")
 
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+    model = MODEL
     embedding_model = forms.CharField(
         label=_("Embedding model"),
         required=False,
@@ -91,27 +103,14 @@ class RagasForm(ConfigForm):
     beta = forms.FloatField(
         label="β", initial=1, widget=forms.NumberInput({"step": "any"}), help_text=_("Above 1 recall counts more.")
     )
-    temperature = forms.FloatField(
-        label=_("Temperature"),
-        required=False,
-        initial=0,
-        widget=forms.NumberInput({"step": "any"}),
-        help_text=_("0 is steadiest. Empty leaves it to the server, as some models demand."),
-    )
+    temperature = TEMPERATURE
     max_tokens = forms.IntegerField(label=_("Most tokens of a reply"), min_value=1, initial=2048)
-    seed = forms.IntegerField(
-        label=_("Seed"), required=False, min_value=0, help_text=_("For servers that take one. Empty: none is sent.")
-    )
-    structured = forms.BooleanField(
-        label=_("Send the reply’s form as a JSON schema too"),
-        required=False,
-        initial=True,
-        help_text=_("Switch it off for servers that refuse such requests."),
-    )
+    seed = SEED
+    structured = STRUCTURED
 
-    def __init__(self, project: Project, metric: str, *args: Any, **kwargs: Any) -> None:
-        super().__init__(project, *args, **kwargs)
-        self.metric = metric
+    def __init__(self, project: Project, config: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(project, config, *args, **kwargs)
+        metric = self.metric = config["metric"]
         self.fields["endpoint"] = endpoint_field(project)
         for name in OPTIONS:
             if name not in _OF_METRIC.get(metric, ()):
@@ -120,6 +119,9 @@ class RagasForm(ConfigForm):
             self.fields["embedding_model"].required = True
         self.order_fields(self.field_order)
 
+    def initial_of(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in config.items() if name in self.base_fields}
+
     def config(self) -> dict[str, Any]:
         typed = self.cleaned_data
         return {
@@ -127,16 +129,6 @@ class RagasForm(ConfigForm):
             **{name: typed[name] for name in ("model", "temperature", "max_tokens", "structured")},
             **given(typed, "seed", *(name for name in OPTIONS if name in typed)),
         }
-
-
-def form(
-    project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-) -> RagasForm:
-    same = ("model", "temperature", "max_tokens", "seed", "structured", *OPTIONS)
-    initial = {name: config[name] for name in same if name in config}
-    if endpoint is not None:
-        initial["endpoint"] = endpoint
-    return RagasForm(project, config["metric"], data, prefix=prefix, initial=initial)
 
 
 CHOICES: Mapping[str, Words] = {
@@ -154,7 +146,6 @@ def group(project: Project) -> Group:
         starts=[
             Start(
                 key=f"ragas-{metric.replace('_', '-')}",
-                kind=JudgeKind.RAGAS,
                 title=str(title),
                 text=str(text),
                 name=f"ragas-{metric.replace('_', '-')}",

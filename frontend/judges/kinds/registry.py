@@ -5,8 +5,9 @@ Each kind is one module, called as in judges.kinds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from django.http import QueryDict
 
@@ -14,44 +15,35 @@ from annotate.models import Project
 from frontend.judges.kinds import composite, embedding, ensemble, lexical, llm, nli, ragas
 from frontend.judges.kinds.base import ConfigForm, Group, Start, Words
 from judges.kinds.registry import runnable_kinds
-from judges.models import JudgeKind
+from judges.models import Endpoint, JudgeKind
 
 
-class ShownKind(Protocol):
-    """CHOICES: of the fields in which something is chosen, what may be, in words."""
+@dataclass(frozen=True, slots=True)
+class ShownKind:
+    """choices: of the fields in which something is chosen, what may be, in words."""
 
-    CHOICES: Mapping[str, Words]
-
-    def form(
-        self, project: Project, config: Mapping[str, Any], data: QueryDict | None, *, prefix: str, endpoint: str | None
-    ) -> ConfigForm: ...
-
-    def group(self, project: Project) -> Group: ...
+    form: type[ConfigForm]
+    group: Callable[[Project], Group]
+    choices: Mapping[str, Words] = field(default_factory=dict)
 
 
 # In the order in which they cost.
 _KINDS: dict[str, ShownKind] = {
-    JudgeKind.LEXICAL: cast("ShownKind", lexical),
-    JudgeKind.LLM: cast("ShownKind", llm),
-    JudgeKind.RAGAS: cast("ShownKind", ragas),
-    JudgeKind.EMBEDDING: cast("ShownKind", embedding),
-    JudgeKind.NLI: cast("ShownKind", nli),
-    JudgeKind.ENSEMBLE: cast("ShownKind", ensemble),
-    JudgeKind.COMPOSITE: cast("ShownKind", composite),
+    JudgeKind.LEXICAL: ShownKind(lexical.LexicalForm, lexical.group, lexical.CHOICES),
+    JudgeKind.LLM: ShownKind(llm.LLMForm, llm.group, llm.CHOICES),
+    JudgeKind.RAGAS: ShownKind(ragas.RagasForm, ragas.group, ragas.CHOICES),
+    JudgeKind.EMBEDDING: ShownKind(embedding.EmbeddingForm, embedding.group, embedding.CHOICES),
+    JudgeKind.NLI: ShownKind(nli.NliForm, nli.group, nli.CHOICES),
+    JudgeKind.ENSEMBLE: ShownKind(ensemble.EnsembleForm, ensemble.group),
+    JudgeKind.COMPOSITE: ShownKind(composite.CompositeForm, composite.group),
 }
 
 
 def config_form(
-    kind: str,
-    project: Project,
-    config: Mapping[str, Any],
-    data: QueryDict | None,
-    *,
-    prefix: str,
-    endpoint: str | None = None,
+    kind: str, project: Project, config: Mapping[str, Any], data: QueryDict | None, endpoint: Endpoint | None = None
 ) -> ConfigForm:
-    """The form of a judge of this kind, filled in from the configuration unless it was sent."""
-    return _KINDS[kind].form(project, config, data, prefix=prefix, endpoint=endpoint)
+    """The form of a judge of this kind, filled in from the configuration and its endpoint, unless it was sent."""
+    return _KINDS[kind].form(project, config, data, endpoint=endpoint)
 
 
 def choice_words(name: str, value: Any) -> str | None:
@@ -59,7 +51,7 @@ def choice_words(name: str, value: Any) -> str | None:
     if not isinstance(value, str):
         return None
     for kind in _KINDS.values():
-        if (words := kind.CHOICES.get(name, {}).get(value)) is not None:
+        if (words := kind.choices.get(name, {}).get(value)) is not None:
             return str(words)
     return None
 
@@ -69,5 +61,7 @@ def groups(project: Project) -> list[Group]:
     return [kind.group(project) for name, kind in _KINDS.items() if name in runnable_kinds()]
 
 
-def start_named(project: Project, key: str) -> Start | None:
-    return next((start for group in groups(project) for start in group.starts if start.key == key), None)
+def start_named(project: Project, key: str) -> tuple[str, Start] | None:
+    """The template of that name, after the kind of judge that it makes."""
+    found = ((group.kind, start) for group in groups(project) for start in group.starts if start.key == key)
+    return next(found, None)
