@@ -1,7 +1,4 @@
-"""Checks of a judge with injection canaries: starting one, those so far, and what one came to.
-
-What a check with canaries came to, in words.
-"""
+"""Checks of a judge with injection canaries: starting one, those so far, and what one came to, in words."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotate.batches.sample_choice import MAX_SEED, new_seed
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_start import BudgetForm, estimate_page
-from frontend.judges.run_words import TONES, duration, run_said
-from frontend.reports.shown import Shown, money, number, shown_share
+from frontend.judges.run_words import TONES, run_context
+from frontend.reports.shown import Shown, number, shown_share, worded
 from judges.canaries.read import canary_result, checks_of, flip_examples, one_check
 from judges.canaries.variants import BEHIND, IN_CONTEXT, INSTEAD, NUMBERED, VARIANTS
 from judges.canaries.write import DEFAULT_SAMPLES, MOST_SAMPLES, can_be_checked, check_canaries, estimate_canaries
@@ -26,7 +23,7 @@ from judges.models import Judge, JudgeVersion, Run, RunState, ScoreStatus
 from judges.runs.read import progress_of
 from judges.versions.read import one_judge
 
-_CANARY_WORDS_PLACES = {
+_PLACE_WORDS = {
     BEHIND: gettext_lazy("behind the judged text"),
     IN_CONTEXT: gettext_lazy("in a context"),
     INSTEAD: gettext_lazy("in place of the judged text"),
@@ -97,15 +94,10 @@ def variant_rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
         variant = NUMBERED[one["number"]]
         rows.append(
             {
+                **worded(one, shown_share),
                 "title": variant.title,
-                "where": _CANARY_WORDS_PLACES[one["where"]],
-                "harmless": one["harmless"],
-                "text": variant.text,
-                "compared": one["compared"],
-                "asked": one["asked"],
+                "where": _PLACE_WORDS[one["where"]],
                 "failed": status_words(one["failed"]),
-                "towards": shown_share(one["towards"]),
-                "flips": shown_share(one["flips"]),
                 "is_instead": one["where"] == INSTEAD,
             }
         )
@@ -213,14 +205,8 @@ def check(page: ProjectPage, judge_id: int, run_id: int) -> HttpResponse:
     progress = progress_of(run)
     context = {
         "judge": judge,
-        "run": run,
-        "tone": TONES[RunState(run.state)],
-        "progress": progress,
+        **run_context(run, progress),
         "percent": int(100 * progress.share),
-        "eta": duration(progress.eta_seconds),
-        "said": run_said(run, progress),
-        "goes_on": run.state == RunState.RUNNING,
-        "cost": money(progress.cost, progress.currency),
         "can_cancel": page.may("judges.run") and run.state not in (RunState.DONE, RunState.CANCELLED),
         **({} if run.state == RunState.RUNNING else _result(page, run)),
     }

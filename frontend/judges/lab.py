@@ -24,7 +24,7 @@ from frontend.judges.kinds.base import ConfigForm
 from frontend.judges.kinds.registry import config_form
 from frontend.judges.lab_trial import trial_context
 from frontend.judges.run_start import BudgetForm, asks_model, can_be_run
-from frontend.judges.run_words import TONES, duration, run_said
+from frontend.judges.run_words import duration, run_context
 from frontend.judges.words import difference_rows, shown_differences
 from frontend.reports.shown import money
 from judges.core.scores_read import current_version
@@ -265,16 +265,10 @@ def _state(page: ProjectPage, found: Trial) -> dict[str, Any]:
 
 def _run(run: Run, title: str) -> dict[str, Any]:
     now = progress_of(run)
-    going = run.state == RunState.RUNNING
     return {
-        "run": run,
+        **run_context(run, now),
         "title": title,
-        "progress": now,
-        "said": run_said(run, now),
-        "failed": now.failed,
-        "eta": duration(now.eta_seconds) if going else "",
         "cost": money(now.cost, now.currency) if now.cost else "",
-        "tone": TONES[RunState(run.state)],
         "is_short": run.state in (RunState.PAUSED, RunState.STOPPED, RunState.CANCELLED),
     }
 

@@ -15,10 +15,10 @@ from annotate.models.batch import BatchStatus
 from annotate.projects.read import one_sample
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 from frontend.judges.run_start import BudgetForm, estimate_page
-from frontend.judges.run_words import TONES, run_said
+from frontend.judges.run_words import run_context
 from frontend.judges.runs import run_row
 from judges.core.scores_read import current_version
-from judges.models import Judge, JudgeVersion, Run, RunState
+from judges.models import Judge, JudgeVersion, Run
 from judges.proposals.read import (
     CHANGED,
     EDITED,
@@ -100,29 +100,12 @@ def proposed(page: ProjectPage, run_id: int) -> HttpResponse:
     run = one_proposal_run(page.project, run_id)
     if page.request.method == "POST":
         return _take(page, run)
-    progress = progress_of(run)
     rows = page.rows(asked_for_claims(run), PAGE_SIZE)
-    found = shown_proposals(list(rows))
     context = {
-        "run": run,
+        **run_context(run, progress_of(run)),
         "judge": run.version.judge,
-        "tone": TONES[RunState(run.state)],
-        "progress": progress,
-        "said": run_said(run, progress),
-        "goes_on": run.state == RunState.RUNNING,
         "rows": rows,
-        "proposals": [
-            {
-                "sample": one.sample,
-                "said": _STATES[one.state],
-                "state": one.state,
-                "detail": one.detail,
-                "now": [claim["text"] for claim in one.now],
-                "claims": [claim["text"] for claim in one.claims],
-                "can_take": one.can_take,
-            }
-            for one in found
-        ],
+        "proposals": [(one, _STATES[one.state]) for one in shown_proposals(list(rows))],
         "query": "",
     }
     return page.render("judges/proposals.html", context)

@@ -10,6 +10,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from frontend.reports.shown import money
 from judges.models import WITHOUT_SCORES, Run, RunState
 from judges.runs.read import RunProgress
 
@@ -72,6 +73,20 @@ def _said_without_scores(run: Run, progress: RunProgress) -> str:
     if progress.failed:
         return _("Done. Some replies failed; they are listed below and count as missing.")
     return _("Done: every question has its answer.")
+
+
+def run_context(run: Run, progress: RunProgress) -> dict[str, Any]:
+    """How a run stands, as every page shows it that tells of one."""
+    goes_on = run.state == RunState.RUNNING
+    return {
+        "run": run,
+        "tone": TONES[RunState(run.state)],
+        "progress": progress,
+        "said": run_said(run, progress),
+        "goes_on": goes_on,
+        "eta": duration(progress.eta_seconds) if goes_on else "",
+        "cost": money(progress.cost, progress.currency),
+    }
 
 
 def about(count: int) -> int:

@@ -1,14 +1,9 @@
-"""Runs of judges: the list, and one of them while it goes on and afterwards.
-
-What failed in a run: by how it failed, with the words that came instead of a score.
-
-From a run to what people are held against: the reports on which its scores count.
-"""
+"""Runs of judges: the list, and one of them while it goes on and afterwards, with what failed in it and the reports on
+which its scores count."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -18,12 +13,12 @@ from django.utils.translation import gettext as _
 
 from annotate.core.blindness import why_held_back
 from annotate.core.units import has_unit, unit_anchor, unit_number, unit_title
-from annotate.models import Sample
+from annotate.models import Criterion, Sample
 from annotate.projects.read import current_criteria
 from annotate.samples.read import samples_named
 from frontend.base.pages import ProjectPage, project_view
 from frontend.judges.run_start import ResumeForm
-from frontend.judges.run_words import TONES, about, amount, duration, rate, run_said, scope_words
+from frontend.judges.run_words import TONES, about, amount, rate, run_context, scope_words
 from frontend.judges.table import coverage_of
 from frontend.reports.parts import judge_url
 from frontend.reports.shown import money
@@ -33,29 +28,8 @@ from judges.runs.read import Failure, RunProgress, failures, one_run, progress_o
 from judges.runs.write import cancel_run, pause_run, resume_run
 
 
-@dataclass(frozen=True, slots=True)
-class FailureRow:
-    """raw: what the model said; "" for those who may not see it."""
-
-    sample: str
-    title: str
-    url: str
-    repeat: int
-    detail: str
-    raw: str
-
-
-@dataclass(frozen=True, slots=True)
-class FailureGroup:
-    """count: of all that failed in this way; rows: the first of them."""
-
-    status: str
-    label: str
-    count: int
-    rows: list[FailureRow]
-
-
-def failure_groups(page: ProjectPage, run: Run, progress: RunProgress, *, with_replies: bool) -> list[FailureGroup]:
+def failure_groups(page: ProjectPage, run: Run, progress: RunProgress, *, with_replies: bool) -> list[dict[str, Any]]:
+    """By how they failed: how many in all, and the first of them, with what the model said if that is asked for."""
     if not progress.failed:
         return []
     found = failures(run, reader=page.user)
@@ -66,49 +40,36 @@ def failure_groups(page: ProjectPage, run: Run, progress: RunProgress, *, with_r
         if status == ScoreStatus.OK:
             continue
         rows = [_row(page, one, samples[one.sample], with_replies) for one in found if one.status == status]
-        groups.append(FailureGroup(status, str(ScoreStatus(status).label), count, rows))
+        groups.append({"status": status, "label": str(ScoreStatus(status).label), "count": count, "rows": rows})
     return groups
 
 
-def _row(page: ProjectPage, failure: Failure, sample: Sample, with_replies: bool) -> FailureRow:
+def _row(page: ProjectPage, failure: Failure, sample: Sample, with_replies: bool) -> dict[str, Any]:
     is_claim = failure.unit.startswith("claim:") and has_unit(sample, failure.unit)
-    return FailureRow(
-        sample=failure.sample,
-        title=unit_title(failure.unit, unit_number(sample, failure.unit) if is_claim else None),
-        url=f"{page.url('sample', sample.pk)}#{unit_anchor(failure.unit)}",
-        repeat=failure.repeat,
-        detail=why_held_back() if failure.held_back else failure.detail,
-        raw=failure.raw if with_replies else "",
-    )
+    return {
+        "sample": failure.sample,
+        "title": unit_title(failure.unit, unit_number(sample, failure.unit) if is_claim else None),
+        "url": f"{page.url('sample', sample.pk)}#{unit_anchor(failure.unit)}",
+        "repeat": failure.repeat,
+        "detail": why_held_back() if failure.held_back else failure.detail,
+        "raw": failure.raw if with_replies else "",
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class ReportAfter:
-    """url: of the judge in an up-to-date report; "" where a new report has to be made first."""
-
-    key: str
-    name: str
-    url: str
-
-
-def reports_after(page: ProjectPage, run: Run) -> list[ReportAfter]:
-    """Of the criteria that the run's version is held against by name; of all on the same kind of unit when there is
-    none of that name."""
+def reports_after(page: ProjectPage, run: Run) -> list[tuple[Criterion, str]]:
+    """The criteria that the run's version is compared on by name, or all on the same kind of unit when there is none of
+    that name; each with the judge's address in an up-to-date report, "" where a new one has to be made first."""
     measures, _coverage = coverage_of([run.version])[run.version.pk]
     criteria = list(current_criteria(page.project))
-    named = {one.dimension: one for one in measures}
-    held = [criterion for criterion in criteria if criterion.key in named]
-    held = held or [criterion for criterion in criteria if criterion.unit in {one.unit for one in measures}]
+    held = [one for one in criteria if one.key in {measured.dimension for measured in measures}]
+    held = held or [one for one in criteria if one.unit in {measured.unit for measured in measures}]
     found = []
     for criterion in held:
         state = report_state(criterion)
-        url = ""
-        if state.report is not None and not state.is_out_of_date:
-            for row in state.report.result["judges"]:
-                if row["judge"] == run.version.judge.name:
-                    url = judge_url(page, criterion.key, row["judge"], row["dimension"])
-                    break
-        found.append(ReportAfter(criterion.key, criterion.name, url))
+        judges = [] if state.report is None or state.is_out_of_date else state.report.result["judges"]
+        row = next((row for row in judges if row["judge"] == run.version.judge.name), None)
+        url = "" if row is None else judge_url(page, criterion.key, row["judge"], row["dimension"])
+        found.append((criterion, url))
     return found
 
 
@@ -148,7 +109,6 @@ def run(page: ProjectPage, run_id: int) -> HttpResponse:
     context = {
         **_state(page, found, progress),
         "scope": scope_words(found.scope),
-        "tone": TONES[RunState(found.state)],
         "has_ended": has_ended,
         "may_run": may_run,
         "can_pause": may_run and found.state == RunState.RUNNING,
@@ -179,24 +139,19 @@ def progress(page: ProjectPage, run_id: int) -> HttpResponse:
 
 
 def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, Any]:
-    said = run_said(found, progress)
     shown: dict[str, Any] = {
         "project": page.project,
-        "run": found,
-        "progress": progress,
+        **run_context(found, progress),
         "percent": 100 * progress.done // progress.expected if progress.expected else 0,
         "scored": progress.by_status.get("ok", 0),
         "about": about(progress.expected),
         "left": amount(progress.left, progress),
         "never": amount(progress.never, progress),
-        "goes_on": found.state == RunState.RUNNING,
         "rate": rate(progress.per_second) if found.state == RunState.RUNNING else "",
-        "eta": duration(progress.eta_seconds) if found.state == RunState.RUNNING else "",
-        "cost": money(progress.cost, progress.currency),
         "budget": money(found.budget, progress.currency),
     }
     body = render_to_string("judges/partials/run_board.html", shown)
-    return {**shown, "said": said, "said_mark": _mark(said), "body": body, "seen": _mark(body)}
+    return {**shown, "said_mark": _mark(shown["said"]), "body": body, "seen": _mark(body)}
 
 
 def _mark(text: str) -> str:

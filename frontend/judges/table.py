@@ -9,6 +9,7 @@ from django.db.models import Count, F, Func, Q, TextField, Value
 
 from annotate.core.units import KIND_ORDER
 from annotate.models import Project
+from annotate.models.project import UnitKind
 from annotate.projects.read import current_criteria
 from frontend.reports.shown import Shown, shown
 from judges.kinds.registry import kind_named, runnable_kinds
@@ -33,6 +34,10 @@ class Measured:
 
     unit: str
     dimension: str
+
+    @property
+    def unit_label(self) -> str:
+        return str(UnitKind(self.unit).label)
 
 
 @dataclass(frozen=True, slots=True)

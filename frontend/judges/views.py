@@ -16,7 +16,7 @@ from frontend.judges.run_start import can_be_run
 from frontend.judges.run_words import TONES
 from frontend.judges.runs import run_row
 from frontend.judges.table import JudgeRow, coverage_of, judge_rows
-from frontend.judges.words import config_facts, difference_rows, measured_words, shown_differences
+from frontend.judges.words import config_facts, difference_rows, shown_differences
 from frontend.reports.parts import judge_url
 from judges.canaries.read import checks_of
 from judges.canaries.write import can_be_checked
@@ -47,20 +47,10 @@ def judges(page: ProjectPage) -> HttpResponse:
 def _list_row(page: ProjectPage, row: JudgeRow) -> dict[str, Any]:
     return {
         "judge": row.judge,
-        "version": row.version,
-        "measures": [measured_words(one) for one in row.measures],
-        "coverage": row.coverage,
-        "last_run": row.last_run,
+        "row": row,
         "tone": TONES[RunState(row.last_run.state)] if row.last_run else "",
         "can_run": row.can_run and row.version is not None,
-        "agreement": [
-            {
-                "criterion": one.name,
-                "kappa": one.kappa,
-                "url": judge_url(page, one.criterion, row.judge.name, one.dimension),
-            }
-            for one in row.agreement
-        ],
+        "agreement": [(one, judge_url(page, one.criterion, row.judge.name, one.dimension)) for one in row.agreement],
     }
 
 
@@ -78,7 +68,7 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "current": current,
         "shown": shown,
         "facts": config_facts(shown, with_examples=_may_know(page, shown)) if shown else [],
-        "measures": [measured_words(one) for one in measures],
+        "measures": measures,
         "coverage": coverage,
         "versions": [_version_row(version, current) for version in versions],
         "runs": [run_row(run) for run in runs[:RUNS_SHOWN]],

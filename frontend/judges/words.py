@@ -9,9 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.models.project import UnitKind
 from frontend.judges.kinds.registry import choice_words
-from frontend.judges.table import Measured
 from judges.models import JudgeVersion
 from judges.versions.read import Difference, Line
 
@@ -91,10 +89,6 @@ class DifferenceRow:
     before: str | None
     after: str | None
     lines: Sequence[Line] = ()
-
-
-def measured_words(measured: Measured) -> dict[str, str]:
-    return {"dimension": measured.dimension, "unit": str(UnitKind(measured.unit).label)}
 
 
 def config_facts(version: JudgeVersion, *, with_examples: bool) -> list[Fact]:

@@ -86,9 +86,9 @@ def test_the_list_says_what_each_judge_is_worth(alice: User, project: Project, j
     reply = as_user(alice).get("/p/help/judges/")
     rows = {row["judge"].name: row for row in reply.context["rows"]}
     assert list(rows) == ["From elsewhere", "Words"]
-    assert (rows["Words"]["coverage"].ok, rows["Words"]["coverage"].failed) == (1, 1)
-    assert [(one["dimension"], one["unit"]) for one in rows["Words"]["measures"]] == [("support", "Claim")]
-    assert [one["url"] for one in rows["Words"]["agreement"]] == [
+    assert (rows["Words"]["row"].coverage.ok, rows["Words"]["row"].coverage.failed) == (1, 1)
+    assert [(one.dimension, one.unit_label) for one in rows["Words"]["row"].measures] == [("support", "Claim")]
+    assert [url for _one, url in rows["Words"]["agreement"]] == [
         "/p/help/reports/support/judge/?judge=Words&measures=support"
     ]
     assert (rows["Words"]["can_run"], rows["From elsewhere"]["can_run"]) == (True, False)

@@ -238,10 +238,10 @@ def test_a_run_that_stopped_says_why_and_takes_a_larger_budget(alice: User, paid
 def test_failures_by_how_they_failed(alice: User, rita: User, run: Run, as_user: AsUser) -> None:
     at = f"/p/help/runs/{run.pk}/"
     (group,) = as_user(alice).get(at).context["failures"]
-    assert (group.label, group.count, len(group.rows)) == ("Reply not understood", 1, 1)
-    row = group.rows[0]
-    assert (row.sample, row.title, row.raw) == ("s0", "Claim 2", "<b>five</b> of course")
-    assert as_user(alice).get(row.url).status_code == 200
+    assert (group["label"], group["count"], len(group["rows"])) == ("Reply not understood", 1, 1)
+    row = group["rows"][0]
+    assert (row["sample"], row["title"], row["raw"]) == ("s0", "Claim 2", "<b>five</b> of course")
+    assert as_user(alice).get(row["url"]).status_code == 200
     text = as_user(rita).get(at).content.decode()
     assert "not one JSON object" in text
     assert "of course" not in text
@@ -261,7 +261,7 @@ def test_a_reply_about_a_sample_that_is_still_ones_own_to_label_is_held_back(
 def test_after_the_end_it_leads_to_the_report(alice: User, run: Run, as_user: AsUser) -> None:
     Run.objects.filter(pk=run.pk).update(state=RunState.DONE)
     reply = as_user(alice).get(f"/p/help/runs/{run.pk}/")
-    assert [(report.key, report.url) for report in reply.context["reports"]] == [("support", "")]
+    assert [(criterion.key, url) for criterion, url in reply.context["reports"]] == [("support", "")]
     assert 'action="/p/help/reports/support/"' in reply.content.decode()
     assert "hx-get" not in reply.content.decode()
 
