@@ -1,7 +1,4 @@
-"""One unit with its labels side by side: decide it, or send it back.
-
-Evidence in the texts of the contexts: who marked which words.
-"""
+"""One unit with its labels side by side, and who marked which words of the contexts: decide it, or send it back."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
@@ -31,7 +28,7 @@ from judges.core.scores_read import judges_on
 
 @dataclass(frozen=True)
 class Stretch:
-    """A stretch of a context. letters: of everybody who marked all of it."""
+    """A stretch of a context. letters: of the annotators who marked all of it."""
 
     text: str
     letters: tuple[str, ...] = ()
@@ -47,8 +44,8 @@ class Stretch:
 
 
 def stretches(text: str, index: int, said: Iterable[Said]) -> list[Stretch]:
-    """The context's text, cut wherever somebody's evidence begins or ends. Overlapping spans make a stretch with the
-    letters of both. A span whose words don't stand there any more is left out; its quote is still with the label."""
+    """The context's text, cut where evidence begins or ends. Overlapping spans make a stretch with the letters of both.
+    A span whose words don't stand there any more is left out; its quote is still with the label."""
     spans = {
         (span["start"], span["end"], one.letter)
         for one in said
@@ -59,16 +56,8 @@ def stretches(text: str, index: int, said: Iterable[Said]) -> list[Stretch]:
     found = []
     for start, end in pairwise(cuts):
         letters = {letter for first, last, letter in spans if first <= start and end <= last}
-        found.append(Stretch(text[start:end], _in_order(letters)))
+        found.append(Stretch(text[start:end], tuple(sorted(letters, key=lambda letter: (len(letter), letter)))))
     return found or [Stretch(text)]
-
-
-def _in_order(letters: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(letters, key=lambda letter: (len(letter), letter)))
-
-
-def has_marks(pieces: Sequence[Stretch]) -> bool:
-    return any(piece.letters for piece in pieces)
 
 
 @dataclass(frozen=True)
@@ -87,11 +76,7 @@ def dispute(page: ProjectPage, verdict_id: int) -> HttpResponse:
     if isinstance(found, HttpResponse):
         return found
     verdict, around = found.verdict, _around(page, found.verdict)
-    form = DecisionForm(
-        verdict.criterion,
-        page.data,
-        initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason},
-    )
+    form = _decision(verdict, page.data)
     status, stale = status_of(form), None
     if form.is_valid():
         given = form.cleaned_data
@@ -121,9 +106,6 @@ def approve_unit(page: ProjectPage, verdict_id: int) -> HttpResponse:
     if isinstance(found, HttpResponse):
         return found
     verdict, around = found.verdict, _around(page, found.verdict)
-    form = DecisionForm(
-        verdict.criterion, initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason}
-    )
     given = page.request.POST.get("revision", "")
     try:
         approve(
@@ -133,7 +115,7 @@ def approve_unit(page: ProjectPage, verdict_id: int) -> HttpResponse:
             expected_revision=int(given) if given.isascii() and given.isdecimal() and len(given) <= 9 else 0,
         )
     except Stale as refusal:
-        return _show(page, found, around, form, status=refusal.status, outdated=True)
+        return _show(page, found, around, _decision(verdict), status=refusal.status, outdated=True)
     except Refusal as refusal:
         messages.error(page.request, refusal.message)
         return HttpResponseRedirect(page.url("dispute", verdict.pk) + around.query)
@@ -162,11 +144,12 @@ def return_label(page: ProjectPage, verdict_id: int) -> HttpResponse:
             who = dict(returnable)[letter]
             messages.success(page.request, _("Sent back to %(who)s. It waits under “Sent back”.") % {"who": who})
             return HttpResponseRedirect(around.next or page.url("adjudicate") + around.query)
-    decision = DecisionForm(
-        verdict.criterion,
-        initial={"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason},
-    )
-    return _show(page, found, around, decision, returning=form, status=status_of(form))
+    return _show(page, found, around, _decision(verdict), returning=form, status=status_of(form))
+
+
+def _decision(verdict: Verdict, data: QueryDict | None = None) -> DecisionForm:
+    standing = {"revision": verdict.revision, "value": verdict.value, "reason": verdict.reason}
+    return DecisionForm(verdict.criterion, data, initial=standing)
 
 
 def _found(page: ProjectPage, verdict_id: int) -> Dispute | HttpResponse:
@@ -222,10 +205,18 @@ def _show(
         "unit_text": unit_text(sample, verdict.unit),
         "pieces": answer_pieces(sample.answer, sample.claims, units["claim"], len(sample.contexts)),
         "contexts": marked,
-        "has_marks": any(has_marks(pieces) for _view, pieces in marked),
+        "has_marks": any(piece.letters for _view, pieces in marked for piece in pieces),
         "labels": [(one, word(criterion.options, one.value)) for one in said],
         "waiting_for": [one.who for one in said if one.returned],
-        "changes": _changes(found),
+        "changes": [
+            {
+                "who": change.who,
+                "before": _said(criterion, change.before),
+                "after": _said(criterion, change.after),
+                "same": change.before == change.after,
+            }
+            for change in found.changes
+        ],
         "history": [
             (event, word(criterion.options, event.value), event.actor is not None and event.method in RULED_METHODS)
             for event in found.history
@@ -233,7 +224,7 @@ def _show(
         "rest": _rest(found),
         "judges": judges_on(verdict, reader=page.user) if page.project.show_judges else [],
         "options": [{**o, "chosen": str(o["value"]) == str(chosen)} for o in criterion.options],
-        "verdict_word": "" if verdict.value is None else word(criterion.options, verdict.value),
+        "verdict_word": _said(criterion, verdict.value),
         "form": form,
         "returning": returning,
         "batch_over": not returnable and any(one.task_id and not one.returned for one in said),
@@ -252,17 +243,8 @@ def _show(
     return page.render("adjudicate/dispute.html", context, status=status)
 
 
-def _changes(found: Dispute) -> list[dict[str, Any]]:
-    criterion = found.verdict.criterion
-    return [
-        {
-            "who": change.who,
-            "before": "" if change.before is None else word(criterion.options, change.before),
-            "after": "" if change.after is None else word(criterion.options, change.after),
-            "same": change.before == change.after,
-        }
-        for change in found.changes
-    ]
+def _said(criterion: Criterion, value: Any) -> str:
+    return "" if value is None else word(criterion.options, value)
 
 
 def _rest(found: Dispute) -> list[dict[str, Any]]:
@@ -289,7 +271,7 @@ def _stale(stale: dict[str, Any] | None, criterion: Criterion) -> dict[str, Any]
         return None
     current = stale["current"]
     return {
-        "current": "" if current.value is None else word(criterion.options, current.value),
+        "current": _said(criterion, current.value),
         "reason": current.reason,
         "yours": word(criterion.options, stale["yours"]["value"]),
     }

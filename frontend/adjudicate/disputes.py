@@ -1,9 +1,4 @@
-"""The reviewer's queue.
-
-Which part of the reviewer's queue an address names.
-
-Settling many disputed units at once: look at what would be settled, then accept it with a reason.
-"""
+"""The reviewer's queue: which part of it an address names, its list, and settling many disputed units at once."""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.core.errors import Invalid, Refusal
 from annotate.core.units import unit_number, unit_text, unit_title
@@ -39,7 +34,7 @@ class Narrowing:
     state: str = ""
     order: str = ORDERS[0]
     annotator: str = ""
-    # Of the agreed ones: so many percent, drawn with the seed.
+    # Of the agreed ones: how many percent, drawn with the seed.
     share: int = 100
     seed: int = 0
 
@@ -100,30 +95,15 @@ def _whole(number: str) -> int | None:
     return int(number) if number.isascii() and number.isdecimal() and len(number) <= 9 else None
 
 
-def state_names() -> dict[str, str]:
-    return {
-        "": _("All that wait"),
-        "disputed": _("Disputed"),
-        "short": _("Too few labels"),
-        "reopened": _("Reopened"),
-        "returned": _("Sent back"),
-        AGREED: _("Agreed, to check"),
-    }
-
-
-def order_names() -> dict[str, str]:
-    return {"matters": _("What matters most"), "sample": _("By sample")}
-
-
-@dataclass(frozen=True)
-class Row:
-    """A unit in the queue. first: of its sample on this page; the others stand under it."""
-
-    verdict: Verdict
-    title: str
-    text: str
-    votes: list[str]
-    first: bool
+STATE_NAMES = {
+    "": gettext_lazy("All that wait"),
+    "disputed": gettext_lazy("Disputed"),
+    "short": gettext_lazy("Too few labels"),
+    "reopened": gettext_lazy("Reopened"),
+    "returned": gettext_lazy("Sent back"),
+    AGREED: gettext_lazy("Agreed, to check"),
+}
+ORDER_NAMES = {"matters": gettext_lazy("What matters most"), "sample": gettext_lazy("By sample")}
 
 
 @project_view("adjudicate", get="adjudication.read")
@@ -136,8 +116,8 @@ def disputes(page: ProjectPage) -> HttpResponse:
         "groups": [(group, narrowed.but(criterion=group.key)) for group in queue.groups()],
         "all_query": narrowed.but(criterion=""),
         "narrowed": narrowed,
-        "states": state_names().items(),
-        "orders": order_names().items(),
+        "states": STATE_NAMES.items(),
+        "orders": ORDER_NAMES.items(),
         "batches": page.project.batches.exclude(status=BatchStatus.DRAFT).only("number", "name"),
         "rows": rows,
         "listed": _listed(list(rows)),
@@ -163,24 +143,27 @@ def _raters(page: ProjectPage) -> list[tuple[str, str]]:
     return [(rater.name, rater.user.name if rater.user else rater.name) for rater in raters]
 
 
-def _listed(verdicts: list[Verdict]) -> list[Row]:
-    listed: list[Row] = []
-    for verdict in verdicts:
-        listed.append(
-            Row(
-                verdict,
-                unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit)),
-                unit_text(verdict.sample, verdict.unit),
-                [word(verdict.criterion.options, vote["value"]) for vote in verdict.votes],
-                not listed or listed[-1].verdict.sample_id != verdict.sample_id,
-            )
-        )
-    return listed
+def _listed(verdicts: list[Verdict]) -> list[dict[str, Any]]:
+    """The units on a page of the queue. first: of its sample; the others are listed under it."""
+    samples = [None, *(verdict.sample_id for verdict in verdicts)]
+    return [
+        {**_unit(verdict), "first": verdict.sample_id != before}
+        for before, verdict in zip(samples, verdicts, strict=False)
+    ]
+
+
+def _unit(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "verdict": verdict,
+        "title": unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit)),
+        "text": unit_text(verdict.sample, verdict.unit),
+        "votes": [word(verdict.criterion.options, vote["value"]) for vote in verdict.votes],
+    }
 
 
 @project_view("adjudicate", post="adjudication.names")
 def names(page: ProjectPage) -> HttpResponse:
-    """Switches the annotators' names on or off, for whoever asks and in this session only."""
+    """Switches the annotators' names on or off, for this reviewer and in this session only."""
     shown = page.request.POST.get("shown") == "yes"
     if shown != sees_names(page):
         show_names(actor=page.user, project=page.project, shown=shown)
@@ -193,7 +176,7 @@ def names(page: ProjectPage) -> HttpResponse:
     return HttpResponseRedirect(back)
 
 
-# Of those that would be settled, so many are shown one by one.
+# How many of those that would be settled are shown one by one.
 SHOWN = 100
 
 
@@ -281,10 +264,7 @@ def _shown(page: ProjectPage, preview: Preview) -> dict[str, Any]:
     verdicts = Verdict.objects.select_related("criterion", "sample").in_bulk([one.id for one in first])
     listed = [
         {
-            "verdict": verdicts[one.id],
-            "title": unit_title(verdicts[one.id].unit, unit_number(verdicts[one.id].sample, verdicts[one.id].unit)),
-            "text": unit_text(verdicts[one.id].sample, verdicts[one.id].unit),
-            "votes": [word(verdicts[one.id].criterion.options, vote["value"]) for vote in verdicts[one.id].votes],
+            **_unit(verdicts[one.id]),
             "word": word(verdicts[one.id].criterion.options, one.value),
             "percent": 100 * one.confidence,
         }
@@ -292,18 +272,14 @@ def _shown(page: ProjectPage, preview: Preview) -> dict[str, Any]:
         if one.id in verdicts
     ]
     named = sees_names(page)
-    raters = (
-        [
-            {
-                "who": rater.rater if named else _("Annotator %(letter)s") % {"letter": place},
-                "labels": rater.labels,
-                "percent": 100 * rater.right,
-            }
-            for place, rater in enumerate(preview.model.raters, start=1)
-        ]
-        if preview.model
-        else []
-    )
+    raters = [
+        {
+            "who": rater.rater if named else _("Annotator %(letter)s") % {"letter": place},
+            "labels": rater.labels,
+            "percent": 100 * rater.right,
+        }
+        for place, rater in enumerate(preview.model.raters if preview.model else (), start=1)
+    ]
     return {
         "listed": listed,
         "raters": raters,

@@ -9,9 +9,9 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -43,29 +43,16 @@ def render_markdown(text: str) -> SafeString:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
         for child in token.children or ():
-            _mark_link(child)
+            if child.type == "link_open":
+                child.attrSet("rel", "nofollow noopener noreferrer")
     # markdown-it escapes all text and refuses javascript:, vbscript:, file: and data: links.
     return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))  # noqa: S308
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading of the second rank, and where it stands."""
-
-    title: str
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    title: str
-    sections: tuple[Section, ...]
-    html: SafeString
-
-
-def render_document(text: str, link: Callable[[str], str]) -> Document:
+def render_document(text: str, link: Callable[[str], str]) -> dict[str, Any]:
     """One of our own documents: its first heading is the title, every other heading can be linked to by its words, as
-    on the sites that show Markdown. `link` says where a link within the documents leads."""
+    on the sites that show Markdown. `link` says where a link within the documents leads. The sections are
+    the headings of the second rank."""
     tokens = _parse(text)
     title, sections, taken = "", [], Counter[str]()
     for place, token in enumerate(tokens):
@@ -79,12 +66,13 @@ def render_document(text: str, link: Callable[[str], str]) -> Document:
             anchor += f"-{taken[anchor] - 1}" if taken[anchor] > 1 else ""
             token.attrSet("id", anchor)
             if token.tag == "h2":
-                sections.append(Section(words, anchor))
+                sections.append({"title": words, "anchor": anchor})
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrSet("href", link(str(child.attrGet("href"))))
     body = _without_title(tokens)
-    return Document(title, tuple(sections), mark_safe(_MARKDOWN.renderer.render(body, _MARKDOWN.options, {})))  # noqa: S308
+    html = mark_safe(_MARKDOWN.renderer.render(body, _MARKDOWN.options, {}))  # noqa: S308
+    return {"title": title, "sections": sections, "html": html}
 
 
 def _parse(text: str) -> list[Token]:
@@ -105,11 +93,6 @@ def _anchor(words: str) -> str:
 def _without_title(tokens: list[Token]) -> list[Token]:
     starts = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h1"]
     return [token for place, token in enumerate(tokens) if not any(start <= place <= start + 2 for start in starts)]
-
-
-def _mark_link(token: Token) -> None:
-    if token.type == "link_open":
-        token.attrSet("rel", "nofollow noopener noreferrer")
 
 
 _DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
@@ -143,7 +126,7 @@ def _examples() -> frozenset[str]:
 
 
 @cache
-def _read(name: str) -> Document:
+def _read(name: str) -> dict[str, Any]:
     def link(target: str) -> str:
         """Documents link to each other as files do; here they do so as pages."""
         path, _hash, anchor = target.partition("#")

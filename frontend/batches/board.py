@@ -24,17 +24,6 @@ class Share:
     units: str
 
 
-@dataclass(frozen=True)
-class Row:
-    board: PersonBoard
-    pace: str
-    per_task: str
-    per_unit: str
-    agreement: Share
-    gold: Share
-    steadiness: Share
-
-
 def board_of(batch: Batch) -> dict[str, Any]:
     """What partials/batch_board.html shows. Columns for gold and repeats only where the batch has such tasks."""
     seen, boards = forecast(batch), person_boards(batch)
@@ -79,16 +68,14 @@ def _day(seen: Forecast, day: Any) -> str:
     return formats.date_format(day, "l" if day - seen.today < timedelta(days=7) else "DATE_FORMAT")
 
 
-def _row(board: PersonBoard) -> Row:
-    return Row(
-        board=board,
-        pace=_("%(n)s an hour") % {"n": formats.number_format(board.pace, 1)} if board.pace is not None else "",
-        per_task=duration(board.seconds_per_task) if board.seconds_per_task is not None else "",
-        per_unit=_seconds(board.seconds_per_unit) if board.seconds_per_unit is not None else "",
-        agreement=share(board.agreement),
-        gold=share(board.gold),
-        steadiness=share(board.steadiness),
-    )
+def _row(board: PersonBoard) -> dict[str, Any]:
+    return {
+        "board": board,
+        "pace": _("%(n)s an hour") % {"n": formats.number_format(board.pace, 1)} if board.pace is not None else "",
+        "per_task": duration(board.seconds_per_task) if board.seconds_per_task is not None else "",
+        "per_unit": _seconds(board.seconds_per_unit) if board.seconds_per_unit is not None else "",
+        **{name: share(getattr(board, name)) for name in ("agreement", "gold", "steadiness")},
+    }
 
 
 def _seconds(seconds: float) -> str:

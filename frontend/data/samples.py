@@ -1,11 +1,5 @@
-"""From one disagreement of a judge with people to the next, sample by sample.
-
-Samples: a list to search, one sample with what was said about it, and what people report about them.
-
-What the sample pages show: sizes, and a sample's units with what was said about them.
-
-An answer as pages show it: cut at its claims and at its citations, which may overlap.
-"""
+"""Samples: a list to search, one with what was said about each of its units, and what people report about them. From a
+sample it goes on to the next on which a judge disagrees with people."""
 
 from __future__ import annotations
 
@@ -14,14 +8,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate.core.spans import Citation, citations_in
 from annotate.core.units import KIND_ORDER, UnitCount, reading_order, unit_anchor, unit_sort_key, units_of
-from annotate.models import Project, Sample
+from annotate.models import Sample
 from annotate.projects.read import current_criteria, one_sample, samples_matching
 from annotate.projects.trail_read import LABELS, Happening, unit_history
 from annotate.samples.flags import resolve_flag
@@ -37,21 +31,9 @@ from judges.reports.read import report_state
 MOST_DIGITS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """Which disagreement of how many a page shows, from 1, and the addresses beside it; empty where there is none."""
-
-    judge: str
-    judge_url: str
-    at: int
-    count: int
-    outcome: str
-    previous: str
-    next: str
-
-
-def walk(page: ProjectPage, sample: Sample) -> Walk | None:
-    """The way through the disagreements that the address names, in the report that the judge's page shows.
+def walk(page: ProjectPage, sample: Sample) -> dict[str, Any] | None:
+    """The way through the disagreements that the address names, in the report that the judge's page shows: which one
+    this is, from 1, of how many, and the addresses beside it, "" where there is none.
 
     None when it names none, or one that is no longer there: reports are made anew.
     """
@@ -69,24 +51,15 @@ def walk(page: ProjectPage, sample: Sample) -> Walk | None:
     rows, place = judge["disagreements"], int(number) - 1
     if not 0 <= place < len(rows) or rows[place]["sample"] != sample.pk:
         return None
-    return Walk(
-        judge=judge["title"],
-        judge_url=judge_url(page, key, judge["judge"], judge["dimension"]),
-        at=place + 1,
-        count=len(rows),
-        outcome=outcome(rows[place]),
-        previous=disagreement_url(page, key, judge, place - 1) if place else "",
-        next=disagreement_url(page, key, judge, place + 1) if place + 1 < len(rows) else "",
-    )
-
-
-def rows(project: Project, words: str) -> QuerySet[Sample]:
-    """Samples for the list: without their long texts, with the number of their claims and contexts."""
-    return (
-        samples_matching(project, words)
-        .annotate(claim_count=UnitCount("claim"), context_count=UnitCount("context"))
-        .only("id", "external_id", "question", "pipeline_version")
-    )
+    return {
+        "judge": judge["title"],
+        "judge_url": judge_url(page, key, judge["judge"], judge["dimension"]),
+        "at": place + 1,
+        "count": len(rows),
+        "outcome": outcome(rows[place]),
+        "previous": disagreement_url(page, key, judge, place - 1) if place else "",
+        "next": disagreement_url(page, key, judge, place + 1) if place + 1 < len(rows) else "",
+    }
 
 
 @dataclass
@@ -128,15 +101,14 @@ def _unit_views(sample: Sample, kind: str) -> list[UnitView]:
     return [UnitView(unit, kind, text, note) for unit, (text, note) in zip(units_of(sample, kind), texts, strict=True)]
 
 
-def kind_titles() -> dict[str, str]:
-    return {
-        "claim": _("Claims"),
-        "context": _("Contexts"),
-        "fact": _("Key facts"),
-        "entity": _("Entities"),
-        "answer": _("Answer"),
-        "sample": _("Sample"),
-    }
+_TITLES = {
+    "claim": gettext_lazy("Claims"),
+    "context": gettext_lazy("Contexts"),
+    "fact": gettext_lazy("Key facts"),
+    "entity": gettext_lazy("Entities"),
+    "answer": gettext_lazy("Answer"),
+    "sample": gettext_lazy("Sample"),
+}
 
 
 @dataclass(frozen=True)
@@ -160,9 +132,8 @@ def answer_pieces(answer: str, claims: list[dict[str, Any]], views: list[UnitVie
     cuts = {0, len(answer)}
     cuts.update(place for start, end, _index in placed for place in (start, end))
     cuts.update(place for citation in cited for place in (citation.start, citation.end))
-    edges = sorted(cuts)
     pieces = []
-    for start, end in pairwise(edges):
+    for start, end in pairwise(sorted(cuts)):
         claim = next((found for found in placed if found[0] <= start < found[1]), None)
         citation = next((found for found in cited if found.start <= start < found.end), None)
         pieces.append(
@@ -204,8 +175,13 @@ def cites_words(citation: Citation, contexts: int) -> str:
 def samples(page: ProjectPage) -> HttpResponse:
     form = SampleSearch(page.request.GET)
     words = form.cleaned_data["q"] if form.is_valid() else ""
+    # Without their long texts, with the number of their claims and contexts.
+    found = samples_matching(page.project, words).annotate(
+        claim_count=UnitCount("claim"), context_count=UnitCount("context")
+    )
+    rows = page.rows(found.only("id", "external_id", "question", "pipeline_version"))
     query = urlencode({"q": words}) + "&" if words else ""
-    context = {"form": form, "words": words, "query": query, "rows": page.rows(rows(page.project, words))}
+    context = {"form": form, "words": words, "query": query, "rows": rows}
     return page.render("data/samples.html", {**context, "may_import": page.may("import.run")})
 
 
@@ -214,14 +190,13 @@ def sample(page: ProjectPage, sample_id: int) -> HttpResponse:
     found = one_sample(page.project, sample_id)
     said = said_about(found, reader=page.user)
     units = units_by_kind(found, said or ())
-    titles = kind_titles()
     context = {
         "sample": found,
         "blind": said is None,
         "pieces": answer_pieces(found.answer, found.claims, units["claim"], len(found.contexts)),
         "contexts": units["context"],
         "groups": [
-            {"kind": kind, "title": titles[kind], "units": units[kind]}
+            {"kind": kind, "title": _TITLES[kind], "units": units[kind]}
             for kind in ("claim", "fact", "entity", "answer", "sample")
             if units[kind] and (kind not in ("answer", "sample") or units[kind][0].said)
         ],

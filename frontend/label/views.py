@@ -1,9 +1,5 @@
-"""The labelling workspace: one page, then JSON. The first two tasks come with it, so nothing is waited for.
-
-What one has labelled: to look for a sample again, and to change one's mind while its batch is open.
-
-What reviewers decided otherwise than an annotator had said.
-"""
+"""The labelling workspace: one page, then JSON, with the first two tasks so that nothing is waited for. Beside it what
+one has labelled, to search and to change while its batch is open, and what reviewers decided otherwise."""
 
 from __future__ import annotations
 
@@ -159,7 +155,7 @@ def lessons(page: ProjectPage) -> HttpResponse:
         "criterion": key,
         "rows": rows,
         "listed": listed,
-        "new": [one["verdict"].pk for one in listed if one["is_new"]],
+        "new": [lesson.verdict.pk for lesson in rows if lesson.is_new],
         "query": query[1:] + "&" if query else "",
         "teaches": page.project.teach,
     }
@@ -170,20 +166,11 @@ def _shown(lesson: Lesson) -> dict[str, Any]:
     label, verdict = lesson.label, lesson.verdict
     sample, criterion = verdict.sample, verdict.criterion
     return {
-        "verdict": verdict,
-        "is_new": lesson.is_new,
-        "question": sample.question,
-        "answer": sample.answer,
-        "title": unit_title(verdict.unit, unit_number(verdict.sample, verdict.unit)),
+        "lesson": lesson,
+        "title": unit_title(verdict.unit, unit_number(sample, verdict.unit)),
         "text": unit_text(sample, verdict.unit),
         "whole": verdict.unit in ("answer", "sample"),
-        "criterion": criterion.name,
-        "prompt": criterion.prompt,
         "mine": word(criterion.options, label.value),
         "said": word(criterion.options, verdict.value),
-        "comment": label.comment,
-        "evidence": label.evidence,
         "contexts": [(number, context["text"]) for number, context in enumerate(sample.contexts, start=1)],
-        "reason": verdict.reason,
-        "decided_at": lesson.decided_at,
     }

@@ -43,19 +43,22 @@ from frontend.account.views import SignUpForm
 from frontend.base.forms import offer_members
 from frontend.base.pages import ProjectPage, RefusalsShown, project_view, status_of
 
-ROLE_HELP = gettext_lazy(
-    "Annotators label their own tasks. Reviewers also read samples and reports and settle disagreements. "
-    "Admins run the project."
+ROLE = forms.ChoiceField(
+    label=gettext_lazy("Role"),
+    choices=Role.choices,
+    initial=Role.ANNOTATOR,
+    help_text=gettext_lazy(
+        "Annotators label their own tasks. Reviewers also read samples and reports and settle disagreements. "
+        "Admins run the project."
+    ),
 )
 
 
 class MemberForm(forms.Form):
-    """Somebody who has an account already."""
+    """A new member who has an account already."""
 
     username = forms.CharField(label=gettext_lazy("User name"), max_length=150)
-    role = forms.ChoiceField(
-        label=gettext_lazy("Role"), choices=Role.choices, initial=Role.ANNOTATOR, help_text=ROLE_HELP
-    )
+    role = ROLE
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
@@ -87,9 +90,7 @@ class ChangeForm(forms.Form):
 
 
 class InviteForm(forms.Form):
-    role = forms.ChoiceField(
-        label=gettext_lazy("Role"), choices=Role.choices, initial=Role.ANNOTATOR, help_text=ROLE_HELP
-    )
+    role = ROLE
     email = forms.EmailField(
         label=gettext_lazy("E-mail address"),
         required=False,
@@ -110,7 +111,7 @@ class InviteForm(forms.Form):
 
 
 class HandOnForm(forms.Form):
-    """Who gets the open tasks of somebody who leaves."""
+    """Who gets the open tasks of a member who leaves."""
 
     to = forms.ModelMultipleChoiceField(
         label=gettext_lazy("Who gets the open tasks"),
@@ -128,9 +129,7 @@ class HandOnForm(forms.Form):
 class AccountForm(forms.ModelForm):
     """A new account with an initial password of our making, which is shown once."""
 
-    role = forms.ChoiceField(
-        label=gettext_lazy("Role"), choices=Role.choices, initial=Role.ANNOTATOR, help_text=ROLE_HELP
-    )
+    role = ROLE
 
     class Meta:
         model = User
@@ -155,7 +154,7 @@ class AccountForm(forms.ModelForm):
 
 @project_view("members", get="members.read", post="members.change")
 def members(page: ProjectPage) -> HttpResponse:
-    """The list; a POST adds somebody who has an account."""
+    """The list; a POST adds a member who has an account."""
     form = MemberForm(page.data)
     if form.is_valid():
         with RefusalsShown(form):
@@ -327,7 +326,7 @@ def _sign_up(request: HttpRequest, found: Invite, token: str) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         except IntegrityError:
-            # Somebody took the name since it was checked.
+            # The name was taken since it was checked.
             form.add_error("username", _("A user with that username already exists."))
         else:
             login(request, user)
