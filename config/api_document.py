@@ -72,66 +72,41 @@ come whole, except that of the imports, which is the last hundred.
   change nothing.
 """
 
-# In the order in which a project comes to life.
-TAGS = [
-    {"name": "Projects", "description": "Name, guidelines and criteria of what people work on together."},
-    {"name": "Criteria", "description": "What is asked about a claim, a context, an answer."},
-    {"name": "Members", "description": "Who belongs to a project, and in which role."},
-    {"name": "Imports", "description": "Files of samples, of labels made elsewhere, and of judges' scores."},
-    {"name": "Samples", "description": "Questions and answers with their contexts, as they were imported."},
-    {"name": "Batches", "description": "Samples sent to annotators, from draft to closed."},
-    {"name": "Work", "description": "Your own tasks and labels: what the labelling page uses."},
-    {"name": "Flags", "description": "What people report about samples, for admins to resolve."},
-    {"name": "Disputes", "description": "What annotators disagree about, for reviewers to decide."},
-    {"name": "Exports", "description": "Numbered releases of the ground truth, which never change."},
-    {"name": "Agreement and alignment", "description": "People among themselves, judges against people, and reports."},
-    {"name": "Looks and certificates", "description": "The locked test half, and judges that may be relied on."},
-    {
-        "name": "Judges",
-        "description": "Automatic metrics, run here or with imported scores, and their versions.",
-    },
-    {"name": "Runs", "description": "A judge over a set of samples: what it takes, how far it is, what came of it."},
-    {"name": "Endpoints", "description": "OpenAI-compatible servers that judges ask."},
-    {"name": "You", "description": "How you like to work."},
-    {"name": "Tokens", "description": "Keys for programs that ask in your name."},
-]
-# Word of an address -> subject; the last such word counts.
-_SUBJECTS = {
-    "projects": "Projects",
-    "criteria": "Criteria",
-    "members": "Members",
-    "invites": "Members",
-    "imports": "Imports",
-    "samples": "Samples",
-    "pipeline": "Samples",
-    "batches": "Batches",
-    "work": "Work",
-    "tasks": "Work",
-    "flags": "Flags",
-    "disputes": "Disputes",
-    "endpoints": "Endpoints",
-    "lessons": "Work",
-    "releases": "Exports",
-    "agreement": "Agreement and alignment",
-    "alignment": "Agreement and alignment",
-    "report": "Agreement and alignment",
-    "reports": "Agreement and alignment",
-    "looks": "Looks and certificates",
-    "certificates": "Looks and certificates",
-    "gate": "Looks and certificates",
-    "apply": "Looks and certificates",
-    "judges": "Judges",
-    "judge": "Judges",
-    "runs": "Runs",
-    "me": "You",
-    "tokens": "Tokens",
+# Subject -> what it is about, and the words of an address that name it; the last such word counts. In the order in
+# which a project comes to life.
+_SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Projects": ("Name, guidelines and criteria of what people work on together.", ("projects",)),
+    "Criteria": ("What is asked about a claim, a context, an answer.", ("criteria",)),
+    "Members": ("Who belongs to a project, and in which role.", ("members", "invites")),
+    "Imports": ("Files of samples, of labels made elsewhere, and of judges' scores.", ("imports",)),
+    "Samples": ("Questions and answers with their contexts, as they were imported.", ("samples", "pipeline")),
+    "Batches": ("Samples sent to annotators, from draft to closed.", ("batches",)),
+    "Work": ("Your own tasks and labels: what the labelling page uses.", ("work", "tasks", "lessons")),
+    "Flags": ("What people report about samples, for admins to resolve.", ("flags",)),
+    "Disputes": ("What annotators disagree about, for reviewers to decide.", ("disputes",)),
+    "Exports": ("Numbered releases of the ground truth, which never change.", ("releases",)),
+    "Agreement and alignment": (
+        "People among themselves, judges against people, and reports.",
+        ("agreement", "alignment", "report", "reports"),
+    ),
+    "Looks and certificates": (
+        "The locked test half, and judges that may be relied on.",
+        ("looks", "certificates", "gate", "apply"),
+    ),
+    "Judges": ("Automatic metrics, run here or with imported scores, and their versions.", ("judges", "judge")),
+    "Runs": ("A judge over a set of samples: what it takes, how far it is, what came of it.", ("runs",)),
+    "Endpoints": ("OpenAI-compatible servers that judges ask.", ("endpoints",)),
+    "You": ("How you like to work.", ("me",)),
+    "Tokens": ("Keys for programs that ask in your name.", ("tokens",)),
 }
+TAGS = [{"name": name, "description": about} for name, (about, _words) in _SUBJECTS.items()]
+_SUBJECT_OF = {word: name for name, (_about, words) in _SUBJECTS.items() for word in words}
 
 
 def list_by_subject(result: dict[str, Any], **about: Any) -> dict[str, Any]:
     """Hook of the generator: each operation under the subject that its address names."""
     for path, item in result["paths"].items():
-        words = [word for word in re.findall(r"\w+|\{\w+\}", path) if word in _SUBJECTS]
+        words = [word for word in re.findall(r"\w+|\{\w+\}", path) if word in _SUBJECT_OF]
         for operation in item.values():
-            operation["tags"] = [_SUBJECTS[words[-1]]]
+            operation["tags"] = [_SUBJECT_OF[words[-1]]]
     return result

@@ -11,7 +11,7 @@ class Channel(stock.Channel):
     def _connparams(self, asynchronous: bool = False) -> dict[str, Any]:
         # When a connection is lost, Celery takes it from its transport, and then has this channel put back the message
         # that a process has in hand; later it acknowledges that one here. For both the channel would connect anew, but
-        # to nothing: an AttributeError, which nobody expects. That the connection is gone, everybody does.
+        # to nothing: an AttributeError, which Celery doesn't expect, as it does a lost connection.
         if self.connection.client is None:
             raise RedisConnectionError("This connection to Redis has been given up.")
         params: dict[str, Any] = super()._connparams(asynchronous=asynchronous)  # type: ignore[no-untyped-call]

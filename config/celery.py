@@ -25,7 +25,7 @@ def hold_services(**_: Any) -> None:
     """A worker uses the embedded services like any other process, however it was started; and it outlives Redis."""
     from config import broker
 
-    app.services = ensure_services()  # for the life of the process: what nobody holds on to is given up
+    app.services = ensure_services()  # for the life of the process: what is not referenced is given up
     broker.use()
 
 
@@ -51,7 +51,7 @@ class Look(bootsteps.StartStopStep):
 
     def _look(self, task: str, seconds: float) -> None:
         try:
-            # Who is too busy to look within this time gets the next message.
+            # A process that is too busy to look within this time gets the next message.
             app.send_task(task, expires=seconds, retry=False)
         except (OperationalError, OSError):
             pass  # Redis is away; the worker says so itself, and looks when it is back

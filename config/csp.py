@@ -1,5 +1,5 @@
 """The Content-Security-Policy header, built once: django-csp builds it twice for every response, with a nonce and
-changes by view that nobody here asks for."""
+changes by view that none of ours asks for."""
 
 from typing import Any
 

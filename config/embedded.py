@@ -1,10 +1,10 @@
 """Embedded PostgreSQL and Redis: what runs when DATABASE_URL or REDIS_URL is not set. Their data lives in DATA_DIR.
 
 Any process that wants them calls `ensure_services()`. The first one starts a *keeper* for each service: a small
-process that owns the server and waits until nobody uses it any more. Everything is coordinated by file locks in `run/`,
+process that owns the server and waits until none uses it any more. Everything is coordinated by file locks in `run/`,
 which the kernel drops when a process dies, however it dies; there is no counter or pid file that could go stale:
 
-- `start.lock`    held exclusively while somebody looks whether a service runs, and starts it;
+- `start.lock`    held exclusively while a process looks whether a service runs, and starts it;
 - `NAME.users`    held shared by every process that uses the service; the keeper stops when it gets it exclusively;
 - `NAME.keeper`   held exclusively by the keeper for as long as it lives.
 
@@ -29,8 +29,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Protocol, Self
+from typing import IO, Self
 from urllib.parse import quote
 
 DEFAULT_DATA_DIR = Path(__file__).resolve().parent.parent / ".data"
@@ -96,7 +95,7 @@ class Services:
         self._linger = linger
 
     def close(self) -> None:
-        """Give up the claim, and wait for what nobody else uses to have stopped, unless it is to linger."""
+        """Give up the claim, and wait for what no other process uses to have stopped, unless it is to linger."""
         for lock in self._locks.values():
             lock.close()
         if self._linger:
@@ -122,9 +121,7 @@ class Services:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -165,7 +162,7 @@ def _write_linger(data: Path, name: str, seconds: float) -> None:
 
 
 def _try_lock(path: Path, kind: int) -> IO[str] | None:
-    """The open, locked file, or None when somebody else's lock forbids it. Closing the file unlocks it."""
+    """The open, locked file, or None when the lock of another process forbids it. Closing the file unlocks it."""
     file = path.open("a")
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
@@ -197,7 +194,7 @@ def _keeper_gone(data: Path, name: str) -> bool:
 
 
 def _used_by_others(data: Path, name: str) -> bool:
-    """True when other processes hold the service; False when nobody does, or its keeper is stopping it."""
+    """True when other processes hold the service; False when none does, or its keeper is stopping it."""
     path = data / "run" / f"{name}.users"
     if (alone := _try_lock(path, fcntl.LOCK_EX)) is not None:
         alone.close()
@@ -210,8 +207,7 @@ def _used_by_others(data: Path, name: str) -> bool:
 
 def _start_keeper(data: Path, name: str) -> subprocess.Popen[str]:
     """Start the keeper and wait for its one line: `ready`, or what went wrong."""
-    log = _open_log(data, name)
-    with log:
+    with _open_log(data, name) as log:
         keeper = subprocess.Popen(
             # -I: an unrelated module in the current directory cannot get in the way. A session of its own: Ctrl-C in
             # a terminal is for us, and the services stop after we have.
@@ -240,7 +236,7 @@ def _prepare_folders(data: Path) -> None:
     if (user := _service_user(data)) is None:
         (data / "run").chmod(0o700)
         return
-    # Only the services' user and root may reach the sockets, for PostgreSQL trusts whoever does.
+    # Only the services' user and root may reach the sockets, for PostgreSQL trusts all who do.
     os.chown(data / "run", user, -1)
     (data / "run").chmod(0o700)
     _make_reachable(data)
@@ -259,7 +255,7 @@ def _choose_socket_dir(data: Path) -> None:
             return
     except FileNotFoundError:
         pass
-    made = Path(tempfile.mkdtemp(prefix="touchstone-"))  # mode 700, under a name nobody could have prepared
+    made = Path(tempfile.mkdtemp(prefix="touchstone-"))  # mode 700, under a name that could not be prepared
     if len(os.fsencode(made / POSTGRES_SOCKET)) > SOCKET_PATH_LIMIT:
         made.rmdir()
         raise EmbeddedError(
@@ -304,9 +300,8 @@ def _make_reachable(path: Path) -> None:
     """As root: let the services' user walk down to this path. Passing through is allowed, listing is not."""
     for folder in (path, *path.parents):
         mode = folder.stat().st_mode
-        if (
-            mode & 0o011 != 0o011
-        ):  # our group stays the service's group, and for its members the last digit says nothing
+        # Our group stays the service's group, and for its members the last digit says nothing.
+        if mode & 0o011 != 0o011:
             folder.chmod(mode | 0o011)
 
 
@@ -320,23 +315,13 @@ def _open_log(data: Path, name: str) -> IO[bytes]:
 # The servers
 
 
-class Server(Protocol):
-    """One service as its keeper sees it."""
-
-    stop_signal: signal.Signals
-
-    def prepare(self) -> None: ...
-    def command(self) -> list[str]: ...
-    def is_ready(self, pid: int) -> bool: ...
-
-
 class Postgres:
     # Fast shutdown: sessions are cut, everything committed is kept.
     stop_signal = signal.SIGINT
 
     def __init__(self, data: Path, user: int | None) -> None:
-        self._base = data
         self._data = data / "postgres"
+        self._sockets = socket_dir(data)
         self._user = user
         self._bin, self._major = postgres_programs()
 
@@ -347,12 +332,12 @@ class Postgres:
             _make_readable(self._bin.parent)
         if not self._data.exists():
             self._initialise()
-        _clear_leftovers(self._data, socket_dir(self._base) / POSTGRES_SOCKET)
+        _clear_leftovers(self._data, self._sockets / POSTGRES_SOCKET)
 
     def command(self) -> list[str]:
         settings = {
             "listen_addresses": "",
-            "unix_socket_directories": str(socket_dir(self._base)),
+            "unix_socket_directories": str(self._sockets),
             "unix_socket_permissions": "0700",
             "max_connections": "250",
             "shared_buffers": "256MB",
@@ -385,7 +370,7 @@ class Postgres:
                 "--username=postgres",
                 "--auth=trust",
                 "--encoding=UTF8",
-                # The same order of texts on every machine, whatever locales it has.
+                # The same order of texts on every machine.
                 "--locale-provider=builtin",
                 "--builtin-locale=C.UTF-8",
                 "--locale=C",
@@ -418,8 +403,8 @@ class Redis:
     stop_signal = signal.SIGTERM
 
     def __init__(self, data: Path, user: int | None) -> None:
-        self._base = data
         self._data = data / "redis"
+        self._socket = socket_dir(data) / REDIS_SOCKET
         self._user = user
 
     def prepare(self) -> None:
@@ -443,10 +428,6 @@ class Redis:
             *("--save", ""),
             *("--maxmemory-policy", "noeviction"),
         ]
-
-    @property
-    def _socket(self) -> Path:
-        return socket_dir(self._base) / REDIS_SOCKET
 
     def is_ready(self, pid: int) -> bool:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
@@ -594,14 +575,14 @@ def _parent_death_signal(sent: signal.Signals) -> Callable[[], object]:
 
 
 def keep(name: str, data: Path) -> None:
-    """Run one service until nobody uses it. Prints one line as soon as it is known how the start went."""
+    """Run one service until no process uses it. Prints one line as soon as it is known how the start went."""
     for ignored in (signal.SIGINT, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, lambda _signum, _frame: sys.exit(0))
     run = data / "run"
     _held.append(lock_within(run / f"{name}.keeper", fcntl.LOCK_EX, STOP_SECONDS))
     user = _service_user(data)
-    server: Server = Postgres(data, user) if name == "postgres" else Redis(data, user)
+    server = Postgres(data, user) if name == "postgres" else Redis(data, user)
     server.prepare()
     with _running(server, name, data, user) as process:
         _say("ready")
@@ -609,7 +590,7 @@ def keep(name: str, data: Path) -> None:
 
 
 @contextmanager
-def _running(server: Server, name: str, data: Path, user: int | None) -> Iterator[subprocess.Popen[bytes]]:
+def _running(server: Postgres | Redis, name: str, data: Path, user: int | None) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         server.command(),
         stdin=subprocess.DEVNULL,
@@ -639,7 +620,7 @@ def _running(server: Server, name: str, data: Path, user: int | None) -> Iterato
 
 
 def _wait_until_unused(run: Path, name: str, process: subprocess.Popen[bytes]) -> None:
-    """Until nobody has used the service for as long as it lingers and, as we hold the lock, nobody can before we are
+    """Until no process has used the service for as long as it lingers and, as we hold the lock, none can before we are
     gone; or until it ended, or its folder was deleted."""
     path = run / f"{name}.users"
     users = path.open("a")
@@ -672,12 +653,8 @@ def _linger(path: Path) -> float:
         return 0
 
 
-def _leave(signum: int, frame: object) -> None:
-    raise SystemExit(0)
-
-
 def _say(line: str) -> None:
-    """Tell whoever started us, who reads to the end of the pipe."""
+    """Tell the process that started us, which reads to the end of the pipe."""
     print(line, flush=True)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)

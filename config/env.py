@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -43,13 +44,10 @@ def number(name: str, default: int, *, low: int, high: int) -> int:
     value = text(name)
     if not value:
         return default
-    try:
-        result = int(value)
-    except ValueError:
-        raise _refuse(name, value, f"a whole number from {low} to {high}") from None
-    if not low <= result <= high:
-        raise _refuse(name, value, f"a whole number from {low} to {high}")
-    return result
+    with suppress(ValueError):
+        if low <= (result := int(value)) <= high:
+            return result
+    raise _refuse(name, value, f"a whole number from {low} to {high}")
 
 
 def choice(name: str, default: str, options: tuple[str, ...]) -> str:

@@ -17,7 +17,7 @@ timeout = 120
 # The heartbeat file belongs in memory: on a disk it stalls whenever the disk does.
 worker_tmp_dir = env.text("WEB_HEARTBEAT_DIR") or None
 loglevel = "warning"
-# Nobody talks to gunicorn's control socket.
+# Nothing uses gunicorn's control socket.
 control_socket_disable = True
 
 

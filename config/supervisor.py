@@ -30,7 +30,7 @@ HEALTHY_SECONDS = 120
 WEB = ["gunicorn", "--config", "python:config.gunicorn_conf", "config.wsgi"]
 
 
-# Celery advises against root at length; whoever runs all of this as root has decided so.
+# Celery advises against root at length; the operator who runs all of this as root has decided so.
 ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
 
 
@@ -124,7 +124,7 @@ class Supervisor:
             if sent != signal.SIGHUP or signal.getsignal(sent) != signal.SIG_IGN:
                 signal.signal(sent, self._on_signal)
         if "MAKELEVEL" in os.environ:
-            # Started by `make`, who may be killed without a word to us.
+            # Started by `make`, which may be killed without telling us.
             embedded.signal_me_when_parent_dies(signal.SIGTERM)
 
     def _on_signal(self, signum: int, frame: object) -> None:

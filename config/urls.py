@@ -1,7 +1,5 @@
-"""What is not below /api/ is a page; what is, answers in JSON, also when there is no such route.
-
-Every URL: pages at the root, the API below /api/, and one health check.
-"""
+"""Every URL: pages at the root, the API below /api/, which answers in JSON also when there is no such route, and one
+health check."""
 
 from django.http import HttpRequest, JsonResponse
 from django.urls import include, path, re_path

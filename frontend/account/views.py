@@ -1,9 +1,5 @@
-"""One's own account: tokens for programs, and the password.
-
-One's own keys, and how the workspace looks for oneself.
-
-The language of the interface: the browser's, until somebody chooses one. Who has an account takes it along.
-"""
+"""One's own account: tokens for programs, the password, keys, how the workspace looks, and the language of the
+interface, which is the browser's until the user chooses one; with an account it is kept."""
 
 from __future__ import annotations
 

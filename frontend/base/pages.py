@@ -58,7 +58,7 @@ def project_nav(project: Project, role: str, section: str) -> dict[str, list[dic
 
 @dataclass(frozen=True)
 class ProjectPage:
-    """One request for one page of a project, by somebody who may open it."""
+    """One request for one page of a project, by a user who may open it."""
 
     request: HttpRequest
     project: Project
@@ -67,7 +67,7 @@ class ProjectPage:
 
     @property
     def user(self) -> User:
-        # `project_view` lets in nobody else.
+        # `project_view` lets in users only.
         return cast("User", self.request.user)
 
     @property

@@ -203,7 +203,7 @@ class BatchForm(WhoLabelsForm):
         return self.is_bound and any(name in self.errors or name in self.changed_data for name in names)
 
     def options(self) -> dict[str, Any]:
-        """What services.batches.create_batch takes beside the samples."""
+        """What annotate.batches.write.create_batch takes beside the samples."""
         given = self.cleaned_data
         plain = ("name", "criteria", "annotators", "overlap", "due_date")
         chosen = ("strategy", "lease_minutes", "tag_key", "gold_feedback", "consensus")
@@ -216,7 +216,7 @@ class BatchForm(WhoLabelsForm):
         return options
 
     def selection(self) -> dict[str, Any]:
-        """The choice of samples as services.batches takes it; it checks it too."""
+        """The choice of samples as create_batch takes it, which checks it too."""
         given = self.cleaned_data
         if given["method"] == "all":
             return {"method": "all"}
@@ -241,7 +241,7 @@ def _metadata_field(known: KnownKey) -> forms.ChoiceField:
     return forms.ChoiceField(label=known.key, choices=choices, required=False)
 
 
-# Of the choice of people: those whom nobody has taken yet.
+# Of the choice of people: the tasks that no annotator has yet.
 IN_QUEUE = "-"
 
 
@@ -257,7 +257,7 @@ class TaskFilter(forms.Form):
         self.fields["person"].choices = [("", _("everybody")), *people, (IN_QUEUE, _("nobody yet"))]  # type: ignore[attr-defined]
 
     def chosen(self) -> dict[str, Any]:
-        """As selectors.batch_tasks takes it; what can't be understood is no filter."""
+        """As annotate.tasks.read.task_rows takes it; what can't be understood is no filter."""
         self.is_valid()
         person = self.cleaned_data.get("person", "")
         return {

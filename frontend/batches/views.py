@@ -1,9 +1,5 @@
-"""Batches: the list, a form for a new one, one batch with its progress, and its steps from draft to closed.
-
-More of a batch that is under way: a later date, more people, more samples.
-
-The tasks of a batch: who has which, given to somebody else, sent back.
-"""
+"""Batches: the list, a form for a new one, one batch with its progress, its steps from draft to closed, and more of one
+that is under way: a later date, people, samples. Its tasks: who has which, handed on or sent back."""
 
 from __future__ import annotations
 
@@ -189,7 +185,7 @@ def _moved(tasks: HandedOn) -> list[str]:
 def _asked(page: ProjectPage, batch: Batch, step: str) -> HttpResponse:
     if step not in ENDINGS:
         return HttpResponseNotAllowed(["POST"])
-    # Done by somebody else meanwhile: the batch's page says how it stands.
+    # Done by another admin meanwhile: the batch's page says how it stands.
     if batch.status not in ENDINGS[step]:
         return page.redirect("batch", batch.number)
     context = {"batch": batch, "step": step, "left": unfinished(batch)}
@@ -236,7 +232,7 @@ RETURNABLE = (TaskStatus.SUBMITTED, TaskStatus.SKIPPED)
 
 @project_view("batches", get="batches.read", post="batches.change")
 def tasks(page: ProjectPage, number: int) -> HttpResponse:
-    """The list; a POST gives the ticked tasks to somebody else."""
+    """The list; a POST gives the ticked tasks to another annotator."""
     batch = one_batch(page.project, number)
     form = MoveForm(page.project, page.data)
     if form.is_valid():

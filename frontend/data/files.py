@@ -1,7 +1,5 @@
-"""A file on its way in: upload, look at it, start, watch, and what came of it.
-
-Ground truth: how much is settled and how, verdicts from imported labels, and numbered releases.
-"""
+"""Files in and out. An import: upload, preview, start, watch, and what came of it. Ground truth: how much is settled
+and how, verdicts from imported labels, and numbered releases."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Where judges ask: the list of endpoints, a form for one, and a button that tries it.
-
-A form for an endpoint. The service checks what it means; here is only what a browser has to send.
-"""
+"""Where judges ask: the list of endpoints, a form for one, and a button that tries it. The service checks what the form
+means; here is only what a browser has to send."""
 
 from __future__ import annotations
 

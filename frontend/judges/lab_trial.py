@@ -1,6 +1,5 @@
-"""A trial in words, for its page: what both versions are worth, and what they took.
-
-A trial in one picture: both versions' kappa with their intervals, and below them the paired difference.
+"""A trial for its page: in words, what both versions are worth and took, and in one picture, with both versions' kappa
+and the paired difference below them.
 
 Drawn by hand, not by matplotlib: a page shows it while it is being asked for, and a web process doesn't load that
 library (frontend.reports.plots.svg). Its words come in the reader's language.

@@ -1,7 +1,5 @@
-"""Starting a run: over which samples, at what price; or in one click, over what has no score yet.
-
-What a form, as far as it is filled in, would have a model asked.
-"""
+"""Starting a run: over which samples, at what price; or in one click, over what has no score yet. A form, as far as it
+is filled in, tells what a model would be asked."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def judge_rows(project: Project) -> list[JudgeRow]:
 
 
 def _current(judge: Judge) -> JudgeVersion | None:
-    """What `current_version` says (judges.versions.read), of versions that are read already."""
+    """What `current_version` says (judges.core.scores_read), of versions that are read already."""
     kept = [version for version in judge.versions.all() if version.state == VersionState.KEPT]
     return max(kept, key=lambda version: version.number, default=None)
 

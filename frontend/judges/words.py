@@ -61,8 +61,7 @@ _FIELDS = {
     "count": gettext_lazy("Number"),
 }
 _ORDER = {name: place for place, name in enumerate(_FIELDS)}
-# Under these lie examples that were drawn from verdicts: whoever may still have to label those samples must not see
-# them.
+# Under these are examples that were drawn from verdicts: who may still have to label those samples must not see them.
 _EXAMPLES = ("examples",)
 # What is told as a whole, although it consists of many parts.
 _WHOLE = ("examples", "fit")

@@ -1,9 +1,5 @@
-"""A project's front page, its settings, and new projects.
-
-The first page after login: what to do next, per project.
-
-What to do next, for each project and role.
-"""
+"""A project's front page, its settings, and new projects; and the first page after login, with what to do next in each
+project, by role."""
 
 from __future__ import annotations
 
@@ -175,7 +171,7 @@ class TrailForm(forms.Form):
 class Step:
     """One step of a campaign. `name`: of its URL; `state`: done, next, or later.
 
-    `waits`: something can be done here already, whatever comes before it.
+    `waits`: something can be done here already, before the steps above it are done.
     """
 
     name: str

@@ -241,7 +241,7 @@ def _point(point: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# The bar that the gate is shown for until somebody names another: where trust begins to call a judge useful and more.
+# The bar that the gate is shown for until the reader names another: where trust begins to call a judge useful and more.
 _BAR = 0.6
 
 

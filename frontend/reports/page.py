@@ -255,7 +255,7 @@ def frame_context(report: AlignmentReport) -> dict[str, Any]:
 
 def _human_is_share(result: Mapping[str, Any]) -> bool:
     """Whether people's figure for a unit is the share that passes; else it is the mean of their values, which is taken
-    of numbers on an ordered scale of more than two (judges.selectors.reference)."""
+    of numbers on an ordered scale of more than two (judges.reports.evidence)."""
     criterion, values = result["criterion"], [row["value"] for row in result["prevalence"]]
     has_mean = criterion["scale"] in ("ordinal", "interval") and all(isinstance(value, int | float) for value in values)
     return bool(criterion["passes"]) and not has_mean

@@ -62,7 +62,7 @@ class DrawForm(forms.Form):
         choices: list[tuple[str, Any]] = [(PEOPLE, gettext_lazy("how people answer"))]
         choices += [(_key(row), gettext_lazy("kappa of %(judge)s") % {"judge": row["title"]}) for row in judges]
         self.fields["about"].choices = choices  # type: ignore[attr-defined]
-        # Whoever opens the planner of a judge that scores wants to know that judge.
+        # The planner is opened to learn more of a judge that scores, where there is one.
         self.fields["about"].initial = next((_key(row) for row in judges if row["kappa"]["value"] is not None), PEOPLE)
 
     def wanted(self) -> dict[str, Any]:

@@ -1,13 +1,5 @@
-"""Alignment reports: how people agree on a criterion, and how judges are held against them.
-
-The people of a report: how each one labels, and how that sits with the others.
-
-Two judges of a report side by side, or two versions of one.
-
-One judge of a report: everything there is to know about it.
-
-Which decisions one judge of a report may take alone, and a batch of the samples that are left to people.
-"""
+"""Alignment reports: how people agree on a criterion, and how judges compare with them. Pages of the whole, of its
+people, of one judge, of two side by side, and of the decisions that a judge may take alone."""
 
 from __future__ import annotations
 

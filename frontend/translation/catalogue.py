@@ -1,6 +1,6 @@
 """`python -m frontend.translation.catalogue`: turn every .po file into the .mo file that Django reads.
 
-The .mo files are not in the repository. Whoever starts or installs the application makes them first: config/prepare.py,
+The .mo files are not in the repository. What starts or installs the application makes them first: config/prepare.py,
 the Dockerfile and the tests. GNU gettext is not needed.
 """
 
@@ -53,7 +53,7 @@ def _compile(path: Path) -> Path | None:
         catalogue.delete(entry.id, entry.context)  # Babel would write its English, in the wrong number
     catalogue.creation_date = catalogue.revision_date = _NO_DATE
     catalogue.project, catalogue.version = _PROJECT, digest
-    # Renaming is atomic: of two processes that start at once, each finds a whole file, whoever was first.
+    # Renaming is atomic: of two processes that start at once, each finds a whole file, whichever was first.
     handle, draft = tempfile.mkstemp(dir=target.parent, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\W\d_](?:[^\W_]|[–'’-])+")
 # Of what stands in quotes within a template tag, only these are sentences; the others are names of files and fields.
 _SENTENCE = re.compile(r"""["']([A-Z][^"']* [^"']*)["']""")
 _FORMS_OF_WORDS = re.compile(r"""\|(?:default|yesno|pluralize|default_if_none):["']([^"']*)["']""")
-# The ISO form is for machines, and a time of day in figures is everybody's.
+# The ISO form is for machines, and a time of day in figures is the same in every language.
 _DATE_FORMAT = re.compile(
     r"""\|(?:date|time):["'](?!(?:\w+_FORMAT|c|Y-m-d|H:i(?::s)?)["'])([^"']*[a-zA-Z][^"']*)["']"""
 )

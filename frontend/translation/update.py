@@ -1,7 +1,5 @@
-"""Every sentence of the code that can be translated, found without GNU gettext.
-
-A catalogue brought up to what the code says now, and whether it says all that the code says.
-"""
+"""Every sentence of the code that can be translated, found without GNU gettext; and catalogues, brought up to the code
+and checked against it."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class LLMForm(TargetForm):
 
     def config(self) -> dict[str, Any]:
         typed = self.cleaned_data
-        # Line ends as browsers send them are none that anybody typed.
+        # Browsers send other line ends than were typed.
         prompt = typed["prompt"].replace("\r\n", "\n")
         return {
             **self.target(),
