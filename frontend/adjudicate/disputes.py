@@ -112,6 +112,7 @@ def disputes(page: ProjectPage) -> HttpResponse:
     queue = narrowed.queue(page)
     rows = page.rows(queue)
     query = narrowed.query
+    approved = Verdict.objects.filter(criterion__project=page.project, approved_at__isnull=False)
     context = {
         "groups": [(group, narrowed.but(criterion=group.key)) for group in queue.groups()],
         "all_query": narrowed.but(criterion=""),
@@ -126,15 +127,11 @@ def disputes(page: ProjectPage) -> HttpResponse:
         "sent_back": 0 if narrowed.state else Queue(page.project, reader=page.user, state="returned").count(),
         "may_decide": page.may("adjudication.decide"),
         "to_check": narrowed.state == AGREED,
-        "approved": _approved(page) if narrowed.state == AGREED else 0,
+        "approved": approved.count() if narrowed.state == AGREED else 0,
         "raters": _raters(page) if sees_names(page) else [],
         **keys_context(page.user, "disputes"),
     }
     return page.render("adjudicate/disputes.html", context)
-
-
-def _approved(page: ProjectPage) -> int:
-    return Verdict.objects.filter(criterion__project=page.project, approved_at__isnull=False).count()
 
 
 def _raters(page: ProjectPage) -> list[tuple[str, str]]:

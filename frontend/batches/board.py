@@ -44,9 +44,10 @@ def outlook(seen: Forecast) -> list[str]:
     if seen.work_seconds:
         said.append(_("About %(time)s of work left.") % {"time": duration(seen.work_seconds)})
     if seen.done_on:
-        said.append(
-            _("At the pace of the last 7 days, it will be done around %(day)s.") % {"day": _day(seen, seen.done_on)}
-        )
+        # A weekday where that is clear, else the date.
+        form = "l" if seen.done_on - seen.today < timedelta(days=7) else "DATE_FORMAT"
+        day = formats.date_format(seen.done_on, form)
+        said.append(_("At the pace of the last 7 days, it will be done around %(day)s.") % {"day": day})
     return said
 
 
@@ -61,11 +62,6 @@ def duration(seconds: float) -> str:
     if hours >= 20:
         return _("%(n)d h") % {"n": round(seconds / 3600)}
     return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": rest}
-
-
-def _day(seen: Forecast, day: Any) -> str:
-    """A weekday where that is clear, else the date."""
-    return formats.date_format(day, "l" if day - seen.today < timedelta(days=7) else "DATE_FORMAT")
 
 
 def _row(board: PersonBoard) -> dict[str, Any]:

@@ -138,9 +138,7 @@ def imports(page: ProjectPage) -> HttpResponse:
     jobs = page.project.imports.select_related("created_by").defer("errors", "mapping")
     rows = page.rows(jobs)
     listed = [as_it_stands(job) for job in rows]
-    return page.render(
-        "data/imports.html", {"form": form, "rows": rows, "listed": listed, "query": ""}, status=status_of(form)
-    )
+    return page.render("data/imports.html", {"form": form, "rows": rows, "listed": listed}, status=status_of(form))
 
 
 @project_view("import", get="import.read", post="import.run")
@@ -257,7 +255,6 @@ def _show(page: ProjectPage, forms: dict[str, Any], status: int) -> HttpResponse
         "imported": imported_labels(page.project),
         "rows": rows,
         "listed": [(release, FORMAT_NAMES.get(release.file_format, release.file_format)) for release in rows],
-        "query": "",
         "form": ReleaseForm(initial={"file_format": "jsonl"}),
         "settle_form": SettleForm(page.project),
     }

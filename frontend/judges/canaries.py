@@ -168,7 +168,6 @@ def checks(page: ProjectPage, judge_id: int) -> HttpResponse:
         "canaries": [variant for variant in VARIANTS if not variant.is_harmless],
         "rows": rows,
         "checks": [check_row(run) for run in rows],
-        "query": "",
     }
     return page.render("judges/canaries.html", context, status=200 if form is None else status_of(form))
 

@@ -33,7 +33,7 @@ from judges.lab.units_read import GROUPS, differing, with_words
 from judges.lab.write import DEFAULT_SAMPLES, MOST_SAMPLES, drop_trial, estimate_trial, keep_trial, start_trial
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
 from judges.runs.read import progress_of
-from judges.versions.read import Difference, may_know_examples, one_judge, version_diff
+from judges.versions.read import may_know_examples, one_judge, version_diff
 
 
 class TrialForm(BudgetForm):
@@ -103,7 +103,6 @@ def lab(page: ProjectPage, judge_id: int) -> HttpResponse:
         "config": forms.config,
         **_in_order(forms.config),
         "rows": rows,
-        "query": "",
     }
     return page.render("judges/lab.html", context, status=status)
 
@@ -141,6 +140,8 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
     judge = one_judge(page.project, judge_id)
     found = one_trial(judge, trial_id)
     under_way = is_under_way(found)
+    may_know = all(may_know_examples(one, reader=page.user, role=page.role) for one in (found.base, found.version))
+    seen = shown_differences(version_diff(found.base, found.version), with_examples=may_know)
     context: dict[str, Any] = {
         "judge": judge,
         "trial": found,
@@ -148,7 +149,7 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
         "base_title": title_of(found.base),
         "under_way": under_way,
         "tried": tried_on(found),
-        "differences": difference_rows(found.base, found.version, _seen_differences(page, found)),
+        "differences": difference_rows(found.base, found.version, seen),
         "is_current": current_version(judge) == found.version,
         "can_keep": not under_way and found.version.state != VersionState.KEPT,
         "can_drop": found.version.state != VersionState.DROPPED,
@@ -158,11 +159,6 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
     if not under_way:
         context |= _result(page, found)
     return page.render("judges/lab_trial.html", context)
-
-
-def _seen_differences(page: ProjectPage, found: Trial) -> list[Difference]:
-    may_know = all(may_know_examples(one, reader=page.user, role=page.role) for one in (found.base, found.version))
-    return shown_differences(version_diff(found.base, found.version), with_examples=may_know)
 
 
 @project_view("judges", get="judges.run")

@@ -119,7 +119,8 @@ def trial_context(trial: Trial, found: Found) -> dict[str, Any]:
         "plot": "" if figures["reason"] is not None else _plot(titles, figures),
         "caveat": in_words(found.caveat),
         "versions": [_version(trial, found, at, title) for at, title in enumerate(titles)],
-        "uneven": _uneven(figures),
+        # How many units only one of the versions scored: they are in no figure.
+        "uneven": sum(one["scored"] for one in figures["coverage"]) - 2 * figures["units"],
     }
 
 
@@ -148,21 +149,20 @@ def _in_short(estimate: Shown) -> str:
 def _version(trial: Trial, found: Found, at: int, title: str) -> dict[str, Any]:
     coverage, higher = found.figures["coverage"][at], trial.version.judge.higher_is_better
     threshold = found.figures["thresholds"][at]
-    failed = [{"status": _status(status), "n": n} for status, n in found.failed[at].most_common()]
     return {
         "title": title,
         "coverage": coverage,
         "of": coverage["scored"] + coverage["failed"] + coverage["missing"],
-        "failed": failed,
+        "failed": [
+            {
+                "status": _("Not one of the criterion’s options") if status == NO_OPTION else ScoreStatus(status).label,
+                "n": n,
+            }
+            for status, n in found.failed[at].most_common()
+        ],
         "threshold": "" if threshold is None else f"{'≥' if higher else '≤'} {number(threshold)}",
         "spent": _spent_in_words(found.spent[at]),
     }
-
-
-def _status(status: str) -> str:
-    if status == NO_OPTION:
-        return _("Not one of the criterion’s options")
-    return str(ScoreStatus(status).label)
 
 
 def _spent_in_words(spent: Spent) -> dict[str, str]:
@@ -178,8 +178,3 @@ def _spent_in_words(spent: Spent) -> dict[str, str]:
         if spent.tokens_in is None and spent.tokens_out is None
         else f"{spent.tokens_in or 0:,} / {spent.tokens_out or 0:,}",
     }
-
-
-def _uneven(figures: Mapping[str, Any]) -> int:
-    """How many units only one of the versions scored: they are in no figure."""
-    return sum(one["scored"] for one in figures["coverage"]) - 2 * figures["units"]

@@ -106,7 +106,6 @@ def proposed(page: ProjectPage, run_id: int) -> HttpResponse:
         "judge": run.version.judge,
         "rows": rows,
         "proposals": [(one, _STATES[one.state]) for one in shown_proposals(list(rows))],
-        "query": "",
     }
     return page.render("judges/proposals.html", context)
 

@@ -90,11 +90,12 @@ def runs(page: ProjectPage) -> HttpResponse:
 
 def run_row(run: Run) -> dict[str, Any]:
     """A run as lists show it."""
+    endpoint = run.version.endpoint
     return {
         "run": run,
         "tone": TONES[RunState(run.state)],
         "scope": scope_words(run.scope),
-        "cost": money(run.cost, _currency(run)) if run.cost else "",
+        "cost": money(run.cost, endpoint.currency if endpoint else None) if run.cost else "",
     }
 
 
@@ -156,10 +157,6 @@ def _state(page: ProjectPage, found: Run, progress: RunProgress) -> dict[str, An
 
 def _mark(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _currency(run: Run) -> str | None:
-    return run.version.endpoint.currency if run.version.endpoint else None
 
 
 @project_view("judges", get="judges.run", post="judges.run")

@@ -77,7 +77,11 @@ class JudgeRow:
 def judge_rows(project: Project) -> list[JudgeRow]:
     """A row per judge, by name. As many queries for two judges as for two hundred."""
     runnable = set(runnable_kinds())
-    rows = [JudgeRow(judge, _current(judge), judge.kind in runnable) for judge in judges_of(project)]
+    rows = []
+    for judge in judges_of(project):
+        # As judges.core.scores_read.current_version has it, of versions that are read already.
+        kept = [version for version in judge.versions.all() if version.state == VersionState.KEPT]
+        rows.append(JudgeRow(judge, max(kept, key=lambda one: one.number, default=None), judge.kind in runnable))
     found = coverage_of(row.version for row in rows if row.version)
     last = _last_runs(project)
     said = _agreement(project)
@@ -87,12 +91,6 @@ def judge_rows(project: Project) -> list[JudgeRow]:
         if row.version is not None:
             row.measures, row.coverage = found[row.version.pk]
     return rows
-
-
-def _current(judge: Judge) -> JudgeVersion | None:
-    """What `current_version` says (judges.core.scores_read), of versions that are read already."""
-    kept = [version for version in judge.versions.all() if version.state == VersionState.KEPT]
-    return max(kept, key=lambda version: version.number, default=None)
 
 
 def coverage_of(versions: Iterable[JudgeVersion]) -> dict[int, tuple[list[Measured], Coverage]]:

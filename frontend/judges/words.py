@@ -72,15 +72,6 @@ LONG = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A field of a configuration. is_long: a text that keeps its lines."""
-
-    name: str
-    value: str
-    is_long: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class DifferenceRow:
     """A field that two versions have differently. before, after: None where it isn't there; lines: of long texts."""
 
@@ -90,16 +81,19 @@ class DifferenceRow:
     lines: Sequence[Line] = ()
 
 
-def config_facts(version: JudgeVersion, *, with_examples: bool) -> list[Fact]:
-    """The configuration, field by field, without what it has nothing for. Without examples only their number."""
-    facts = [] if version.endpoint is None else [Fact(str(_FIELDS["endpoint"]), version.endpoint.name)]
+def config_facts(version: JudgeVersion, *, with_examples: bool) -> list[dict[str, Any]]:
+    """The configuration, field by field, without what it has nothing for. Without examples only their number.
+    is_long: of a text that keeps its lines."""
+    endpoint = version.endpoint
+    facts: list[dict[str, Any]] = [] if endpoint is None else [{"name": _FIELDS["endpoint"], "value": endpoint.name}]
     config = version.config
     for name in sorted(config, key=lambda name: (_ORDER.get(name, len(_ORDER)), name)):
         if name in _TOLD_ELSEWHERE:
             continue
         words = _field_words(name, config[name], with_examples=with_examples)
         if words:
-            facts.append(Fact(field_name(name), words, "\n" in words or len(words) > LONG))
+            is_long = "\n" in words or len(words) > LONG
+            facts.append({"name": field_name(name), "value": words, "is_long": is_long})
     return facts
 
 
@@ -139,10 +133,6 @@ def _option_line(option: Mapping[str, Any]) -> str:
     return f"{named}: {option['help']}" if option.get("help") else named
 
 
-def _requirement_line(requirement: Mapping[str, Any]) -> str:
-    return f"{requirement['weight']:g} × {requirement['text']}"
-
-
 def _member_line(member: Mapping[str, Any]) -> str:
     named = f"{member['judge']} ({member['version']}): {member['dimension']}"
     if "weight" not in member:
@@ -154,7 +144,7 @@ def _member_line(member: Mapping[str, Any]) -> str:
 # Lists that have a line for each of their members.
 _LINES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "options": _option_line,
-    "requirements": _requirement_line,
+    "requirements": lambda one: f"{one['weight']:g} × {one['text']}",
     "members": _member_line,
 }
 

@@ -1,7 +1,5 @@
-"""What is asked: the list of criteria, a form for one, a file, and the built-in ones.
-
-A criterion that has labels is changed: first what it would touch, then, on a second word, the change.
-"""
+"""What is asked: the list of criteria, a form for one, a file, and the built-in ones. A criterion that has labels is
+changed in two steps: first the page says what that would touch."""
 
 from __future__ import annotations
 
@@ -252,7 +250,8 @@ def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
             if asked is not None:
                 return asked
             saved = add_criteria(project=page.project, specs=[spec], actor=page.user)[0]
-            messages.success(page.request, _saved(saved))
+            said = _("“%(name)s” is saved as version %(version)d.")
+            messages.success(page.request, said % {"name": saved.name, "version": saved.version})
             return page.redirect("criteria")
     context: dict[str, Any] = {
         "form": form,
@@ -261,7 +260,3 @@ def _edit(page: ProjectPage, standing: Criterion | None) -> HttpResponse:
         "labels": standing.labels.count() if standing else 0,
     }
     return page.render("projects/criterion_form.html", context, status=200 if is_back else status_of(form))
-
-
-def _saved(criterion: Criterion) -> str:
-    return _("“%(name)s” is saved as version %(version)d.") % {"name": criterion.name, "version": criterion.version}

@@ -159,7 +159,8 @@ def members(page: ProjectPage) -> HttpResponse:
     if form.is_valid():
         with RefusalsShown(form):
             member = set_member(project=page.project, user=form.user, role=form.cleaned_data["role"], actor=page.user)
-            messages.success(page.request, _is_now(member))
+            role = member.get_role_display().lower()
+            messages.success(page.request, _("%(name)s is now %(role)s.") % {"name": member.user.name, "role": role})
             return page.redirect("members")
     return _list(page, {"form": form}, status_of(form))
 
@@ -183,7 +184,8 @@ def change(page: ProjectPage, username: str) -> HttpResponse:
     """Role and expertise, as they stand in the row."""
     user, form = _member(page, username).user, ChangeForm(page.request.POST)
     if not form.is_valid():
-        messages.error(page.request, _("Nothing was changed: %(why)s") % {"why": _first_error(form)})
+        why = next(iter(form.errors.values()))[0]
+        messages.error(page.request, _("Nothing was changed: %(why)s") % {"why": why})
         return page.redirect("members")
 
     def act() -> None:
@@ -276,14 +278,6 @@ def _member(page: ProjectPage, username: str) -> Membership:
     if member is None:
         raise Http404(_("This project has no member of that name."))
     return member
-
-
-def _is_now(member: Membership) -> str:
-    return _("%(name)s is now %(role)s.") % {"name": member.user.name, "role": member.get_role_display().lower()}
-
-
-def _first_error(form: ChangeForm) -> str:
-    return str(next(iter(form.errors.values()))[0])
 
 
 @sensitive_post_parameters()

@@ -251,10 +251,12 @@ def triage_context(report: AlignmentReport, place: int, links: Links) -> dict[st
 
 
 def _region(region: dict[str, Any]) -> dict[str, Any]:
+    reason = region["reason"]
     found = {
         "risk": percent(region["risk"]),
         "confidence": f"{100 * region['confidence']:.4g}%",
-        "reason": _why_none(region["reason"]),
+        # The page says before it that there is no region.
+        "reason": in_words(reason["why"] if reason and reason["code"] == "no_region" else reason),
         "tried": [
             {
                 "distance": number(step["distance"]),
@@ -277,8 +279,3 @@ def _region(region: dict[str, Any]) -> dict[str, Any]:
         "error_high": percent(region["error"]["high"]),
         "inside": shown_share(region["inside"]),
     }
-
-
-def _why_none(reason: dict[str, Any] | None) -> str:
-    """Without "no region", which the page says before it."""
-    return in_words(reason["why"] if reason and reason["code"] == "no_region" else reason)

@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.cache import cache
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -188,8 +189,7 @@ def calibrator_in_words(calibrator: Mapping[str, Any] | None) -> str:
 def region_in_words(region: Mapping[str, Any], higher_is_better: bool) -> str:
     """Which scores the judge may decide alone, or why it may decide none."""
     if region["distance"] is None:
-        reason = in_words(region["reason"])
-        return _("%(why)s.") % {"why": reason[0].upper() + reason[1:]}
+        return _("%(why)s.") % {"why": capfirst(in_words(region["reason"]))}
     inside, error = region["inside"], region["error"]
     wrong = _("At most %(high)s of these are wrong (%(found)s were, of %(n)s).") % {
         "high": percent(error["high"]),

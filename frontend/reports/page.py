@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -114,7 +115,7 @@ def _row(row: Mapping[str, Any], places: Sequence[int], half_width: float | None
         **found,
         "now": _width(row["half_width"]),
         "clusters": row["clusters"],
-        "sentence": _capitalised(in_words(row["goal"]) or _("as sure as a plan can say")),
+        "sentence": capfirst(in_words(row["goal"]) or _("as sure as a plan can say")),
         "widths": [_width(row["curve"][place]) for place in places],
         "wanted": None if half_width is None else _wanted(row, half_width),
     }
@@ -136,10 +137,6 @@ def _places(count: int) -> list[int]:
     if count <= _COLUMNS:
         return list(range(count))
     return [round(place * (count - 1) / (_COLUMNS - 1)) for place in range(_COLUMNS)]
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 # Title and what it is, in the order in which the figures come.

@@ -34,20 +34,11 @@ from judges.models import AlignmentReport, Look
 from judges.reports.read import Overview, is_shown, one_report, overview, report_state
 from judges.reports.reproduction import bundle
 
-
-def _json(report: AlignmentReport) -> str:
-    return json.dumps(Report.show(report), ensure_ascii=False, indent=2)
-
-
-def _zip(report: AlignmentReport) -> bytes:
-    return bundle(report, Report.show(report))
-
-
 # Ending of the file's name -> its type, and what makes it.
 DOWNLOADS: dict[str, tuple[str, Callable[[AlignmentReport], str | bytes]]] = {
     "html": ("text/html; charset=utf-8", report_html),
-    "json": ("application/json", _json),
-    "zip": ("application/zip", _zip),
+    "json": ("application/json", lambda report: json.dumps(Report.show(report), ensure_ascii=False, indent=2)),
+    "zip": ("application/zip", lambda report: bundle(report, Report.show(report))),
 }
 
 
@@ -222,20 +213,16 @@ def triage(page: ProjectPage, key: str) -> HttpResponse:
 
     def context(report: AlignmentReport) -> dict[str, Any]:
         place, to = chosen_judge(page, report), links(page, key)
-        shown = None if place is None else triage_context(report, place, to)
+        row = None if place is None else report.result["judges"][place]
         return {
             **frame_context(report),
-            "triage": shown,
+            "triage": None if place is None else triage_context(report, place, to),
             "switcher": switcher(page, key, "report-triage", report, place),
-            "outcomes_url": None if place is None else _outcomes_url(page, key, report.result["judges"][place]),
+            "outcomes_url": row and judge_url(page, key, row["judge"], row["dimension"], "report-outcomes"),
             "form": form if page.may("batches.change") else None,
         }
 
     return report_part(page, key, "report-triage", "reports/report_triage.html", context, status=status_of(form))
-
-
-def _outcomes_url(page: ProjectPage, key: str, judge: dict[str, Any]) -> str:
-    return judge_url(page, key, judge["judge"], judge["dimension"], "report-outcomes")
 
 
 def _left(page: ProjectPage, criterion: Criterion) -> tuple[Look, Left] | None:

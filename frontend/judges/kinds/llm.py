@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -51,14 +50,6 @@ MEANS = {
     "requirements": _("your requirements, numbered"),
     "examples": _("decided examples from dev"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """text: as it stands in a prompt."""
-
-    text: str
-    means: str
 
 
 class LLMForm(TargetForm):
@@ -169,8 +160,8 @@ class LLMForm(TargetForm):
         }
 
     @property
-    def variables(self) -> list[Variable]:
-        """What a prompt about such units may use, as the form stands."""
+    def variables(self) -> list[dict[str, str]]:
+        """What a prompt about such units may use, as the form stands: the text in a prompt, and what it means."""
         criterion = self["criterion"].value()
         unit = self["unit"].value()
         if criterion:
@@ -181,7 +172,7 @@ class LLMForm(TargetForm):
             has_criterion=bool(criterion),
             has_requirements=bool(self["requirements"].value()),
         )
-        return [Variable(f"{{{{{name}}}}}", str(MEANS[name])) for name in names]
+        return [{"text": f"{{{{{name}}}}}", "means": str(MEANS[name])} for name in names]
 
     def clean_requirements(self) -> list[dict[str, Any]] | None:
         lines = [line.strip() for line in self.cleaned_data["requirements"].splitlines()]

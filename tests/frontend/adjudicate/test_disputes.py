@@ -140,7 +140,7 @@ def test_agreed_units_are_checked_one_by_one(rita: User, disputes: list[Verdict]
     verdict = Verdict.objects.get(criterion__key="relevance", sample=disputes[0].sample, unit="context:0")
     client, here = as_user(rita), f"/p/help/adjudicate/{verdict.pk}/"
     page = client.get("/p/help/adjudicate/?state=agreed")
-    assert verdict in [row.verdict for row in page.context["listed"]]
+    assert verdict in [row["verdict"] for row in page.context["listed"]]
     assert page.context["raters"] == [], "who said what is hidden"
     assert "Approve" in client.get(f"{here}?state=agreed").content.decode()
 

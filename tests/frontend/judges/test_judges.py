@@ -95,7 +95,7 @@ def test_the_list_says_what_each_judge_is_worth(alice: User, project: Project, j
     text = reply.content.decode()
     for said in ("1 failed", "Lexical", "Imported", "New judge", f"/p/help/judges/{judge.pk}/run/now/"):
         assert said in text
-    assert as_user(alice).get(rows["Words"]["agreement"][0]["url"]).status_code == 200
+    assert as_user(alice).get(rows["Words"]["agreement"][0][1]).status_code == 200
 
 
 def test_without_judges_it_says_what_one_is(alice: User, charlie: User, as_user: AsUser) -> None:
