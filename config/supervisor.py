@@ -63,24 +63,20 @@ class Child:
             preexec_fn=embedded.die_with_parent(self.death_signal),  # noqa: PLW1509 (no threads here)
         )
 
-    def signal_group(self, sent: signal.Signals) -> None:
-        """To the whole group, so that grandchildren whose parent was killed are reached as well."""
+    def signal_group(self, sent: int) -> bool:
+        """To the whole group, so that grandchildren whose parent was killed are reached as well. Whether it has any."""
         if self.process is None:
-            return
+            return False
         try:
             os.killpg(self.process.pid, sent)
         except ProcessLookupError:
-            pass
-
-    def group_lives(self) -> bool:
-        if self.process is None:
-            return False
-        self.process.poll()  # reap, or the group would seem to live on as a zombie
-        try:
-            os.killpg(self.process.pid, 0)
-        except ProcessLookupError:
             return False
         return True
+
+    def group_lives(self) -> bool:
+        if self.process is not None:
+            self.process.poll()  # reap, or the group would seem to live on as a zombie
+        return self.signal_group(0)
 
 
 @dataclass

@@ -205,7 +205,6 @@ def _show(
         "unit_text": unit_text(sample, verdict.unit),
         "pieces": answer_pieces(sample.answer, sample.claims, units["claim"], len(sample.contexts)),
         "contexts": marked,
-        "has_marks": any(piece.letters for _view, pieces in marked for piece in pieces),
         "labels": [(one, word(criterion.options, one.value)) for one in said],
         "waiting_for": [one.who for one in said if one.returned],
         "changes": [

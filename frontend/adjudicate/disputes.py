@@ -125,7 +125,6 @@ def disputes(page: ProjectPage) -> HttpResponse:
         "query": query,
         "page_query": query[1:] + "&" if query else "",
         "sent_back": 0 if narrowed.state else Queue(page.project, reader=page.user, state="returned").count(),
-        "may_decide": page.may("adjudication.decide"),
         "to_check": narrowed.state == AGREED,
         "approved": approved.count() if narrowed.state == AGREED else 0,
         "raters": _raters(page) if sees_names(page) else [],

@@ -144,10 +144,17 @@ def status_of(form: BaseForm) -> int:
 
 class RefusalsShown:
     """A context in which a refusal is shown in the form, and then left. field: which it is about; places: the same by
-    the refusal's code."""
+    the refusal's code; show: what finds its place, instead."""
 
-    def __init__(self, form: BaseForm, field: str | None = None, *, places: Mapping[str, str] | None = None) -> None:
-        self._form, self._field, self._places = form, field, places or {}
+    def __init__(
+        self,
+        form: BaseForm,
+        field: str | None = None,
+        *,
+        places: Mapping[str, str] | None = None,
+        show: Callable[[Refusal], object] | None = None,
+    ) -> None:
+        self._form, self._field, self._places, self._show = form, field, places or {}, show
 
     def __enter__(self) -> None:
         pass
@@ -155,7 +162,11 @@ class RefusalsShown:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         if not isinstance(error, Refusal):
             return False
-        refuse(self._form, error, self._places.get(error.code, self._field))
+        if self._show is None:
+            refuse(self._form, error, self._places.get(error.code, self._field))
+        else:
+            self._show(error)
+            self._form.refused_with = error.status  # type: ignore[attr-defined]
         return True
 
 

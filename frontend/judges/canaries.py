@@ -240,5 +240,4 @@ def _checkable(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion | 
 
 
 def _form(page: ProjectPage, version: JudgeVersion) -> CanaryForm:
-    currency = None if version.endpoint is None else version.endpoint.currency
-    return CanaryForm(page.data, currency=currency, initial={"seed": new_seed()})
+    return CanaryForm(page.data, endpoint=version.endpoint, initial={"seed": new_seed()})

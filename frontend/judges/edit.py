@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -92,11 +93,10 @@ def new(page: ProjectPage, start: str) -> HttpResponse:
     kind, begun = found
     form = JudgeForm(page.data, initial={"name": _free(page, begun.name), "higher_is_better": begun.higher_is_better})
     config = config_form(kind, page.project, begun.config, page.data)
-    status = status_of(form)
     # Both, so that all that is wrong is shown at once.
     if all([form.is_valid(), config.is_valid()]):
         given = form.cleaned_data
-        try:
+        with RefusalsShown(form, show=partial(_show, form, config)):
             made = create_judge(
                 project=page.project,
                 name=given["name"],
@@ -107,12 +107,9 @@ def new(page: ProjectPage, start: str) -> HttpResponse:
                 higher_is_better=given["higher_is_better"],
                 actor=page.user,
             )
-        except Refusal as refusal:
-            status = _show(refusal, form, config)
-        else:
             return _made(page, made)
     context = {"start": begun, "form": form, "config": config, "kind": JudgeKind(kind).label}
-    return page.render("judges/judge_form.html", context, status=status)
+    return page.render("judges/judge_form.html", context, status=status_of(form))
 
 
 def _free(page: ProjectPage, name: str) -> str:
@@ -128,10 +125,9 @@ def edit(page: ProjectPage, judge_id: int) -> HttpResponse:
     standing = _standing(page, judge)
     form = VersionForm(page.data)
     config = config_form(judge.kind, page.project, standing.config, page.data, standing.endpoint)
-    status = status_of(form)
     if all([form.is_valid(), config.is_valid()]):
         last = judge.versions.order_by("-number")[0].number
-        try:
+        with RefusalsShown(form, show=partial(_show, form, config)):
             version = add_version(
                 judge=judge,
                 config=config.config(),
@@ -140,13 +136,10 @@ def edit(page: ProjectPage, judge_id: int) -> HttpResponse:
                 based_on=standing,
                 actor=page.user,
             )
-        except Refusal as refusal:
-            status = _show(refusal, form, config)
-        else:
             _say_saved(page, version, is_new=version.number > last)
             return page.redirect("judge", judge.pk)
     context = {"judge": judge, "standing": standing, "form": form, "config": config, "kind": judge.get_kind_display()}
-    return page.render("judges/judge_form.html", context, status=status)
+    return page.render("judges/judge_form.html", context, status=status_of(form))
 
 
 def _standing(page: ProjectPage, judge: Judge) -> JudgeVersion:
@@ -182,8 +175,8 @@ def _made(page: ProjectPage, judge: Judge) -> HttpResponse:
     return page.redirect("judge", judge.pk)
 
 
-def _show(refusal: Refusal, form: BaseForm, config: ConfigForm) -> int:
-    """The refusal at the field that it is about. Returns the status of the page."""
+def _show(form: BaseForm, config: ConfigForm, refusal: Refusal) -> None:
+    """Shows the refusal at the field that it is about."""
     place, problem = str(refusal.details.get("field", "")), str(refusal.details.get("problem", refusal.message))
     if refusal.code == "name_taken":
         place = "name"
@@ -193,4 +186,3 @@ def _show(refusal: Refusal, form: BaseForm, config: ConfigForm) -> int:
         config.refuse(place, problem)
     else:
         form.add_error(None, refusal.message)
-    return refusal.status

@@ -3,6 +3,7 @@ means; here is only what a browser has to send."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -13,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from annotate.core.errors import Refusal, Stale
-from frontend.base.pages import ProjectPage, project_view, refuse, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, refuse, status_of
 from judges.endpoints.addresses import AddressRefused, read_url
 from judges.endpoints.read import endpoints_of, one_endpoint
 from judges.endpoints.write import change_endpoint, create_endpoint, delete_endpoint, try_endpoint
@@ -168,16 +169,12 @@ def endpoints(page: ProjectPage) -> HttpResponse:
 @project_view("judges", get="endpoints.change", post="endpoints.change")
 def new(page: ProjectPage) -> HttpResponse:
     form = NewEndpointForm(page.data)
-    status = status_of(form)
     if form.is_valid():
-        try:
+        with RefusalsShown(form, show=partial(_show, form)):
             made = create_endpoint(project=page.project, actor=page.user, **form.given())
-        except Refusal as refusal:
-            status = _refused(form, refusal)
-        else:
             messages.success(page.request, _("The endpoint is saved. Try it, to see whether it answers."))
             return page.redirect("endpoint", made.name)
-    return page.render("judges/endpoint_new.html", {"form": form}, status=status)
+    return page.render("judges/endpoint_new.html", {"form": form}, status=status_of(form))
 
 
 @sensitive_post_parameters("key")
@@ -194,7 +191,7 @@ def endpoint(page: ProjectPage, name: str) -> HttpResponse:
             messages.error(page.request, stale.message)
             return page.redirect("endpoint", name)
         except Refusal as refusal:
-            status = _refused(form, refusal)
+            status = _show(form, refusal)
         else:
             messages.success(page.request, _("Saved. Try it, to see whether it answers."))
             return page.redirect("endpoint", name)
@@ -226,6 +223,6 @@ def _page(page: ProjectPage, found: Endpoint, more: dict[str, Any], status: int)
     return page.render("judges/endpoint.html", context, status=status)
 
 
-def _refused(form: EndpointForm, refusal: Refusal) -> int:
+def _show(form: EndpointForm, refusal: Refusal) -> int:
     field = refusal.details.get("field")
     return refuse(form, refusal, field if field in form.fields else None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django import forms
-from django.forms import BaseForm
 from django.http import Http404, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -19,7 +19,7 @@ from annotate.batches.sample_choice import MAX_SEED, new_seed
 from annotate.core.errors import Refusal
 from annotate.core.units import unit_anchor
 from annotate.models import Criterion
-from frontend.base.pages import ProjectPage, project_view, refuse, sees_names, status_of
+from frontend.base.pages import ProjectPage, RefusalsShown, project_view, refuse, sees_names, status_of
 from frontend.judges.kinds.base import ConfigForm
 from frontend.judges.kinds.registry import config_form
 from frontend.judges.lab_trial import trial_context
@@ -85,14 +85,10 @@ def lab(page: ProjectPage, judge_id: int) -> HttpResponse:
     so far. A POST starts one."""
     judge, base = _of_lab(page, judge_id)
     forms = _forms(page, judge, base)
-    status = status_of(forms.trial)
     # Both, so that all that is wrong is shown at once.
     if all([forms.trial.is_valid(), forms.config.is_valid()]):
-        try:
+        with RefusalsShown(forms.trial, show=partial(_show, forms)):
             trial = start_trial(judge=judge, **forms.wanted(), **forms.trial.terms(), actor=page.user)
-        except Refusal as refusal:
-            status = _show(refusal, forms)
-        else:
             return page.redirect("lab-trial", judge.pk, trial.pk)
     rows = page.rows(trials_of(judge), TRIALS)
     context = {
@@ -104,7 +100,7 @@ def lab(page: ProjectPage, judge_id: int) -> HttpResponse:
         **_in_order(forms.config),
         "rows": rows,
     }
-    return page.render("judges/lab.html", context, status=status)
+    return page.render("judges/lab.html", context, status=status_of(forms.trial))
 
 
 @project_view("judges", post="judges.run")
@@ -146,7 +142,6 @@ def trial(page: ProjectPage, judge_id: int, trial_id: int) -> HttpResponse:
         "judge": judge,
         "trial": found,
         "title": title_of(found.version),
-        "base_title": title_of(found.base),
         "under_way": under_way,
         "tried": tried_on(found),
         "differences": difference_rows(found.base, found.version, seen),
@@ -221,9 +216,7 @@ def _forms(page: ProjectPage, judge: Judge, base: JudgeVersion) -> _Forms:
     initial: dict[str, Any] = {"samples": DEFAULT_SAMPLES, "seed": new_seed()}
     if origin is not None:
         initial = {"samples": origin.wanted, "seed": origin.seed, "criterion": origin.criterion.key}
-    form = TrialForm(
-        questions_of(base), page.data, initial=initial, currency=base.endpoint.currency if base.endpoint else None
-    )
+    form = TrialForm(questions_of(base), page.data, initial=initial, endpoint=base.endpoint)
     config = config_form(judge.kind, page.project, start.config, page.data, start.endpoint)
     return _Forms(form, config, origin)
 
@@ -237,16 +230,13 @@ def _in_order(config: ConfigForm) -> dict[str, Any]:
     return {"front": front, "behind": behind, "opens_behind": any(field.errors for field in behind)}
 
 
-def _show(refusal: Refusal, forms: _Forms) -> int:
-    """The refusal at the field that it is about. Returns the status of the page."""
-    place, problem = str(refusal.details.get("field", "")), str(refusal.details.get("problem", refusal.message))
-    shown: BaseForm = forms.trial
-    if refusal.code == "bad_budget":
-        place = "budget"
+def _show(forms: _Forms, refusal: Refusal) -> None:
+    """Shows the refusal at the field that it is about."""
+    place = "budget" if refusal.code == "bad_budget" else str(refusal.details.get("field", ""))
     if place and place not in forms.trial.fields:
-        forms.config.refuse(place, problem)
-        return refusal.status
-    return refuse(shown, refusal, place or None)
+        forms.config.refuse(place, str(refusal.details.get("problem", refusal.message)))
+    else:
+        refuse(forms.trial, refusal, place or None)
 
 
 def _state(page: ProjectPage, found: Trial) -> dict[str, Any]:

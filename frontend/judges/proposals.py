@@ -82,7 +82,7 @@ def propose(page: ProjectPage, judge_id: int) -> HttpResponse:
             run = propose_claims(version=version, **form.wanted(), **form.terms(), actor=page.user)
             return page.redirect("proposals", run.pk)
     runs = [run_row(run) for run in proposal_runs(page.project).filter(version__judge=judge)[:RUNS_SHOWN]]
-    context = {"judge": judge, "version": version, "form": form, "asks_model": True, "runs": runs}
+    context = {"judge": judge, "form": form, "asks_model": True, "runs": runs}
     return page.render("judges/propose.html", context, status=status_of(form))
 
 
@@ -145,6 +145,5 @@ def _with_model(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
 
 
 def _form(page: ProjectPage, version: JudgeVersion) -> ProposalForm:
-    currency = None if version.endpoint is None else version.endpoint.currency
     initial: dict[str, Any] = {"scope": page.request.GET.get("batch", ALL)}
-    return ProposalForm(page.project, page.data, currency=currency, initial=initial)
+    return ProposalForm(page.project, page.data, endpoint=version.endpoint, initial=initial)

@@ -19,7 +19,7 @@ from frontend.judges.run_words import duration
 from frontend.reports.shown import money
 from judges.core.scores_read import current_version
 from judges.kinds.registry import kind_named, runnable_kinds
-from judges.models import Judge, JudgeVersion, Run, RunState
+from judges.models import Endpoint, Judge, JudgeVersion, Run, RunState
 from judges.runs.write import RunEstimate, estimate_run, start_run
 from judges.versions.read import one_judge
 
@@ -44,11 +44,11 @@ class BudgetForm(forms.Form):
 
     budget_help: Any
 
-    def __init__(self, *args: Any, currency: str | None, **kwargs: Any) -> None:
-        """currency: of the endpoint that is paid; None: nothing is."""
+    def __init__(self, *args: Any, endpoint: Endpoint | None, **kwargs: Any) -> None:
+        """endpoint: the one that is paid; None: nothing is."""
         super().__init__(*args, **kwargs)
-        if currency is not None:
-            label = gettext_lazy("Budget in %(currency)s") % {"currency": currency}
+        if endpoint is not None:
+            label = gettext_lazy("Budget in %(currency)s") % {"currency": endpoint.currency}
             self.fields["budget"] = budget_field(label=label, help_text=self.budget_help)
 
     def terms(self) -> dict[str, Any]:
@@ -123,8 +123,8 @@ class RunForm(BudgetForm):
         help_text=gettext_lazy("A question that was asked before, word for word, is sent and paid once more."),
     )
 
-    def __init__(self, project: Project, *args: Any, currency: str | None, **kwargs: Any) -> None:
-        super().__init__(*args, currency=currency, **kwargs)
+    def __init__(self, project: Project, *args: Any, endpoint: Endpoint | None, **kwargs: Any) -> None:
+        super().__init__(*args, endpoint=endpoint, **kwargs)
         batches = [(batch.number, f"{batch.number} · {batch.name}") for batch in project.batches.order_by("-number")]
         pipelines = project.samples.exclude(pipeline_version="").order_by("pipeline_version")
         versions = [(name, name) for name in pipelines.values_list("pipeline_version", flat=True).distinct()]
@@ -135,7 +135,7 @@ class RunForm(BudgetForm):
                 self.fields[name].choices = choices  # type: ignore[attr-defined]
             else:
                 del self.fields[name]
-        if currency is None:
+        if endpoint is None:
             del self.fields["fresh"]
 
     def clean(self) -> dict[str, Any]:
@@ -249,5 +249,4 @@ def _runnable(page: ProjectPage, judge_id: int) -> tuple[Judge, JudgeVersion]:
 
 
 def _form(page: ProjectPage, version: JudgeVersion) -> RunForm:
-    endpoint = version.endpoint
-    return RunForm(page.project, page.data, currency=endpoint.currency if endpoint else None)
+    return RunForm(page.project, page.data, endpoint=version.endpoint)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.db.models import Count, F, Func, Q, TextField, Value
 
 from annotate.core.units import KIND_ORDER
-from annotate.models import Project
+from annotate.models import Criterion, Project
 from annotate.models.project import UnitKind
 from annotate.projects.read import current_criteria
 from frontend.reports.shown import Shown, shown
@@ -52,16 +52,6 @@ class Coverage:
         return self.ok + self.failed
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """What the latest report on a criterion says of a judge."""
-
-    criterion: str
-    name: str
-    dimension: str
-    kappa: Shown
-
-
 @dataclass(slots=True)
 class JudgeRow:
     judge: Judge
@@ -71,7 +61,8 @@ class JudgeRow:
     measures: Sequence[Measured] = ()
     coverage: Coverage = Coverage()
     last_run: Run | None = None
-    agreement: list[Agreement] = field(default_factory=list)
+    # Of each report: the criterion, the judge's dimension, and its kappa.
+    agreement: list[tuple[Criterion, str, Shown]] = field(default_factory=list)
 
 
 def judge_rows(project: Project) -> list[JudgeRow]:
@@ -136,13 +127,12 @@ def _last_runs(project: Project) -> dict[int, Run]:
     return {run.version.judge_id: run for run in runs}
 
 
-def _agreement(project: Project) -> dict[str, list[Agreement]]:
+def _agreement(project: Project) -> dict[str, list[tuple[Criterion, str, Shown]]]:
     """By judge's name, in the order of the criteria."""
     latest = overview(project)
-    said: dict[str, list[Agreement]] = {}
+    said: dict[str, list[tuple[Criterion, str, Shown]]] = {}
     for criterion in current_criteria(project):
         found = latest.get(criterion.pk)
         for row in found.judges if found else ():
-            one = Agreement(criterion.key, criterion.name, row["dimension"], shown(row["kappa"]))
-            said.setdefault(row["judge"], []).append(one)
+            said.setdefault(row["judge"], []).append((criterion, row["dimension"], shown(row["kappa"])))
     return said

@@ -50,7 +50,10 @@ def _list_row(page: ProjectPage, row: JudgeRow) -> dict[str, Any]:
         "row": row,
         "tone": TONES[RunState(row.last_run.state)] if row.last_run else "",
         "can_run": row.can_run and row.version is not None,
-        "agreement": [(one, judge_url(page, one.criterion, row.judge.name, one.dimension)) for one in row.agreement],
+        "agreement": [
+            (criterion, kappa, judge_url(page, criterion.key, row.judge.name, dimension))
+            for criterion, dimension, kappa in row.agreement
+        ],
     }
 
 

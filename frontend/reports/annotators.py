@@ -30,16 +30,6 @@ def matrix_context(matrix: dict[str, Any]) -> dict[str, Any]:
     return {**matrix, "rows": rows, "has_few": few, "few_units": FEW_UNITS}
 
 
-def people_only(matrix: dict[str, Any]) -> dict[str, Any]:
-    """The same cells, of people with each other."""
-    places = [place for place, rater in enumerate(matrix["raters"]) if rater["kind"] == "person"]
-    return {
-        **matrix,
-        "raters": [matrix["raters"][place] for place in places],
-        "cells": [[matrix["cells"][i][j] for j in places] for i in places],
-    }
-
-
 def _matrix_table_cell(cell: dict[str, Any] | None) -> dict[str, Any]:
     if cell is None:
         return {"text": "", "shade": "none", "title": _("no common units"), "n": "", "few": False}
@@ -86,8 +76,16 @@ def annotators_context(report: AlignmentReport) -> dict[str, Any]:
 
 
 def people_matrix(report: AlignmentReport) -> dict[str, Any]:
-    """The `matrix` of `judges/matrix.html`, with people only."""
-    return matrix_context(people_only(report.result["matrix"]))
+    """The `matrix` of `judges/matrix.html`: the same cells, of people with each other only."""
+    matrix = report.result["matrix"]
+    places = [place for place, rater in enumerate(matrix["raters"]) if rater["kind"] == "person"]
+    return matrix_context(
+        {
+            **matrix,
+            "raters": [matrix["raters"][place] for place in places],
+            "cells": [[matrix["cells"][i][j] for j in places] for i in places],
+        }
+    )
 
 
 def _row(one: dict[str, Any]) -> dict[str, Any]:

@@ -107,14 +107,13 @@ def ask_for_report(page: ProjectPage, criterion: Criterion) -> bool:
     return True
 
 
-def chosen_judge(page: ProjectPage, report: AlignmentReport, name: str = "judge") -> int | None:
+def chosen_judge(page: ProjectPage, report: AlignmentReport) -> int | None:
     """The place of the judge that the address names (`?judge=…&measures=…`); the first one's when it names none.
 
     None when the report has no judges. Http404 for a judge that it doesn't have.
     """
     judges = report.result["judges"]
-    wanted = page.request.GET.get(name)
-    measures = page.request.GET.get("measures" if name == "judge" else f"{name}_measures")
+    wanted, measures = page.request.GET.get("judge"), page.request.GET.get("measures")
     if wanted is None:
         return 0 if judges else None
     for place, row in enumerate(judges):

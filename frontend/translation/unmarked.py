@@ -6,11 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import Path
 
 from django.template.base import Lexer, Token, TokenType
 
-from frontend.translation.update import ROOT, python_files, template_files
+from frontend.translation.update import path_name, python_files, template_files
 
 # Names, units of the field and file formats: the same in every language.
 _NAMES = {
@@ -57,11 +56,11 @@ def unmarked() -> list[str]:
     """A line for everything that ought to be in `{% translate %}` or `_()` and is not."""
     found = []
     for path in template_files():
-        if _name(path) not in _ENGLISH:
-            found += [f"{_name(path)}: {what}" for what in unmarked_in_template(path.read_text(encoding="utf-8"))]
+        if path_name(path) not in _ENGLISH:
+            found += [f"{path_name(path)}: {what}" for what in unmarked_in_template(path.read_text(encoding="utf-8"))]
     for path in python_files():
-        if not _name(path).startswith(_PROGRAMS):
-            found += [f"{_name(path)}:{what}" for what in unmarked_in_python(path.read_text(encoding="utf-8"))]
+        if not path_name(path).startswith(_PROGRAMS):
+            found += [f"{path_name(path)}:{what}" for what in unmarked_in_python(path.read_text(encoding="utf-8"))]
     return found
 
 
@@ -144,7 +143,3 @@ def unmarked_in_python(text: str) -> Iterator[str]:
 
 def _words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if word not in _NAMES]
-
-
-def _name(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()

@@ -59,9 +59,9 @@ def python_files() -> list[Path]:
 def messages() -> Iterator[Message]:
     """In the order of files, and within a file from top to bottom; one that is used twice comes twice."""
     for path in template_files():
-        yield from messages_of_template(path.read_text(encoding="utf-8"), _name(path))
+        yield from messages_of_template(path.read_text(encoding="utf-8"), path_name(path))
     for path in python_files():
-        yield from messages_of_python(path.read_text(encoding="utf-8"), _name(path))
+        yield from messages_of_python(path.read_text(encoding="utf-8"), path_name(path))
 
 
 def messages_of_template(text: str, path: str) -> Iterator[Message]:
@@ -85,7 +85,7 @@ def template_catalogue(locale: str | None = None) -> Catalog:
     return catalogue
 
 
-def _name(path: Path) -> str:
+def path_name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 

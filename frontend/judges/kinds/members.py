@@ -11,30 +11,31 @@ from annotate.models.project import UnitKind
 from frontend.judges.table import judge_rows
 
 
-def member_key(judge: str, version: str, dimension: str, unit: str) -> str:
-    return json.dumps([judge, version, dimension, unit], ensure_ascii=False)
-
-
-def member_choices(project: Project, config: Mapping[str, Any], unit: str | None = None) -> list[tuple[str, str]]:
+def member_choices(project: Project, config: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What every judge in use measures, and the members that the configuration has already, of whatever version."""
-    wanted = [
+    in_use = [
         (row.judge.name, row.version.label, one.dimension, one.unit)
         for row in judge_rows(project)
         if row.version is not None
         for one in row.measures
-        if unit in (None, one.unit)
-    ]
-    wanted += [
-        (one["judge"], one["version"], one["dimension"], one.get("unit", config["unit"]))
-        for one in config.get("members", ())
     ]
     return [
-        (member_key(*one), f"{one[0]} ({one[1]}): {one[2]}, {UnitKind(one[3]).label}") for one in dict.fromkeys(wanted)
+        (_key(one), f"{one[0]} ({one[1]}): {one[2]}, {UnitKind(one[3]).label}")
+        for one in dict.fromkeys([*in_use, *_members(config)])
     ]
 
 
 def chosen_members(config: Mapping[str, Any]) -> list[str]:
+    return [_key(one) for one in _members(config)]
+
+
+def _members(config: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Judge, version, dimension and unit of each."""
     return [
-        member_key(one["judge"], one["version"], one["dimension"], one.get("unit", config["unit"]))
+        (one["judge"], one["version"], one["dimension"], one.get("unit", config["unit"]))
         for one in config.get("members", ())
     ]
+
+
+def _key(member: tuple[str, str, str, str]) -> str:
+    return json.dumps(member, ensure_ascii=False)

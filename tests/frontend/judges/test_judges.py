@@ -88,14 +88,14 @@ def test_the_list_says_what_each_judge_is_worth(alice: User, project: Project, j
     assert list(rows) == ["From elsewhere", "Words"]
     assert (rows["Words"]["row"].coverage.ok, rows["Words"]["row"].coverage.failed) == (1, 1)
     assert [(one.dimension, one.unit_label) for one in rows["Words"]["row"].measures] == [("support", "Claim")]
-    assert [url for _one, url in rows["Words"]["agreement"]] == [
+    assert [url for *_others, url in rows["Words"]["agreement"]] == [
         "/p/help/reports/support/judge/?judge=Words&measures=support"
     ]
     assert (rows["Words"]["can_run"], rows["From elsewhere"]["can_run"]) == (True, False)
     text = reply.content.decode()
     for said in ("1 failed", "Lexical", "Imported", "New judge", f"/p/help/judges/{judge.pk}/run/now/"):
         assert said in text
-    assert as_user(alice).get(rows["Words"]["agreement"][0][1]).status_code == 200
+    assert as_user(alice).get(rows["Words"]["agreement"][0][-1]).status_code == 200
 
 
 def test_without_judges_it_says_what_one_is(alice: User, charlie: User, as_user: AsUser) -> None:
