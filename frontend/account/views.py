@@ -27,7 +27,7 @@ from annotate.core.hotkeys import DEFAULT_HOTKEYS
 from annotate.models import User
 from annotate.projects import accounts as tokens
 from annotate.projects.accounts import Preferences, change_preferences, choose_language, preferences_of
-from frontend.base.hotkeys import action_texts, grouped_actions
+from frontend.base.hotkeys import ACTION_TEXTS, grouped_actions
 from frontend.base.pages import status_of
 
 
@@ -92,10 +92,10 @@ class KeysForm(forms.Form):
     def __init__(self, preferences: Preferences, data: Any = None) -> None:
         chosen = {f"key_{action}": key for action, key in preferences.hotkeys.items()}
         super().__init__(data, initial={"single_keys": preferences.single_keys, "view": preferences.view, **chosen})
-        texts = action_texts()
         for action, usual in DEFAULT_HOTKEYS.items():
+            text = ACTION_TEXTS[action]
             self.fields[f"key_{action}"] = forms.CharField(
-                label=texts[action],
+                label=_(text),
                 required=False,
                 max_length=1,
                 strip=False,

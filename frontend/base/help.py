@@ -61,7 +61,7 @@ def render_document(text: str, link: Callable[[str], str]) -> dict[str, Any]:
             if token.tag == "h1":
                 title = words
                 continue
-            anchor = _anchor(words)
+            anchor = re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
             taken[anchor] += 1
             anchor += f"-{taken[anchor] - 1}" if taken[anchor] > 1 else ""
             token.attrSet("id", anchor)
@@ -70,7 +70,8 @@ def render_document(text: str, link: Callable[[str], str]) -> dict[str, Any]:
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrSet("href", link(str(child.attrGet("href"))))
-    body = _without_title(tokens)
+    titles = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h1"]
+    body = [token for place, token in enumerate(tokens) if not any(at <= place <= at + 2 for at in titles)]
     html = mark_safe(_MARKDOWN.renderer.render(body, _MARKDOWN.options, {}))  # noqa: S308
     return {"title": title, "sections": sections, "html": html}
 
@@ -84,15 +85,6 @@ def _parse(text: str) -> list[Token]:
         if token.type == "th_open" and not tokens[place + 1].content:
             token.tag = tokens[place + 2].tag = "td"
     return tokens
-
-
-def _anchor(words: str) -> str:
-    return re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
-
-
-def _without_title(tokens: list[Token]) -> list[Token]:
-    starts = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h1"]
-    return [token for place, token in enumerate(tokens) if not any(start <= place <= start + 2 for start in starts)]
 
 
 _DOCS = Path(__file__).resolve().parent.parent.parent / "docs"

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.core.hotkeys import DEFAULT_HOTKEYS, PAGE_ACTIONS
+from annotate.core.hotkeys import PAGE_ACTIONS
 from annotate.models import User
 from annotate.projects.accounts import preferences_of
 
@@ -81,10 +81,6 @@ def grouped_actions() -> dict[str, list[str]]:
             if action not in group:
                 group.append(action)
     return groups
-
-
-def action_texts() -> dict[str, str]:
-    return {action: _(ACTION_TEXTS[action]) for action in DEFAULT_HOTKEYS}
 
 
 def keys_context(user: User, page: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -13,15 +12,6 @@ from django.utils.translation import ngettext
 from alignment.base.estimate import Estimate
 from annotate.batches.board_read import Forecast, PersonBoard, forecast, person_boards
 from annotate.models import Batch
-
-
-@dataclass(frozen=True)
-class Share:
-    """An estimate as percent: "86 %", "74–93 %", "42 units". text None: not enough yet."""
-
-    text: str | None
-    interval: str
-    units: str
 
 
 def board_of(batch: Batch) -> dict[str, Any]:
@@ -79,11 +69,13 @@ def _seconds(seconds: float) -> str:
     return _("%(n)s s") % {"n": formats.number_format(seconds, 1)} if seconds < 10 else duration(seconds)
 
 
-def share(estimate: Estimate) -> Share:
-    units = ngettext("%(n)d unit", "%(n)d units", estimate.n) % {"n": estimate.n}
-    if estimate.value is None:
-        return Share(None, "", units)
+def share(estimate: Estimate) -> dict[str, str | None]:
+    """An estimate as percent: "86 %", "74–93 %", "42 units". text None: not enough yet."""
     interval = ""
     if estimate.low is not None and estimate.high is not None:
         interval = f"{100 * estimate.low:.0f}–{100 * estimate.high:.0f} %"
-    return Share(f"{100 * estimate.value:.0f} %", interval, units)
+    return {
+        "text": None if estimate.value is None else f"{100 * estimate.value:.0f} %",
+        "interval": "" if estimate.value is None else interval,
+        "units": ngettext("%(n)d unit", "%(n)d units", estimate.n) % {"n": estimate.n},
+    }

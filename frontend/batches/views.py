@@ -251,6 +251,7 @@ def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
     chosen = TaskFilter(batch, page.request.GET)
     rows = page.rows(task_rows(batch, **chosen.chosen()))
     ticked = set(form["task"].value() or [])
+    kept = {key: value for key in ("person", "status") if (value := page.request.GET.get(key))}
     running = batch.status in RUNNING_BATCH_STATUSES
     may_change = page.may("batches.change") and running
     listed = [
@@ -269,7 +270,7 @@ def _listed(page: ProjectPage, batch: Batch, form: MoveForm) -> dict[str, Any]:
         "listed": listed,
         "form": form,
         "may_move": any(row["movable"] for row in listed),
-        "query": _query(page),
+        "query": urlencode(kept) + "&" if kept else "",
     }
 
 
@@ -285,11 +286,6 @@ def send_back(page: ProjectPage, number: int, task_id: int) -> HttpResponse:
             messages.success(page.request, said % {"name": task.annotator.name if task.annotator else ""})
             return _back(page, number)
     return page.render("batches/task_return.html", {"batch": batch, "task": task, "form": form}, status=status_of(form))
-
-
-def _query(page: ProjectPage) -> str:
-    kept = {key: value for key in ("person", "status") if (value := page.request.GET.get(key))}
-    return urlencode(kept) + "&" if kept else ""
 
 
 def _back(page: ProjectPage, number: int) -> HttpResponseRedirect:

@@ -19,7 +19,7 @@ from frontend.judges.run_words import duration
 from frontend.reports.shown import money
 from judges.core.scores_read import current_version
 from judges.kinds.registry import kind_named, runnable_kinds
-from judges.models import Endpoint, Judge, JudgeVersion, Run, RunState
+from judges.models import Endpoint, Judge, JudgeVersion, RunState
 from judges.runs.write import RunEstimate, estimate_run, start_run
 from judges.versions.read import one_judge
 
@@ -145,15 +145,13 @@ class RunForm(BudgetForm):
                 self.add_error(name, gettext_lazy("Choose one."))
         return given
 
-    def scope_wanted(self) -> dict[str, Any]:
-        """As judges.runs.laying reads it."""
-        chosen = self.cleaned_data["scope"]
-        return {ALL: True} if chosen == ALL else {chosen: self.cleaned_data[chosen]}
-
     def wanted(self) -> dict[str, Any]:
         """What an estimate and the run itself are asked with."""
         given = self.cleaned_data
-        return {"scope": self.scope_wanted(), "repeats": given["repeats"], "again": given["again"]}
+        chosen = given["scope"]
+        # As judges.runs.laying reads it.
+        scope = {ALL: True} if chosen == ALL else {chosen: given[chosen]}
+        return {"scope": scope, "repeats": given["repeats"], "again": given["again"]}
 
     def terms(self) -> dict[str, Any]:
         return {**super().terms(), "fresh": self.cleaned_data.get("fresh", False)}
@@ -213,7 +211,7 @@ def at_once(page: ProjectPage, judge_id: int) -> HttpResponse:
     except Refusal as refusal:
         messages.error(page.request, refusal.message)
         return page.redirect("judge", judge_id)
-    if is_nothing_left(run):
+    if run.state == RunState.DONE and run.planned == 0:
         messages.info(
             page.request,
             _("The samples have nothing that version %(label)s could score.") % {"label": version.label},
@@ -225,10 +223,6 @@ def at_once(page: ProjectPage, judge_id: int) -> HttpResponse:
             _("Every unit had its score already, so all are asked about once more: that shows how steady it is."),
         )
     return page.redirect("run", run.pk)
-
-
-def is_nothing_left(run: Run) -> bool:
-    return run.state == RunState.DONE and run.planned == 0
 
 
 def can_be_run(judge: Judge, version: JudgeVersion | None) -> bool:

@@ -63,7 +63,9 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
     found = one_judge(page.project, judge_id)
     current = current_version(found)
     versions = list(found.versions.select_related("created_by", "endpoint", "based_on").order_by("-number"))
-    shown = _version_shown(page, versions, current)
+    asked = page.request.GET.get("version")
+    latest = next((one for one in versions if one == current), versions[0] if versions else None)
+    shown = latest if asked is None else _numbered(versions, asked)
     measures, coverage = coverage_of([shown])[shown.pk] if shown else ([], None)
     runs = runs_of(page.project).filter(version__judge=found)
     context = {
@@ -84,15 +86,6 @@ def judge(page: ProjectPage, judge_id: int) -> HttpResponse:
         "may_change": page.may("judges.change"),
     }
     return page.render("judges/judge.html", context)
-
-
-def _version_shown(
-    page: ProjectPage, versions: list[JudgeVersion], current: JudgeVersion | None
-) -> JudgeVersion | None:
-    asked = page.request.GET.get("version")
-    if asked is not None:
-        return _numbered(versions, asked)
-    return next((one for one in versions if one == current), versions[0] if versions else None)
 
 
 def _numbered(versions: list[JudgeVersion], number: str | int | None) -> JudgeVersion:

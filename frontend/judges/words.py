@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -11,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from frontend.judges.kinds.registry import choice_words
 from judges.models import JudgeVersion
-from judges.versions.read import Difference, Line
+from judges.versions.read import Difference
 
 # Fields of configurations, by the last name of their path, in the order in which they are shown.
 _FIELDS = {
@@ -69,16 +68,6 @@ _WHOLE = ("examples", "fit")
 _TOLD_ELSEWHERE = ("dimension", "unit")
 # A longer text stands on lines of its own.
 LONG = 80
-
-
-@dataclass(frozen=True, slots=True)
-class DifferenceRow:
-    """A field that two versions have differently. before, after: None where it isn't there; lines: of long texts."""
-
-    name: str
-    before: str | None
-    after: str | None
-    lines: Sequence[Line] = ()
 
 
 def config_facts(version: JudgeVersion, *, with_examples: bool) -> list[dict[str, Any]]:
@@ -153,22 +142,26 @@ def shown_differences(differences: Iterable[Difference], *, with_examples: bool)
     return [one for one in differences if with_examples or not is_example(one.field.removeprefix("config."))]
 
 
-def difference_rows(older: JudgeVersion, newer: JudgeVersion, differences: Iterable[Difference]) -> list[DifferenceRow]:
-    """In the order in which a configuration is shown, the prompt first; what consists of many parts in one row."""
-    rows: dict[str, DifferenceRow] = {}
+def difference_rows(
+    older: JudgeVersion, newer: JudgeVersion, differences: Iterable[Difference]
+) -> list[dict[str, Any]]:
+    """In the order in which a configuration is shown, the prompt first; what consists of many parts in one row.
+    before, after: None where it isn't there; lines: of long texts."""
+    rows: dict[str, dict[str, Any]] = {}
     for difference in differences:
         path = difference.field.removeprefix("config.")
         top = path.split(".")[0]
         if top in _WHOLE:
             was, now = (_field_words(top, one.config.get(top), with_examples=True) for one in (older, newer))
-            rows[top] = DifferenceRow(field_name(top), was, now)
+            rows[top] = {"name": field_name(top), "before": was, "after": now}
             continue
         before, after = (
             None if value is None else choice_words(path, value) or value_words(value)
             for value in (difference.older, difference.newer)
         )
         is_long = any("\n" in text or len(text) > LONG for text in (before, after) if text)
-        rows[path] = DifferenceRow(field_name(path), before, after, difference.lines if is_long else ())
+        lines = difference.lines if is_long else ()
+        rows[path] = {"name": field_name(path), "before": before, "after": after, "lines": lines}
 
     def place(path: str) -> tuple[bool, int, str]:
         return path != "prompt", _ORDER.get(path.split(".", maxsplit=1)[0], len(_ORDER)), path

@@ -31,7 +31,10 @@ NOT_COMPARED = gettext_noop(
 def compare_context(report: AlignmentReport, links: Links, first: str | None, second: str | None) -> dict[str, Any]:
     """The pair with these keys, else the first there is. LookupError: a key that the report doesn't have."""
     compared = report.result["compared"]
-    keys = [_key(side) for side in compared["sides"]]
+    # What an address calls a judge's version: the same in every report.
+    keys = [
+        "/".join(quote(side[part], safe="") for part in ("judge", "version", "dimension")) for side in compared["sides"]
+    ]
     chosen = _chosen(compared["pairs"], keys, first, second)
     pair = None if chosen is None else _oriented(compared["pairs"], *chosen)
     options = [{**side, "key": key} for side, key in zip(compared["sides"], keys, strict=True)]
@@ -49,11 +52,6 @@ def compare_context(report: AlignmentReport, links: Links, first: str | None, se
         "pairs": [_in_short(compared["sides"], keys, one) for one in compared["pairs"]],
         "left_out": compared["left_out"],
     }
-
-
-def _key(side: Mapping[str, Any]) -> str:
-    """What an address calls a judge's version: the same in every report."""
-    return "/".join(quote(side[part], safe="") for part in ("judge", "version", "dimension"))
 
 
 def _chosen(

@@ -226,10 +226,6 @@ class Group:
     starts: Sequence[Start]
     missing: str = ""
 
-    @property
-    def is_ready(self) -> bool:
-        return not self.missing
-
 
 def no_endpoint(project: Project) -> str:
     return "" if Endpoint.objects.filter(project=project).exists() else gettext("This project has no endpoint yet.")

@@ -176,7 +176,7 @@ def test_what_is_wrong_with_an_llm_judge(
 def test_without_an_endpoint_it_says_so(alice: User, project: Project, as_user: AsUser) -> None:
     client = as_user(alice)
     groups = {group.kind: group for group in client.get(NEW).context["groups"]}
-    assert (groups["llm"].is_ready, groups["lexical"].is_ready) == (False, True)
+    assert (bool(groups["llm"].missing), groups["lexical"].missing) == (True, "")
     assert "no endpoint yet" in client.get(f"{NEW}llm-claim-support/").content.decode()
 
 
@@ -234,7 +234,7 @@ def test_what_needs_more_than_is_here_says_so(
     groups = {group.kind: group for group in client.get(NEW).context["groups"]}
     assert "WITH=ragas" in groups["ragas"].missing
     assert groups["nli"].missing
-    assert groups["embedding"].is_ready
+    assert not groups["embedding"].missing
     at = f"{NEW}ragas-context-precision/"
     refused = client.post(at, sent_by(client.get(at), **{"config-model": "small", "config-against": "answer"}))
     assert "WITH=ragas" in str(refused.context["config"].non_field_errors())

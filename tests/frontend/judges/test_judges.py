@@ -163,9 +163,9 @@ def test_an_imported_judge_is_shown_as_such(alice: User, project: Project, as_us
 def test_what_changed(alice: User, judge: Judge, second: JudgeVersion, as_user: AsUser) -> None:
     client = as_user(alice)
     rows = client.get(f"/p/help/judges/{judge.pk}/diff/").context["rows"]
-    assert [(row.name, row.before, row.after) for row in rows] == [("Several contexts", ALL, BEST)]
+    assert [(row["name"], row["before"], row["after"]) for row in rows] == [("Several contexts", ALL, BEST)]
     back = client.get(f"/p/help/judges/{judge.pk}/diff/?from=2&to=1").context["rows"]
-    assert [(row.before, row.after) for row in back] == [(BEST, ALL)]
+    assert [(row["before"], row["after"]) for row in back] == [(BEST, ALL)]
     assert "these two say the same" in client.get(f"/p/help/judges/{judge.pk}/diff/?from=1&to=1").content.decode()
     for query in ("from=1&to=9", "from=x&to=1"):
         assert client.get(f"/p/help/judges/{judge.pk}/diff/?{query}").status_code == 404
