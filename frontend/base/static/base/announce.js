@@ -1,5 +1,5 @@
 /**
- * The page's one polite live region: said aloud by screen readers, seen by nobody.
+ * The page's one polite live region: said aloud by screen readers, and not visible.
  *
  * What is said for one key is said as one sentence after the other: a second announcement would cut off the first. And
  * the same words twice are said twice, although a text that stays the same is no news to a screen reader.

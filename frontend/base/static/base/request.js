@@ -31,7 +31,7 @@ export function createRequest(data) {
         headers: sent,
         body: text,
         credentials: "same-origin",
-        // A redirect is a log-in page of somebody's proxy, not an answer of ours.
+        // A redirect is a log-in page of a proxy, not an answer of ours.
         redirect: "manual",
         keepalive: text !== undefined && text.length < KEEPALIVE_MAX,
         signal: AbortSignal.timeout(PATIENCE_MS),

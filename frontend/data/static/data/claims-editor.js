@@ -252,7 +252,7 @@ export class Editor {
       if (problem) view.notify(problem);
       const isOrphan = this.mode?.claim !== undefined && !this.claim;
       if (isOrphan && this.mode.kind === "text") return this.complain(this.mode, problem || say("claim_gone"));
-      // Somebody who has begun with another claim meanwhile goes on with it, if it is still there.
+      // A reviewer who has begun with another claim meanwhile goes on with it, if it is still there.
       if (!this.mode || isOrphan) {
         this.mode = null;
         this.current = made ? inHandAfter(change, before, this.claims, this.current) : (this.claim ?? this.claims[0])?.index ?? null;
@@ -307,7 +307,7 @@ async function untilAnswered(ask) {
   }
 }
 
-/** A moment later, or as soon as somebody is back. */
+/** A moment later, or as soon as the browser is online or in front again. */
 function later() {
   return new Promise((resolve) => {
     setTimeout(resolve, RETRY_MS);

@@ -92,7 +92,7 @@ export function textMode(text, made) {
     words: text,
     problem: "",
     isSaving: false,
-    // Drawn anew when something changed around it: what was typed meanwhile stays.
+    // Drawn again when something changed around it: what was typed meanwhile stays.
     read: () => (mode.words = field()?.value ?? mode.words),
     draw: () => textBox(mode),
     value: () => (mode.read().trim() ? made(mode.words.trim()) : null),

@@ -29,5 +29,5 @@ function ofBracket(found) {
   return [{ ...cited[0], start: found.index, end: found.index + whole.length }];
 }
 
-/** Whether there are contexts of these ranks among so many. @param {Citation} citation @param {number} contexts */
+/** Whether there are contexts of these ranks, of this many. @param {Citation} citation @param {number} contexts */
 export const isThere = (citation, contexts) => citation.first >= 1 && citation.last <= contexts;

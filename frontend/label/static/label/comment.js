@@ -28,7 +28,7 @@ export class Comment {
     this.#typing = { ...this.on.inHand(), ...this.#typing, timer: setTimeout(() => this.save(), PAUSE_MS) };
   }
 
-  /** What stands there by now, if nobody is typing it. @param {string} key of its step @param {string} comment */
+  /** Shows the comment as it is now, unless it is being typed. @param {string} key of its step @param {string} comment */
   draw(key, comment) {
     if (!this.isTypedFor(key)) this.field.value = comment;
   }
@@ -40,7 +40,7 @@ export class Comment {
     if (this.on.inHand()?.task === typed.task) this.on.save(typed.step, this.field.value);
   }
 
-  /** The task went to somebody else or was closed: the words are handed back, so that the person can be told them. @returns {string} */
+  /** The task went to another annotator or was closed: returns the words, so that the annotator can be told them. @returns {string} */
   giveUp() {
     return this.#end() ? this.field.value.trim() : "";
   }

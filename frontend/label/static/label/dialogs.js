@@ -31,7 +31,7 @@ function askUnasked(dialog) {
   return answered;
 }
 
-/** Closes it, and whoever waits goes on at once: a quick next key must find the decision made. The event comes later. */
+/** Closes it, and what waits for it goes on at once: a quick next key must find the decision made. The event comes later. */
 function answer(dialog, value) {
   dialog.close(value);
   // Until the next frame the focus may stay on what is hidden now, where a quick Enter would be lost.

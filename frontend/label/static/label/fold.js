@@ -1,4 +1,4 @@
-/** Searching a text as people read it: without regard to case, accents, width of letters, and characters nobody sees. */
+/** Searching a text as people read it: without regard to case, accents, width of letters, and invisible characters. */
 
 // Accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs; not the vowels of Indic scripts, which are letters.
 const ACCENTS = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u{fe00}-\u{fe0f}]|\p{Cf}/gu;

@@ -20,7 +20,7 @@ export function paintNothing() {
   for (const name of LAYERS) paint(name, []);
 }
 
-/** Boxes over those words that are in sight or near it; the rest get theirs when somebody scrolls there. */
+/** Boxes over those words that are in sight or near it; the rest get theirs when they are scrolled to. */
 const boxes = {
   /** @type {Map<string, Range[]>} */ ranges: new Map(),
   asked: false,

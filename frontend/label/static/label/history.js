@@ -1,6 +1,6 @@
 /**
- * What was done in the task in hand, so that it can be undone and done again. Knows nothing of page or server: whoever
- * uses it says again what was said before, which is a change like any other.
+ * What was done in the task in hand, so that it can be undone and done again. Knows nothing of page or server: its
+ * caller says again what was said before, which is a change like any other.
  *
  * @typedef {{value: unknown, cant_tell: string, comment: string, evidence: object[]}} Said
  * @typedef {{key: string, before: Said, after: Said}} Deed  `key`: of the step

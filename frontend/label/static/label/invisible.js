@@ -1,5 +1,5 @@
 /**
- * Characters that nobody sees: what they are called, and a toggle that shows them. A mark wraps the character and draws its
+ * Invisible characters: what they are called, and a toggle that shows them. A mark wraps the character and draws its
  * name by the style sheet; so the text stays what it is for copying, for search and for counting.
  */
 
@@ -27,7 +27,7 @@ const MAYBE = new RegExp(`[${[...NAMES.keys()].map((point) => `\\u${point.toStri
 // What may deceive a reader: of no width, or changing the direction of what follows.
 const SUSPECT = /^(?:ZWSP|WJ|BOM|MVS|ALM|LRM|RLM|LRE|RLE|PDF|LRO|RLO|LRI|RLI|FSI|PDI|FN\(\)|×|INVSEP|\+|TAG.*)$/;
 
-// Joiners are spelling in scripts whose letters join; in others nobody types them.
+// Joiners are spelling in scripts whose letters join; in others they are not typed.
 const JOINERS = new Set(["ZWNJ", "ZWJ"]);
 const UNJOINED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Han}\p{N}\s]$/u;
 

@@ -186,7 +186,7 @@ export class Workspace {
     if (!this.task && document.documentElement.dataset.stage === "away" && !this.outbox.finishing.length) void this.fetchWork();
   }
 
-  /** After the work here had ended: perhaps somebody let them in again. */
+  /** After the work here had ended: perhaps the annotator is a member again. */
   askAgain() {
     this.outbox.flush();
     void this.fetchWork();
@@ -438,7 +438,7 @@ export class Workspace {
   /** Others have it now: says what was chosen and written, so that nothing is lost silently, and gets the next one. */
   onLost(id, message) {
     if (this.held?.task.id === id) {
-      // Nobody has seen it: another one takes its place.
+      // It has not been shown: another one takes its place.
       this.held = null;
       void this.fetchWork();
     }

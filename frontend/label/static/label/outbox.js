@@ -54,7 +54,7 @@ export class Outbox {
   /** @type {Map<string, Reply>} */ #conflicts = new Map();
   #inFlight = new Set();
   /** @type {Reply["outcome"]|null} one of TROUBLES */ #trouble = null;
-  /** Why nobody may send anything from here any more, in the server's words. */ ended = "";
+  /** Why nothing may be sent from here any more, in the server's words. */ ended = "";
   #failures = 0;
   #timer = 0;
   /** What this browser refused to keep: then, and only then, closing the page can lose something. */ #unkept = new Set();
@@ -267,7 +267,7 @@ export class Outbox {
       const name = this.prefix + id;
       if (kept === undefined || localStorage.getItem(name) === kept) localStorage.removeItem(name);
     } catch {
-      // A browser that lets nobody in kept nothing either.
+      // A browser that refuses access kept nothing either.
     }
   }
 

@@ -127,7 +127,7 @@ const SETTLES = 8;
 
 /**
  * Scrolls words into sight, if they aren't. What is far away is laid out only when one comes there, and then takes another
- * height than was thought; hence the looks at the next frames.
+ * height than was thought, so the next frames are checked.
  * @param {Range} range
  */
 export function reveal(range) {

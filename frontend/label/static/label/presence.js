@@ -1,11 +1,11 @@
-/** Somebody at work: for how long really, and told to the server meanwhile. */
+/** How long the annotator has really been at work, also told to the server meanwhile. */
 
 const EVERY_MS = 60_000;
-// Somebody else's by now, or no longer open.
+// Another annotator's by now, or no longer open.
 const LOST = new Set([404, 409]);
 
 /**
- * How long somebody was really at work: counts while the page is visible and somebody does something; a pause counts for `idleAfter` at most. Each moment is
+ * How long the annotator was really at work: counts while the page is visible and used; a pause counts for `idleAfter` at most. Each moment is
  * counted for the task, and for the step in hand.
  */
 export class ActivityClock {
@@ -49,7 +49,7 @@ export class ActivityClock {
     return Math.floor((this.#total + this.#pause()) / 1000);
   }
 
-  /** Whether somebody was there just now. */
+  /** Whether the page was used just now. */
   get active() {
     return this.#last > 0 && performance.now() - this.#last < this.idleAfter;
   }
@@ -67,12 +67,12 @@ export class ActivityClock {
 }
 
 /**
- * Tells the server that somebody is still at tasks that others wait for, so that they aren't given away meanwhile.
+ * Tells the server that the annotator is still at tasks that others wait for, so that they aren't given away meanwhile.
  * @param {object} wiring
  * @param {() => import("./steps.js").Task[]} wiring.tasks  what is held here: the task in hand and the one fetched ahead
- * @param {() => boolean} wiring.active  whether somebody is there
+ * @param {() => boolean} wiring.active  whether the page is being used
  * @param {(id: number) => Promise<import("../base/request.js").Reply>} wiring.send
- * @param {(id: number, message: string) => void} wiring.lost  somebody else has the task now
+ * @param {(id: number, message: string) => void} wiring.lost  another annotator has the task now
  */
 export function startHeartbeat({ tasks, active, send, lost }) {
   const beat = async ({ id }) => {

@@ -178,7 +178,7 @@ export function drawStep(task, step, label) {
   scrollLater({ step });
 }
 
-/** More than this of help makes the options wander; it is shown when somebody asks for it. */
+/** More than this of help makes the options wander; it is shown when it is asked for. */
 const LONG_HELP = 320;
 /** What the person asked for; until then the length decides. @type {boolean|null} */
 let helpWanted = null;
@@ -359,7 +359,7 @@ export function showStage(stage) {
 }
 
 /**
- * Somebody's work here has ended while the page was open: their account was deactivated, or their membership is over.
+ * The annotator's work here has ended while the page was open: their account was deactivated, or their membership is over.
  * Nothing is sent again by itself, and nothing that was chosen is thrown away.
  * @param {string} message the server's
  */

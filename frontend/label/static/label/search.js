@@ -67,7 +67,7 @@ export class Search {
     words.select();
   }
 
-  /** Gives the focus back, unless somebody took it elsewhere. */
+  /** Gives the focus back, unless it was moved elsewhere. */
   close() {
     const hadFocus = byId("search").contains(document.activeElement);
     byId("search").hidden = true;

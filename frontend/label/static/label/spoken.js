@@ -6,7 +6,7 @@ import { isDone, unitText } from "./steps.js";
 
 /** @typedef {import("./steps.js").Task} Task @typedef {import("./steps.js").Step} Step @typedef {import("./steps.js").Label} Label */
 
-// Some claims are pages long; whoever wants to hear all of it goes there.
+// Some claims are pages long; the whole of one is read where it stands.
 const SHORT = 240;
 
 /** @param {string} text */

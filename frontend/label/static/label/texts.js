@@ -106,7 +106,7 @@ export class Texts {
     }
   }
 
-  // --- characters that nobody sees ---
+  // --- invisible characters ---
 
   toggleUnseen() {
     this.#showsUnseen = !this.#showsUnseen;

@@ -1,8 +1,8 @@
 /**
- * Dialogs that open by themselves, because of what the server said. Whoever is at the keyboard didn't ask for them and
+ * Dialogs that open by themselves, because of what the server said. The annotator didn't ask for them and
  * doesn't look at them yet: the keys on their way are meant for the task.
  *
- * So they wait until nobody types and no other dialog is open; the focus goes to the heading and not to a button; and for
+ * So they wait until nothing is being typed and no other dialog is open; the focus goes to the heading and not to a button; and for
  * a moment keys do nothing, nor does a key that is still held down.
  */
 

@@ -93,7 +93,7 @@ function bind(workspace) {
   });
   byId("work").addEventListener("click", (event) => {
     const marked = event.target.closest("[data-units]");
-    // Somebody who selects text doesn't want to go anywhere.
+    // Selecting text is no wish to go anywhere.
     if (marked && getSelection().isCollapsed) workspace.go(stepOfUnit(workspace.steps, workspace.labels, marked.dataset.units.split(" ")[0]));
   });
   for (const field of [byId("comment"), byId("number")]) {
