@@ -126,7 +126,7 @@ def test_an_llm_judge_from_each_template(alice: User, endpoint: Endpoint, as_use
 def test_the_options_of_an_llm_judge(alice: User, endpoint: Endpoint, as_user: AsUser) -> None:
     client, at = as_user(alice), f"{NEW}llm-claim-support/"
     page = client.get(at)
-    assert "{{claim}}" in [variable.text for variable in page.context["config"].variables]
+    assert "{{claim}}" in [variable["text"] for variable in page.context["config"].variables]
     assert 'data-insert="{{claim}}"' in page.content.decode()
     changes = {"config-model": "large", "config-answer_with": "number", "config-low": "0", "config-high": "10"}
     changes |= {"config-whole": "true", "config-temperature": "", "config-seed": "7", "config-max_tokens": "99"}

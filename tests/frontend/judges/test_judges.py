@@ -140,14 +140,14 @@ def test_another_projects_judge_is_not_found(alice: User, judge: Judge, as_user:
 def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVersion, as_user: AsUser) -> None:
     reply = as_user(alice).get(f"/p/help/judges/{judge.pk}/")
     assert reply.context["shown"].number == 1
-    facts = {fact.name: fact.value for fact in reply.context["facts"]}
+    facts = {fact["name"]: fact["value"] for fact in reply.context["facts"]}
     assert not {"Asked about each", "Its own name for what it measures"} & set(facts), "its measures tell that"
     assert (facts["Measure"], facts["Held against"]) == ("Token overlap", "the contexts")
     text = reply.content.decode()
     assert second.content_hash[:8] in text
     assert f'href="/p/help/judges/{judge.pk}/diff/?from=1&amp;to=2"' in text
     other = as_user(alice).get(f"/p/help/judges/{judge.pk}/?version=2")
-    assert {fact.name: fact.value for fact in other.context["facts"]}["Several contexts"] == BEST
+    assert {fact["name"]: fact["value"] for fact in other.context["facts"]}["Several contexts"] == BEST
     assert as_user(alice).get(f"/p/help/judges/{judge.pk}/?version=3").status_code == 404
 
 
