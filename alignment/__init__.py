@@ -18,9 +18,11 @@ else:
         ``alignment`` would pay."""
         if name in ("frames", "report"):
             return import_module(f"alignment.{name}")
-        if name.startswith("_") and name != "__all__":
+        if name == "__all__":
+            return [each for each in vars(import_module("alignment.public")) if not each.startswith("_")]
+        if name.startswith("_"):
             raise AttributeError(f"module 'alignment' has no attribute {name!r}")
         return getattr(import_module("alignment.public"), name)
 
     def __dir__():
-        return sorted(("frames", "report", *import_module("alignment.public").__all__))
+        return sorted(("frames", "report", *__getattr__("__all__")))
