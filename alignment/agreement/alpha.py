@@ -5,7 +5,7 @@ from typing import get_args
 
 import numpy as np
 
-from alignment.base.arrays import Array, Floats, Ints
+from alignment.base.arrays import Array, Floats
 from alignment.base.estimate import (
     NEGATIVE,
     NO_LEVELS,
@@ -20,7 +20,7 @@ from alignment.base.estimate import (
 )
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
-from alignment.base.tables import Distance, Metric, coincidences, disagreements, squared_distance, unit_runs
+from alignment.base.tables import Metric, coincidences, disagreements, rank_distance, squared_distance, unit_runs
 from alignment.base.totals import Statistic, Totals, estimate, ratio, spread
 
 #: Beyond, the ratio metric of an open number scale would need a table of a million distances.
@@ -59,7 +59,7 @@ def krippendorff_alpha(
     if ratings.levels is None and metric == "interval":
         return estimate(_moments(ratings), _alpha_of_moments, plan, name=name, n=n, undefined=ONE_VALUE)
     if ratings.levels is None:
-        values, codes = _distinct(ratings)
+        values, codes = np.unique(ratings.value, return_inverse=True)
         if values.size > DISTINCT_VALUES:
             reason = remark("too_many_values", n=DISTINCT_VALUES)
             return Estimate.undefined(reason, n=n, method=name, level=level)
@@ -67,11 +67,10 @@ def krippendorff_alpha(
             return Estimate.undefined(ONE_VALUE, n=n, method=name, level=level)
         ratings = replace(ratings, value=codes, levels=tuple(values.tolist()))
     levels = len(ratings.levels or ())
-    distance = squared_distance(metric, ratings.level_numbers, levels)
     if metric == "ordinal":
-        totals, statistic = coincidences(ratings), _alpha_of_coincidences(distance, levels)
+        totals, statistic = coincidences(ratings), _alpha_of_coincidences(levels)
     else:
-        apart = distance(np.zeros(levels))
+        apart = squared_distance(metric, ratings.level_numbers, levels)
         totals, statistic = disagreements(ratings, apart), _alpha_of_disagreements(apart)
     return estimate(totals, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY)
 
@@ -89,19 +88,13 @@ def _refusal(ratings: Ratings, metric: Metric) -> Remark | None:
     return None
 
 
-def _distinct(ratings: Ratings) -> tuple[Floats, Ints]:
-    """The different values in ascending order, and each rating's place among them."""
-    values, codes = np.unique(ratings.value, return_inverse=True)
-    return values, codes
-
-
-def _alpha_of_coincidences(distance: Distance, levels: int) -> Statistic:
-    """For distances that depend on how often each level was used."""
+def _alpha_of_coincidences(levels: int) -> Statistic:
+    """Ordinal: distances depend on how often each level was used."""
 
     def alpha(cells: Array) -> Array:
         table = cells.reshape(*cells.shape[:-1], levels, levels)
         used = table.sum(axis=-1)
-        apart = distance(used)
+        apart = rank_distance(used)
         observed = (table * apart).sum(axis=(-1, -2))
         expected = (used[..., :, None] * used[..., None, :] * apart).sum(axis=(-1, -2))
         return _alpha(used.sum(axis=-1), observed, expected)
@@ -145,8 +138,7 @@ def _moments(ratings: Ratings) -> Totals:
             np.bincount(unit, weights=value**2)[several],
         ]
     )
-    cluster = ratings.cluster[starts[several]]
-    return Totals.of(np.tile(cluster, 4), np.repeat(np.arange(4), cluster.size), columns.ravel(), 4)
+    return Totals.of_columns(ratings.cluster[starts[several]], columns)
 
 
 def _alpha_of_moments(columns: Array) -> Array:

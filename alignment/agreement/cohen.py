@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alignment.base.arrays import Array, Floats
+from alignment.base.arrays import Array, Floats, Ints
 from alignment.base.estimate import FEW_COMMON, NO_LEVELS, NO_ORDER, ONE_CATEGORY, Estimate, Remark
 from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
@@ -43,12 +43,14 @@ def cohen_kappa(
         raise ValueError(f"kappa compares two raters, not {a!r} with itself")
     both = ratings.select_raters([a, b])
     first, second = pairs_within(both.unit)
+    return kappa_estimate(ratings, confusion_of(both, first, second), first.size, weights, plan)
+
+
+def confusion_of(ratings: Ratings, a: Ints, b: Ints) -> Totals | None:
+    """Confusion matrix by cluster of the ratings at positions ``a`` with those at ``b``; None without levels."""
     if ratings.levels is None:
-        table = None
-    else:
-        size = len(ratings.levels)
-        table = confusion(both.cluster[first], both.value[first], both.value[second], size)
-    return kappa_estimate(ratings, table, first.size, weights, plan)
+        return None
+    return confusion(ratings.cluster[a], ratings.value[a], ratings.value[b], len(ratings.levels))
 
 
 def confusion(cluster: Array, a: Array, b: Array, levels: int) -> Totals:
@@ -81,15 +83,22 @@ def kappa_of_margins(observed: Array, rows: Array, columns: Array, weights: Floa
 
 
 def kappa_estimate(
-    ratings: Ratings, table: Totals | None, n: int, weights: Weighting | Floats | None, plan: Plan
+    ratings: Ratings,
+    table: Totals | None,
+    n: int,
+    weights: Weighting | Floats | None,
+    plan: Plan,
+    *,
+    name: str | None = None,
 ) -> Estimate:
-    """Kappa of one confusion matrix (None on a scale without levels), or the reason why there is none."""
-    name = kappa_name(weights)
-    if table is None:
-        return Estimate.undefined(NO_LEVELS, method=name, level=plan.level)
+    """Kappa of one confusion matrix (None on a scale without levels), or the reason why there is none.
+
+    ``name`` where what is counted makes kappa something else.
+    """
+    name = name or kappa_name(weights)
     reason = refusal(ratings, weights)
-    if reason is not None:
-        return Estimate.undefined(reason, method=name, level=plan.level)
+    if table is None or reason is not None:
+        return Estimate.undefined(reason or NO_LEVELS, method=name, level=plan.level)
     if n < 2:
         return Estimate.undefined(FEW_COMMON, n=n, clusters=table.rows, method=name, level=plan.level)
     statistic = kappa_statistic(disagreement(len(ratings.levels or ()), weights))

@@ -1,6 +1,8 @@
 """Intraclass correlations of single ratings, for numbers: what share of the variance lies between units."""
 
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -37,8 +39,8 @@ def intraclass_correlation(
 ) -> Estimate:
     """The intraclass correlation of single ratings, in one of three forms, of the levels' numbers or of the values.
 
-    one-way, ICC(1,1): whoever rates a unit may be anybody, and units may have different numbers of ratings. By analysis
-    of variance: (MSB - MSW)/(MSB + (m₀ - 1) MSW), m₀ = (N - Σ m²/N)/(k - 1), over the k units with m ≥ 2 ratings, N in
+    one-way, ICC(1,1): any raters may rate a unit, and units may have different numbers of ratings. By analysis of
+    variance: (MSB - MSW)/(MSB + (m₀ - 1) MSW), m₀ = (N - Σ m²/N)/(k - 1), over the k units with m ≥ 2 ratings, N in
     all.
 
     agreement, ICC(A,1), and consistency, ICC(C,1): the same k raters rate all n units. With the mean squares of units
@@ -76,8 +78,12 @@ def complete_table(ratings: Ratings) -> Bools:
     unit in common. What was said has no part in the choice.
     """
     unit, starts = unit_runs(ratings)
-    raters = _sets(ratings.rater, starts)
-    groups, count = _distinct(raters)
+    codes = ratings.rater.tolist()
+    # Each unit's raters as the bits of a whole number.
+    raters = [sum(1 << code for code in codes[start:stop]) for start, stop in pairwise([*starts.tolist(), len(codes)])]
+    # Sorted, so that which groups are tried doesn't hang on the order of units.
+    groups, counts = zip(*sorted(Counter(raters).items()), strict=True) if raters else ((), ())
+    count = np.array(counts, dtype=np.int64)
     best: tuple[tuple[int, int, tuple[str, ...]], int] | None = None
     for place in np.argsort(-count, kind="stable")[:GROUPS_TRIED]:
         group = groups[place]
@@ -92,27 +98,9 @@ def complete_table(ratings: Ratings) -> Bools:
     if best is None:
         return np.zeros(len(ratings), dtype=bool)
     chosen = best[1]
-    everybody = np.array([group & chosen == chosen for group in raters], dtype=bool)
-    member = np.isin(ratings.rater, _members(chosen))
-    found: Bools = everybody[unit] & member
+    complete = np.array([group & chosen == chosen for group in raters], dtype=bool)
+    found: Bools = complete[unit] & np.isin(ratings.rater, _members(chosen))
     return found
-
-
-def _sets(rater: Ints, starts: Ints) -> list[int]:
-    """Each unit's raters as the bits of a whole number."""
-    stops = np.append(starts, rater.size)[1:].tolist()
-    codes = rater.tolist()
-    return [sum(1 << code for code in codes[start:stop]) for start, stop in zip(starts.tolist(), stops, strict=True)]
-
-
-def _distinct(raters: list[int]) -> tuple[list[int], Ints]:
-    """The different groups, and how many units each has."""
-    counts: dict[int, int] = {}
-    for group in raters:
-        counts[group] = counts.get(group, 0) + 1
-    # Sorted, so that which groups are tried doesn't hang on the order of units.
-    groups = sorted(counts)
-    return groups, np.array([counts[group] for group in groups], dtype=np.int64)
 
 
 def _members(group: int) -> list[int]:
@@ -156,7 +144,9 @@ def _one_way(ratings: Ratings, name: str, plan: Plan) -> Estimate:
         return Estimate.undefined(ONE_VALUE, n=n, method=name, level=plan.level)
     size, total, within = _by_unit(ratings, unit)
     columns = np.stack([np.ones(n), size, size**2, total, total**2 / size, within])
-    return estimate(_totals(ratings, starts, columns), _of_one_way, plan, name=name, n=n, undefined=ONE_VALUE)
+    return estimate(
+        Totals.of_columns(ratings.cluster[starts], columns), _of_one_way, plan, name=name, n=n, undefined=ONE_VALUE
+    )
 
 
 def _of_one_way(columns: Array) -> Array:
@@ -184,7 +174,7 @@ def _two_way(ratings: Ratings, name: str, absolute: bool, plan: Plan) -> Estimat
     statistic = _of_two_way(raters, absolute)
     # With few units the term for raters' habits may be below 0, and agreement then below -1.
     bounds = (-np.inf if absolute else -1.0, 1.0)
-    totals = _totals(table, starts, columns)
+    totals = Totals.of_columns(table.cluster[starts], columns)
     return estimate(totals, statistic, plan, name=name, n=n, undefined=EQUAL_UNITS, bounds=bounds)
 
 
@@ -219,8 +209,3 @@ def _by_unit(ratings: Ratings, unit: Ints) -> tuple[Floats, Floats, Floats]:
     alike: Bools = np.maximum.reduceat(ratings.value, starts) == np.minimum.reduceat(ratings.value, starts)
     within[alike] = 0  # not rounding: a resample may hold nothing else
     return size, total, within
-
-
-def _totals(ratings: Ratings, starts: Ints, columns: Floats) -> Totals:
-    size, n = columns.shape
-    return Totals.of(np.tile(ratings.cluster[starts], size), np.repeat(np.arange(size), n), columns.ravel(), size)

@@ -1,20 +1,18 @@
-"""The mean of Cohen's kappa over pairs of raters.
+"""The mean of Cohen's kappa over pairs of raters; Scott's pi of two raters, and its mean over pairs."""
 
-Scott's pi of two raters, and its mean over pairs.
-"""
-
-from functools import cached_property, partial
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from alignment.agreement.cohen import confusion, kappa_name, kappa_of_margins, kappa_statistic, refusal
+from alignment.agreement.cohen import confusion_of, kappa_estimate, kappa_name, kappa_of_margins, refusal
 from alignment.agreement.pairs import PAIRS_AT_ONCE, PairColumns, PairCounts, influences, kappas
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
-from alignment.base.estimate import FEW_COMMON, NO_LEVELS, ONE_CATEGORY, Estimate, remark
+from alignment.base.estimate import Estimate, remark
 from alignment.base.interval import Kind, Plan, Sampling, with_interval
 from alignment.base.ratings import Ratings
 from alignment.base.tables import Weighting, disagreement, pairs_within
-from alignment.base.totals import estimate, ratio
+from alignment.base.totals import ratio
 
 
 def mean_pairwise_kappa(
@@ -66,64 +64,47 @@ def mean_kappa_of(
     )
     if not defined.size:
         return Estimate.undefined(remark("one_category_in_every_pair"), method=name, level=plan.level)
-    mean = _Mean(counts if defined.size == len(counts) else counts.select(defined), apart, weighted_by_common_units)
-    return with_interval(
-        mean.value,
-        mean.sampling(),
-        plan,
-        name=name,
-        n=renumbered(mean.counts.unit)[0].size,
-        clusters=mean.present.size,
-        bounds=(-1.0, 1.0),
-    )
+    kept = counts if defined.size == len(counts) else counts.select(defined)
+    found = kappas(kept, apart)
+    shares = kept.n.astype(np.float64) if weighted_by_common_units else np.ones(len(kept))
+    value = float((shares * found).sum() / shares.sum())
+    present, cluster_of_row = renumbered(kept.row_cluster)
 
+    def influence() -> Floats:
+        change = shares[kept.pair] * influences(kept, apart)
+        if weighted_by_common_units:
+            change += found[kept.pair] - value
+        return sums_by(cluster_of_row[kept.row], change, present.size) / shares.sum()
 
-class _Mean:
-    """Σ_p g_p κ_p / Σ_p g_p as a function of cluster weights; g is 1, or the common units."""
+    parts: list[tuple[PairColumns, Ints]] = []
 
-    def __init__(self, counts: PairCounts, weights: Floats, by_units: bool) -> None:
-        self.counts, self.weights, self.by_units = counts, weights, by_units
-        self.kappas = kappas(counts, weights)
-        self.shares = counts.n.astype(np.float64) if by_units else np.ones(len(counts))
-        self.value = float((self.shares * self.kappas).sum() / self.shares.sum())
-        self.present, self.cluster_of_row = renumbered(counts.row_cluster)
-
-    def sampling(self) -> Sampling:
-        """What an interval needs to know of the mean."""
-        width = PAIRS_AT_ONCE * (2 * self.counts.levels + 1)
-        return Sampling(self.present.size, width, self._influence, self._resample)
-
-    def _influence(self) -> Floats:
-        pair = self.counts.pair
-        change = self.shares[pair] * influences(self.counts, self.weights)
-        if self.by_units:
-            change += self.kappas[pair] - self.value
-        by_cluster = sums_by(self.cluster_of_row[self.counts.row], change, self.present.size)
-        return by_cluster / self.shares.sum()
-
-    @cached_property
-    def _parts(self) -> list[tuple[PairColumns, Ints]]:
-        """The columns of a few pairs at a time, with the places of their clusters among all."""
-        parts = []
-        for start in range(0, len(self.counts), PAIRS_AT_ONCE):
-            part = self.counts.select(np.arange(start, min(start + PAIRS_AT_ONCE, len(self.counts))))
-            own, place = renumbered(part.row_cluster)
-            columns = PairColumns.of(part, place[part.row], own.size, [self.weights])
-            parts.append((columns, np.searchsorted(self.present, own)))
-        return parts
-
-    def _resample(self, weights: Floats) -> Floats:
+    def resample(weights: Floats) -> Floats:
+        if not parts:
+            parts.extend(_parts(kept, apart, present))
         sums = np.zeros((2, weights.shape[0]))
-        for columns, clusters in self._parts:
-            sums += columns.totals.resample(partial(self._sums, columns), weights[:, clusters])
+        for columns, clusters in parts:
+            sums += columns.totals.resample(partial(mean_parts, columns), weights[:, clusters])
         return ratio(sums[0], sums[1])
 
-    def _sums(self, columns: PairColumns, sums: Array) -> Array:
-        """Σ_p g_p κ_p and Σ_p g_p over the pairs whose kappa is defined, shape (2, resamples)."""
-        first, second, apart = columns.split(sums)
-        kappa = kappa_of_margins(apart[0], first, second, self.weights)
-        share = np.where(np.isfinite(kappa), first.sum(axis=0) if self.by_units else 1.0, 0.0)
+    def mean_parts(columns: PairColumns, sums: Array) -> Array:
+        """Σ_p g_p κ_p and Σ_p g_p over the pairs whose kappa is defined, g 1 or the common units: (2, resamples)."""
+        first, second, observed = columns.split(sums)
+        kappa = kappa_of_margins(observed[0], first, second, apart)
+        share = np.where(np.isfinite(kappa), first.sum(axis=0) if weighted_by_common_units else 1.0, 0.0)
         return np.stack([(share * np.nan_to_num(kappa)).sum(axis=0), share.sum(axis=0)])
+
+    sampling = Sampling(present.size, PAIRS_AT_ONCE * (2 * kept.levels + 1), influence, resample)
+    n = renumbered(kept.unit)[0].size
+    return with_interval(value, sampling, plan, name=name, n=n, clusters=present.size, bounds=(-1.0, 1.0))
+
+
+def _parts(counts: PairCounts, weights: Floats, present: Ints) -> Iterator[tuple[PairColumns, Ints]]:
+    """The columns of a few pairs at a time, with the places of their clusters among all that are ``present``."""
+    for start in range(0, len(counts), PAIRS_AT_ONCE):
+        part = counts.select(np.arange(start, min(start + PAIRS_AT_ONCE, len(counts))))
+        own, place = renumbered(part.row_cluster)
+        columns = PairColumns.of(part, place[part.row], own.size, [weights])
+        yield columns, np.searchsorted(present, own)
 
 
 NAME = "Scott's pi"
@@ -160,16 +141,10 @@ def scott_pi(
     if a == b:
         raise ValueError(f"pi compares two raters, not {a!r} with itself")
     both = ratings.select_raters([a, b])
-    if ratings.levels is None:
-        return Estimate.undefined(NO_LEVELS, method=NAME, level=level)
     first, second = pairs_within(both.unit)
     # Pi is kappa of the table and its mirror image together: then both raters have the habits of both.
-    either, other = np.concatenate([first, second]), np.concatenate([second, first])
-    table = confusion(both.cluster[either], both.value[either], both.value[other], len(ratings.levels))
-    if first.size < 2:
-        return Estimate.undefined(FEW_COMMON, n=first.size, clusters=table.rows, method=NAME, level=level)
-    statistic = kappa_statistic(disagreement(len(ratings.levels), None))
-    return estimate(table, statistic, plan, name=NAME, n=first.size, undefined=ONE_CATEGORY)
+    table = confusion_of(both, np.concatenate([first, second]), np.concatenate([second, first]))
+    return kappa_estimate(ratings, table, first.size, None, plan, name=NAME)
 
 
 def mean_pairwise_pi(

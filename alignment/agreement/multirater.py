@@ -1,6 +1,5 @@
-"""Agreement of any number of raters: percent agreement and the kappas that set it against chance.
-
-Fleiss', Brennan and Prediger's, Gwet's AC1 and AC2.
+"""Agreement of any number of raters: percent agreement and the kappas that set it against chance: Fleiss', Brennan and
+Prediger's, Gwet's AC1 and AC2.
 
 Units may have unequal numbers of ratings. A unit with one rating says nothing on agreement but counts in the category
 shares. ``n`` counts the units with two or more ratings, ``clusters`` theirs.
@@ -11,10 +10,10 @@ import numpy as np
 from alignment.agreement.cohen import refusal
 from alignment.base.arrays import Array, Floats
 from alignment.base.estimate import NO_LEVELS, NO_PAIRS, ONE_CATEGORY, Estimate
-from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings
-from alignment.base.tables import Weighting, agreement_columns, similarity
-from alignment.base.totals import Statistic, estimate, ratio
+from alignment.base.tables import Weighting, agreement_columns, disagreement
+from alignment.base.totals import Statistic, estimate, ratio, share_of_columns
 
 
 def percent_agreement(
@@ -31,10 +30,7 @@ def percent_agreement(
     if ratings.levels is None:
         return Estimate.undefined(NO_LEVELS, method=name, level=level)
     totals, _, _ = agreement_columns(ratings)
-    columns = np.eye(2, totals.size)
-    return proportion(
-        totals.per_cluster(columns[0]), totals.per_cluster(columns[1]), plan, name=name, undefined=NO_PAIRS
-    )
+    return share_of_columns(totals, [0], [1], plan, name=name, undefined=NO_PAIRS)
 
 
 def fleiss_kappa(
@@ -108,7 +104,8 @@ def _gwet(ratings: Ratings, name: str, weights: Weighting | None, plan: Plan) ->
     if reason is not None:
         return Estimate.undefined(reason, method=name, level=plan.level)
     levels = len(ratings.levels or ())
-    alike = similarity(levels, weights)
+    apart = disagreement(levels, weights)
+    alike: Floats = 1 - apart / apart.max()  # 1 on the diagonal, 0 for the positions farthest apart
     scale = alike.sum() / (levels * (levels - 1))
 
     def disagreement_expected(shares: Array) -> Array:

@@ -1,16 +1,11 @@
 """Percent agreement and Cohen's kappa of every pair of raters.
 
-What every two raters have in common.
-
-Cohen's kappa of all pairs of raters at once, with its influence.
-
 What ``cohen_kappa`` does for one pair with a confusion matrix by cluster is done here for ten thousand with one pass
-over the common units: kappa needs of a confusion matrix only both margins and the disagreement observed.
-
-The bootstrap of many pairs of raters: their kappas follow from sums of columns, one matrix product for all.
+over the common units: kappa needs of a confusion matrix only both margins and the disagreement observed. In the
+bootstrap, too, kappas follow from sums of columns: one matrix product for all pairs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -240,9 +235,6 @@ def _draw(counts: PairCounts, weightings: Sequence[Floats], plan: Plan) -> list[
 PERCENT = "percent agreement"
 WEIGHTINGS: tuple[Weighting | None, ...] = (None, "linear", "quadratic")
 
-#: From value (None: undefined), standard error, common units, clusters, and the resamples where they make the interval.
-Builder = Callable[[float | None, float, int, int, Middle | None], Estimate]
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -267,7 +259,7 @@ def pairwise(
 ) -> list[Pair]:
     """Percent agreement and Cohen's kappa (plain, linear, quadratic) of every pair with common units.
 
-    A rater here is whoever gave values: a human, or a judge that gives labels. Each estimate is what ``cohen_kappa``
+    A rater here is a human, or a judge that gives labels. Each estimate is what ``cohen_kappa``
     and ``percent_agreement`` give for the pair alone, with its reason when undefined. Pairs with fewer than
     ``min_common`` common units, or none, are left out. The bootstrap draws clusters once for all statistics of up to
     32 pairs with equally many clusters: each interval is as good as alone, but the luck of the draws is shared.
@@ -292,20 +284,15 @@ def _estimates(ratings: Ratings, counts: PairCounts, plan: Plan) -> list[list[Es
     weightings = [disagreement(len(ratings.levels), one) for one in WEIGHTINGS]
     meaning = [place for place, reason in enumerate(reasons[1:]) if reason is None]
     resamples = resamples_of(counts, [weightings[place] for place in meaning], plan)
-    estimates[0] = _of_every_pair(counts, *_agreement(counts, weightings[0]), resamples, 0, _agreement_estimate(plan))
+    agreeing = 1 - counts.disagreement(weightings[0])
+    values = sums_by(counts.pair, agreeing, len(counts)) / counts.n
+    errors = _errors(counts, (agreeing - values[counts.pair]) / counts.n[counts.pair])
+    estimates[0] = _of_every_pair(counts, values, errors, resamples, 0, PERCENT, plan)
     for number, place in enumerate(meaning, start=1):
         values = kappas(counts, weightings[place])
         errors = np.nan_to_num(_errors(counts, influences(counts, weightings[place])))
-        build = _kappa_estimate(names[1 + place], plan)
-        estimates[1 + place] = _of_every_pair(counts, values, errors, resamples, number, build)
+        estimates[1 + place] = _of_every_pair(counts, values, errors, resamples, number, names[1 + place], plan)
     return estimates
-
-
-def _agreement(counts: PairCounts, nominal: Floats) -> tuple[Floats, Floats]:
-    """Percent agreement of every pair and its standard error."""
-    agreeing = 1 - counts.disagreement(nominal)
-    values = sums_by(counts.pair, agreeing, len(counts)) / counts.n
-    return values, _errors(counts, (agreeing - values[counts.pair]) / counts.n[counts.pair])
 
 
 def _errors(counts: PairCounts, influence: Floats) -> Floats:
@@ -319,7 +306,8 @@ def _of_every_pair(
     errors: Floats,
     resamples: Mapping[int, Sequence[Middle]],
     statistic: int,
-    build: Builder,
+    name: str,
+    plan: Plan,
 ) -> list[Estimate]:
     figures = zip(values.tolist(), errors.tolist(), counts.n.tolist(), counts.clusters.tolist(), strict=True)
     # Thousands of pairs with a unit or two in common differ in nothing; an estimate can't change, so they share it.
@@ -328,35 +316,26 @@ def _of_every_pair(
     for pair, (value, error, n, clusters) in enumerate(figures):
         key = (None if value != value else value, error, n, clusters)
         if pair in resamples:
-            estimates.append(build(*key, resamples[pair][statistic]))
+            estimates.append(_estimate(name, plan, *key, resamples[pair][statistic]))
             continue
         if key not in made:
-            made[key] = build(*key, None)
+            made[key] = _estimate(name, plan, *key, None)
         estimates.append(made[key])
     return estimates
 
 
-def _agreement_estimate(plan: Plan) -> Builder:
-    def build(value: float | None, error: float, n: int, clusters: int, found: Middle | None) -> Estimate:
-        assert value is not None  # every pair has a common unit
-        case = Case(plan, PERCENT, n, clusters, (0.0, 1.0))
-        share = case.of_share(value, error, single=n == clusters)
-        return _interval(case, value, error, found) if share is None else share
-
-    return build
-
-
-def _kappa_estimate(name: str, plan: Plan) -> Builder:
-    def build(value: float | None, error: float, n: int, clusters: int, found: Middle | None) -> Estimate:
-        if n < 2 or value is None:
-            reason = FEW_COMMON if n < 2 else ONE_CATEGORY
-            return Estimate.undefined(reason, n=n, clusters=clusters, method=name, level=plan.level)
-        return _interval(Case(plan, name, n, clusters, (-1.0, 1.0)), value, error, found)
-
-    return build
-
-
-def _interval(case: Case, value: float, error: float, found: Middle | None) -> Estimate:
-    if case.plan.refusal(case.clusters) is not None:
+def _estimate(
+    name: str, plan: Plan, value: float | None, error: float, n: int, clusters: int, found: Middle | None
+) -> Estimate:
+    """From value (None: undefined), standard error, common units, clusters, and the resamples where there are any."""
+    is_share = name == PERCENT  # defined for every pair: they have a common unit
+    if value is None or (n < 2 and not is_share):
+        reason = FEW_COMMON if n < 2 else ONE_CATEGORY
+        return Estimate.undefined(reason, n=n, clusters=clusters, method=name, level=plan.level)
+    case = Case(plan, name, n, clusters, (0.0, 1.0) if is_share else (-1.0, 1.0))
+    share = case.of_share(value, error, single=n == clusters) if is_share else None
+    if share is not None:
+        return share
+    if plan.refusal(clusters) is not None:
         return case.without_interval(value)
     return case.by_influence(value, error) if found is None else case.by_bootstrap(value, found)

@@ -7,7 +7,7 @@ import numpy as np
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, renumbered, run_starts, same_length, sums_by
 from alignment.base.estimate import Estimate, remark
-from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.interval import Kind, Plan, share_of_trials
 from alignment.base.ratings import encode
 
 Keys = Sequence[Hashable] | Array
@@ -71,8 +71,8 @@ def self_consistency(
     figures count each rater's repeated units alike. Values are equal or not: scores are to be read as decisions or
     grades first. Clustered and Wilson's intervals as for any share; ratings given once are left out.
 
-    Undefined: nobody (or this rater) rated a unit twice. ValueError: unequal lengths; a value that is NaN; a unit that
-    lies in two clusters.
+    Undefined: no rater (or not this one) rated a unit twice. ValueError: unequal lengths; a value that is NaN; a unit
+    that lies in two clusters.
 
     >>> found = self_consistency([1, 1, 2, 2], ["ann"] * 4, "xxxy", [1, 1, 2, 2], interval="none")
     >>> found.pooled.agreement.value, found.raters[0].flip_rate.value
@@ -88,10 +88,7 @@ def self_consistency(
         pooled=_consistency(None, repeated, slice(None), plan),
         raters=tuple(
             _consistency(
-                names[code],
-                repeated,
-                slice(*np.searchsorted(repeated.rater, (code, code + 1)).tolist()),
-                plan,
+                names[code], repeated, slice(*np.searchsorted(repeated.rater, (code, code + 1)).tolist()), plan
             )
             for code in order
         ),
@@ -138,16 +135,14 @@ def _numbered(keys: Keys) -> tuple[Ints, Sequence[Hashable]]:
 
 
 def _consistency(rater: str | None, repeated: _Repeated, part: slice, plan: Plan) -> Consistency:
-    clusters, row = renumbered(repeated.cluster[part])
-    trials = np.bincount(row, minlength=clusters.size).astype(np.float64)
     undefined = remark("nothing_rated_twice") if rater is None else remark("rater_rated_nothing_twice")
 
     def share(hits: Array, name: str) -> Estimate:
-        return proportion(sums_by(row, hits, clusters.size), trials, plan, name=name, undefined=undefined)
+        return share_of_trials(hits[part], repeated.cluster[part], plan, name=name, undefined=undefined)
 
     return Consistency(
         rater=rater,
         ratings=int(repeated.size[part].sum()),
-        agreement=share(repeated.share[part], "agreement with oneself"),
-        flip_rate=share(repeated.flipped[part], "flip rate"),
+        agreement=share(repeated.share, "agreement with oneself"),
+        flip_rate=share(repeated.flipped, "flip rate"),
     )

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignment.agreement.cohen import confusion, kappa_estimate, kappa_name
-from alignment.base.arrays import Bools, Ints, renumbered, sums_by
+from alignment.base.arrays import Bools, Ints
 from alignment.base.estimate import NO_LEVELS, NO_MAJORITY, NO_OTHERS, Estimate
-from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.interval import Kind, Plan, share_of_trials
 from alignment.base.ratings import Ratings, by_rater
 from alignment.consensus.majority import TIE, rest_label
 
@@ -31,7 +31,7 @@ class RestAgreement:
 
 @dataclass(frozen=True, slots=True)
 class WithTheRest:
-    """The annotators asked for, and every label of everybody, each against the others of its unit."""
+    """The annotators asked for, and all labels together, each against the others of its unit."""
 
     annotators: list[RestAgreement]
     together: RestAgreement
@@ -47,12 +47,12 @@ def agreement_with_rest(
 ) -> WithTheRest:
     """Percent agreement and Cohen's kappa of annotators with what more than half of the *others* of a unit said.
 
-    Leaving the annotator out, so that nobody agrees with a majority because they made it; units of single labels and
-    units whose others are tied are left out. ``annotators``: whom to report, everybody unless given; the majority is
+    Leaving the annotator out, so that no annotator agrees with a majority by having made it; units of single labels and
+    units whose others are tied are left out. ``annotators``: whom to report, all unless given; the majority is
     always of all. ``ratings`` holds people only.
 
-    Undefined: no levels; nobody else rated these units; the others never had a majority; kappa with fewer than 2 such
-    units or where only one category was used. ValueError: no such rater.
+    Undefined: no levels; no other annotator rated these units; the others never had a majority; kappa with fewer than 2
+    such units or where only one category was used. ValueError: no such rater.
 
     >>> ratings = Ratings.from_columns(
     ...     [1, 2, 3, 4] * 3, ["ann"] * 4 + ["bob"] * 4 + ["cat"] * 4, "ppff" + "ppff" + "pfff", [1, 2, 3, 4] * 3,
@@ -66,29 +66,25 @@ def agreement_with_rest(
     own = by_rater(ratings)
     asked = ratings.raters if annotators is None else annotators
     positions = [(name, own[ratings.rater_code(name)]) for name in asked]
-    everybody = np.arange(len(ratings))
     if ratings.levels is None:
         return WithTheRest([_nothing(name, plan) for name in asked], _nothing(None, plan))
     rest, shared = rest_label(ratings), has_company(ratings)
     return WithTheRest(
         annotators=[_held(ratings, rest, name, rated[shared[rated]], plan) for name, rated in positions],
-        together=_held(ratings, rest, None, everybody[shared], plan),
+        together=_held(ratings, rest, None, np.flatnonzero(shared), plan),
     )
 
 
 def has_company(ratings: Ratings) -> Bools:
-    """For each rating, whether somebody else rated its unit, shape (ratings,)."""
+    """For each rating, whether another rater rated its unit, shape (ratings,)."""
     return np.bincount(ratings.unit)[ratings.unit] > 1 if len(ratings) else np.zeros(0, dtype=np.bool_)
 
 
 def _held(ratings: Ratings, rest: Ints, name: str | None, met: Ints, plan: Plan) -> RestAgreement:
     used = met[rest[met] != TIE]
     reason = NO_MAJORITY if met.size else NO_OTHERS
-    clusters, row = renumbered(ratings.cluster[used])
-    hits, trials = (
-        sums_by(row, each, clusters.size) for each in (ratings.value[used] == rest[used], np.ones(used.size))
-    )
-    percent = proportion(hits, trials, plan, name=PERCENT, undefined=reason)
+    hits = ratings.value[used] == rest[used]
+    percent = share_of_trials(hits, ratings.cluster[used], plan, name=PERCENT, undefined=reason)
     table = confusion(ratings.cluster[used], ratings.value[used], rest[used], len(ratings.levels or ()))
     kappa = kappa_estimate(ratings, table, used.size, None, plan)
     if not used.size:

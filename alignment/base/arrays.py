@@ -1,7 +1,4 @@
-"""Names for the array types used in signatures, and what everything is numbered and summed with.
-
-Checks on the columns a judge is compared in.
-"""
+"""Names for the array types used in signatures; numbering, summing and checking columns."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +11,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-#: Integer codes are looked up in a table instead of being sorted when the table is at most so many times their number.
+#: Integer codes are looked up in a table instead of being sorted where it is at most this many times their number.
 SPARSEST = 8
 
 
@@ -68,11 +65,16 @@ def mid_ranks(values: Array) -> Floats:
     return ranks[place]
 
 
-def finite(values: ArrayLike, name: str) -> Floats:
-    """A flat array of finite floats; ValueError naming the first that is not, with its position."""
-    array = np.asarray(values, dtype=np.float64)
+def _flat(values: ArrayLike, name: str, kind: type | None = None) -> Array:
+    array = np.asarray(values, dtype=kind)
     if array.ndim != 1:
         raise ValueError(f"{name} is a flat array, not of shape {array.shape}")
+    return array
+
+
+def finite(values: ArrayLike, name: str) -> Floats:
+    """A flat array of finite floats; ValueError naming the first that is not, with its position."""
+    array: Floats = _flat(values, name, np.float64)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         raise ValueError(f"{name} {array[bad[0]]} at position {bad[0]} is not finite; leave missing scores out")
@@ -81,9 +83,7 @@ def finite(values: ArrayLike, name: str) -> Floats:
 
 def verdicts(values: ArrayLike, name: str = "positive") -> Bools:
     """A flat array of booleans (or of 0 and 1)."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} is a flat array, not of shape {array.shape}")
+    array = _flat(values, name)
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         raise ValueError(f"{name} holds booleans")
     return array.astype(np.bool_)
@@ -91,9 +91,7 @@ def verdicts(values: ArrayLike, name: str = "positive") -> Bools:
 
 def level_positions(values: ArrayLike, levels: int, name: str) -> Ints:
     """A flat array of positions 0..levels-1 in a list of levels (booleans, for two)."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} is a flat array, not of shape {array.shape}")
+    array = _flat(values, name)
     if not np.isin(array, np.arange(levels)).all():
         raise ValueError(f"{name} holds positions of levels, 0 to {levels - 1}")
     return array.astype(np.int64)

@@ -1,19 +1,19 @@
-"""What is to be said about a figure: a code and the parameters that go into its words, as plain JSON.
+"""What every statistic returns: a value with its interval, or the reason why there is none.
 
-This package has no sentences. ``frontend`` has the words for every code, in each reader's language, and a test holds
-the two together: so a code is written out where ``remark`` is called, and its parameters are named there.
-
-What every statistic returns: a value with its interval, or the reason why there is none.
-
-Why a statistic is undefined, where more than one statistic has the same reason.
+A reason, as everything said about a figure, is a remark: a code and the parameters that go into its words, as plain
+JSON. This package has no sentences. ``frontend`` has the words for every code, in each reader's language, and a test
+holds the two together: so a code is written out where ``remark`` is called, and its parameters are named there.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
 from alignment.frames import estimates_frame
+
+if TYPE_CHECKING:
+    from alignment.frames import DataFrame
 
 #: {"code": str, …}: parameters are numbers, names, and other remarks.
 Remark = Mapping[str, Any]
@@ -35,10 +35,6 @@ def rounded_share(share: float) -> float:
     0.048
     """
     return round(100 * share, 1) / 100
-
-
-if TYPE_CHECKING:
-    from alignment.frames import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +79,7 @@ class Estimate:
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain JSON values."""
-        return {
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "level": self.level,
-            "n": self.n,
-            "clusters": self.clusters,
-            "method": self.method,
-            "reason": self.reason,
-        }
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def to_frame(self) -> "DataFrame":
         """A pandas table of one row, its columns the fields; what is undefined is NaN.
@@ -103,6 +90,12 @@ class Estimate:
         return estimates_frame({0: self}, [None])
 
 
+def estimates_as_dicts(found: object, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The estimates that ``found`` has under these names, as plain JSON."""
+    return {name: getattr(found, name).as_dict() for name in names}
+
+
+# Why a statistic is undefined, where more than one statistic has the same reason.
 NO_LEVELS = remark("no_levels")
 NO_ORDER = remark("no_order")
 NOT_NUMBERS = remark("not_numbers")

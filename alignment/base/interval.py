@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri, stdtrit
 
-from alignment.base.arrays import Floats, Ints, sums_by
+from alignment.base.arrays import Array, Floats, Ints, cluster_rows, sums_by
 from alignment.base.bootstrap import RESAMPLES, Middle, Resample, middle, resampled
 from alignment.base.estimate import NO_VARIATION, Estimate, Remark, remark
 
@@ -217,6 +217,13 @@ def proportion(hits: Floats, trials: Floats, plan: Plan, *, name: str, undefined
         resample=lambda weights: (weights @ hits) / (weights @ trials),
     )
     return with_interval(value, sampling, plan, name=name, n=n, clusters=clusters, bounds=bounds)
+
+
+def share_of_trials(hit: Array, cluster: Array, plan: Plan, *, name: str, undefined: Remark) -> Estimate:
+    """``proportion`` of single trials: whether each hit (or its share of a hit) and its cluster, shape (trials,)."""
+    row, rows = cluster_rows(cluster)
+    trials = np.bincount(row, minlength=rows).astype(np.float64)
+    return proportion(sums_by(row, hit, rows), trials, plan, name=name, undefined=undefined)
 
 
 def clustered_share(

@@ -1,11 +1,8 @@
-"""The one table of the alignment module: who gave which value to which unit.
-
-People and one judge in the same ratings, told apart.
-"""
+"""The one table of the alignment module: who gave which value to which unit."""
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Real
 from typing import Any, Literal, get_args
@@ -225,15 +222,13 @@ class Ratings:
         for position, name in enumerate(names):
             recoded[self.rater_code(name)] = position
         kept: Bools = recoded[self.rater] >= 0
-        return Ratings(
+        return replace(
+            self,
             unit=self.unit[kept],
             rater=recoded[self.rater[kept]],
             value=self.value[kept],
             cluster=self.cluster[kept],
-            levels=self.levels,
-            scale=self.scale,
             raters=tuple(names),
-            unit_ids=self.unit_ids,
         )
 
 
@@ -301,7 +296,7 @@ class Panel:
 
 
 def panel(ratings: Ratings, judge: str) -> Panel:
-    """Everybody but the rater named ``judge`` is a person. ValueError when there is no such rater."""
+    """All raters but the one named ``judge`` are people. ValueError when there is no such rater."""
     code = ratings.rater_code(judge)
     people = ratings.select_raters([name for name in ratings.raters if name != judge])
     mine = ratings.rater == code

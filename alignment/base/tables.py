@@ -1,13 +1,5 @@
-"""Counts within units: the one home of confusion, coincidence and level tables.
+"""The one home of counts within units, of how far apart two levels are, and of the statistics of a confusion matrix."""
 
-How far apart two levels are: the one home of disagreement weights.
-
-Statistics of a 2×2 confusion matrix, as functions of its cells (..., 4) in the order tn, fp, fn, tp.
-
-They take any leading shape, real or complex, and give NaN where undefined; rows are people, columns the judge.
-"""
-
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -148,9 +140,6 @@ def agreement_columns(ratings: Ratings, alike: Floats | None = None) -> tuple[To
 Weighting = Literal["linear", "quadratic"]
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
-#: Squared distances between levels, given how often each level was used: (..., k) -> (..., k, k).
-Distance = Callable[[Array], Array]
-
 
 def disagreement(levels: int, weights: Weighting | Floats | None) -> Floats:
     """Disagreement of every pair of level positions for Cohen's kappa, shape (levels, levels), zero on the diagonal.
@@ -176,38 +165,31 @@ def disagreement(levels: int, weights: Weighting | Floats | None) -> Floats:
     return matrix
 
 
-def similarity(levels: int, weights: Weighting | None) -> Floats:
-    """Gwet's agreement weights: 1 on the diagonal, 0 for the positions farthest apart, shape (levels, levels).
+def squared_distance(metric: Metric, numbers: Floats | None, levels: int) -> Floats:
+    """Krippendorff's squared difference function δ² of a metric, shape (levels, levels); see ``rank_distance`` too.
 
-    >>> similarity(3, "linear").tolist()
-    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
-    """
-    apart = disagreement(levels, weights)
-    alike: Floats = 1 - apart / apart.max()
-    return alike
-
-
-def squared_distance(metric: Metric, numbers: Floats | None, levels: int) -> Distance:
-    """Krippendorff's squared difference function δ² of a metric.
-
-    nominal: 1 for different levels. ordinal: (Σ_{g=c..k} n_g - (n_c + n_k)/2)², which is the squared distance of the
-    levels' mid-ranks. interval: squared difference of ``numbers``, shape (levels,). ratio: squared difference over
-    sum, ((c - k)/(c + k))², of numbers none of which is negative; 0 between two zeros.
+    nominal: 1 for different levels. interval: squared difference of ``numbers``, shape (levels,). ratio: squared
+    difference over sum, ((c - k)/(c + k))², of numbers none of which is negative; 0 between two zeros.
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
     """
     if metric == "nominal":
-        apart = disagreement(levels, None)
-        return lambda _counts: apart
-    if metric == "ordinal":
-        return lambda counts: _squared_gaps(np.cumsum(counts, axis=-1) - counts / 2)
+        return disagreement(levels, None)
     if numbers is None:
         raise ValueError(f"{metric} distances need numeric levels")
-    fixed = _squared_gaps(numbers)
+    fixed: Floats = _squared_gaps(numbers)
     if metric == "ratio":
         sums = np.square(np.add.outer(numbers, numbers))
         fixed = np.divide(fixed, sums, out=np.zeros_like(fixed), where=sums > 0)
-    return lambda _counts: fixed
+    return fixed
+
+
+def rank_distance(used: Array) -> Array:
+    """Krippendorff's δ² of the ordinal metric by how often each level was used: (..., levels) -> (..., levels, levels).
+
+    (Σ_{g=c..k} n_g - (n_c + n_k)/2)², which is the squared distance of the levels' mid-ranks.
+    """
+    return _squared_gaps(np.cumsum(used, axis=-1) - used / 2)
 
 
 def _squared_gaps(positions: Array) -> Array:
@@ -215,6 +197,8 @@ def _squared_gaps(positions: Array) -> Array:
     return squared
 
 
+#: The cells of a 2×2 confusion matrix; rows are people, columns the judge. The statistics below are functions of them,
+#: (..., 4) with any leading shape, real or complex, and give NaN where undefined.
 TN, FP, FN, TP = range(4)
 
 

@@ -11,10 +11,6 @@ to rounding. A statistic must therefore be written in analytic operations (no ab
 except to guard a denominator) on the last axis of an array of any leading shape.
 
 Source: Squire & Trapp (1998), SIAM Review 40(1); Jaeckel (1972) for the infinitesimal jackknife.
-
-The mean of one statistic over parts that share clusters: raters, pairs of raters.
-
-Two tables side by side, and how much a statistic of the second exceeds that of the first.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +21,7 @@ from scipy.sparse import csr_array
 
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
 from alignment.base.estimate import Estimate, Remark
-from alignment.base.interval import Plan, Sampling, with_interval
+from alignment.base.interval import Plan, Sampling, proportion, with_interval
 
 #: Column sums (..., size) -> values (...), NaN where undefined.
 Statistic = Callable[[Array], Array]
@@ -53,6 +49,13 @@ class Totals:
         present, row = renumbered(cluster)
         return cls(row, column, amount, present.size, size)
 
+    @classmethod
+    def of_columns(cls, cluster: Ints, columns: Floats) -> "Totals":
+        """From columns with an amount for each unit, shape (size, units), and the units' clusters, shape (units,)."""
+        size, units = columns.shape
+        present, row = renumbered(cluster)
+        return cls(np.tile(row, size), np.repeat(np.arange(size), units), columns.ravel(), present.size, size)
+
     def sums(self) -> Floats:
         """The column sums, shape (size,)."""
         return sums_by(self.column, self.amount, self.size)
@@ -61,9 +64,18 @@ class Totals:
         """A weighted sum of columns in every cluster, shape (rows,); ``columns`` holds one weight per column."""
         return sums_by(self.cluster, self.amount * columns[self.column], self.rows)
 
-    def influence(self, statistic: Statistic, at: Floats | None = None) -> Floats:
-        """Derivative of the statistic by each cluster's weight, shape (rows,); at the column sums, or at others."""
-        return self.per_cluster(self._gradient(statistic, self.sums() if at is None else at))
+    def influence(self, statistic: Statistic) -> Floats:
+        """Derivative of the statistic by each cluster's weight at the column sums, shape (rows,)."""
+        sums = self.sums().astype(np.complex128)
+        gradient = np.zeros(self.size)
+        occurring = np.flatnonzero(np.bincount(self.column, minlength=self.size))
+        block = max(1, CELLS_AT_ONCE // self.size)
+        for start in range(0, occurring.size, block):
+            columns = occurring[start : start + block]
+            points = np.tile(sums, (columns.size, 1))
+            points[np.arange(columns.size), columns] += 1j * STEP
+            gradient[columns] = np.imag(statistic(points)) / STEP
+        return self.per_cluster(gradient)
 
     def resample(self, statistic: Statistic, weights: Floats) -> Floats:
         """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""
@@ -80,18 +92,6 @@ class Totals:
             influence=lambda: self.influence(statistic),
             resample=lambda weights: self.resample(statistic, weights),
         )
-
-    def _gradient(self, statistic: Statistic, at: Floats) -> Floats:
-        sums = at.astype(np.complex128)
-        gradient = np.zeros(self.size)
-        occurring = np.flatnonzero(np.bincount(self.column, minlength=self.size))
-        block = max(1, CELLS_AT_ONCE // self.size)
-        for start in range(0, occurring.size, block):
-            columns = occurring[start : start + block]
-            points = np.tile(sums, (columns.size, 1))
-            points[np.arange(columns.size), columns] += 1j * STEP
-            gradient[columns] = np.imag(statistic(points)) / STEP
-        return gradient
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:
@@ -133,49 +133,63 @@ def estimate(
     return with_interval(value, totals.sampling(statistic), plan, name=name, n=n, clusters=clusters, bounds=bounds)
 
 
-class JointMean:
-    """Σ_p g_p θ_p / Σ_p g_p as a function of the weights of all clusters; g is 1, or a part's column total.
+def column_ratio(numerator: int, denominator: int) -> Statistic:
+    """One column sum divided by another; NaN where the latter is zero."""
+    return lambda sums: ratio(sums[..., numerator], sums[..., denominator])
+
+
+def share_of_columns(
+    totals: Totals, hits: list[int], trials: list[int], plan: Plan, *, name: str, undefined: Remark
+) -> Estimate:
+    """``proportion`` of what is counted in the columns ``hits`` among what is counted in the columns ``trials``."""
+    per_column = np.eye(totals.size)
+    return proportion(
+        totals.per_cluster(per_column[hits].sum(axis=0)),
+        totals.per_cluster(per_column[trials].sum(axis=0)),
+        plan,
+        name=name,
+        undefined=undefined,
+    )
+
+
+def joint_mean(
+    parts: Sequence[tuple[Totals, Ints]],
+    statistic: Statistic,
+    plan: Plan,
+    *,
+    name: str,
+    n: int,
+    undefined: Remark,
+    bounds: tuple[float, float],
+) -> Estimate:
+    """Mean of a statistic over parts that share clusters (raters, pairs of raters); undefined when there is no part.
 
     A part is a table with the cluster codes behind its rows. In the interval a cluster carries its influence on all
     parts together, so parts that share units are not taken for independent. The parts' statistics are defined; in a
     resample those that are not are left out of its mean.
     """
+    if not parts:
+        return Estimate.undefined(undefined, method=name, level=plan.level)
+    present = renumbered(np.concatenate([clusters for _, clusters in parts]))[0]
+    placed = [(table, np.searchsorted(present, clusters)) for table, clusters in parts]
 
-    def __init__(self, parts: Sequence[tuple[Totals, Ints]], statistic: Statistic, *, by_size: bool = False) -> None:
-        self.statistic = statistic
-        self.by_size = by_size
-        self.clusters = renumbered(np.concatenate([clusters for _, clusters in parts]))[0]
-        self.parts = [(table, np.searchsorted(self.clusters, clusters)) for table, clusters in parts]
-        self.values = np.array([float(statistic(table.sums())) for table, _ in parts])
-        self.shares = np.array([table.amount.sum() if by_size else 1.0 for table, _ in parts])
-        self.value = float((self.shares * self.values).sum() / self.shares.sum())
+    def influence() -> Floats:
+        total = np.zeros(present.size)
+        for table, rows in placed:
+            total[rows] += table.influence(statistic)
+        return total / len(placed)
 
-    def sampling(self) -> Sampling:
-        """What an interval needs to know of the mean."""
-        widest = max(table.size for table, _ in self.parts)
-        return Sampling(self.clusters.size, widest, self._influence, self._resample)
+    def resample(weights: Floats) -> Floats:
+        sums, defined = np.zeros(weights.shape[0]), np.zeros(weights.shape[0])
+        for table, rows in placed:
+            value = table.resample(statistic, weights[:, rows])
+            sums += np.where(np.isfinite(value), value, 0.0)
+            defined += np.isfinite(value)
+        return ratio(sums, defined)
 
-    def _influence(self) -> Floats:
-        total = np.zeros(self.clusters.size)
-        for (table, rows), value, share in zip(self.parts, self.values, self.shares, strict=True):
-            change = share * table.influence(self.statistic)
-            if self.by_size:
-                change += (value - self.value) * table.per_cluster(np.ones(table.size))
-            total[rows] += change
-        influence: Floats = total / self.shares.sum()
-        return influence
-
-    def _resample(self, weights: Floats) -> Floats:
-        weighted, shares = np.zeros(weights.shape[0]), np.zeros(weights.shape[0])
-        for table, rows in self.parts:
-            value = table.resample(self.statistic, weights[:, rows])
-            share = weights[:, rows] @ table.per_cluster(np.ones(table.size)) if self.by_size else 1.0
-            defined = np.isfinite(value)
-            weighted += np.where(defined, share * value, 0.0)
-            shares += np.where(defined, share, 0.0)
-        means = np.full(weights.shape[0], np.nan)
-        np.divide(weighted, shares, out=means, where=shares > 0)
-        return means
+    mean = float(np.mean([float(statistic(table.sums())) for table, _ in placed]))
+    sampling = Sampling(present.size, max(table.size for table, _ in placed), influence, resample)
+    return with_interval(mean, sampling, plan, name=name, n=n, clusters=present.size, bounds=bounds)
 
 
 def side_by_side(cluster: Ints, first: Ints, second: Ints, size: int) -> Totals:

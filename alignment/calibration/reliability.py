@@ -16,12 +16,11 @@ from alignment.base.arrays import (
     finite,
     level_positions,
     same_length,
-    sums_by,
 )
 from alignment.base.estimate import NO_UNITS, ONE_CATEGORY, Estimate, remark
-from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.interval import Kind, Plan, share_of_trials
 from alignment.base.tables import Weighting, disagreement
-from alignment.base.totals import Totals, estimate, ratio
+from alignment.base.totals import Totals, column_ratio, estimate, ratio
 from alignment.calibration.calibrators import Calibrator
 
 BINS = 15
@@ -117,14 +116,16 @@ def calibration_figures(
     if probability is None:
         none = Estimate.undefined(NO_PROBABILITIES, level=level)
         return CalibrationFigures(kappa, none, none, none, none, ())
-    likely, passed = _probabilities(probability), people.astype(np.bool_)
+    likely, passed = finite(probability, "probability"), people.astype(np.bool_)
+    if likely.size and not (likely.min() >= 0 and likely.max() <= 1):
+        raise ValueError("probabilities lie between 0 and 1")
     same_length(probability=likely, human=people)
     if levels > 2:
         raise ValueError("probabilities are of passing: they go with two levels")
     bin_of = equal_mass_bins(likely, bins)
     return CalibrationFigures(
         kappa=kappa,
-        brier=_mean((likely - passed) ** 2, row, rows, plan, "Brier score", 1.0),
+        brier=_mean((likely - passed) ** 2, row, plan, "Brier score", 1.0),
         log_loss=_log_loss(likely, passed, row, rows, plan),
         ece=_ece(likely - passed, bin_of, bins, row, rows, plan),
         ece_if_perfect=_ece_if_perfect(likely, bin_of, rows, level),
@@ -152,13 +153,9 @@ def _kappa(given: Ints, people: Ints, row: Ints, levels: int, plan: Plan) -> Est
     return estimate(table, statistic, plan, name=kappa_name(weights), n=given.size, undefined=undefined)
 
 
-def _mean(amount: Floats, row: Ints, rows: int, plan: Plan, name: str, highest: float) -> Estimate:
-    def mean(columns: Array) -> Array:
-        return ratio(columns[..., 0], columns[..., 1])
-
-    columns = np.repeat([0, 1], amount.size)
-    totals = Totals(np.tile(row, 2), columns, np.concatenate([amount, np.ones(amount.size)]), rows, 2)
-    return estimate(totals, mean, plan, name=name, n=amount.size, undefined=NO_UNITS, bounds=(0.0, highest))
+def _mean(amount: Floats, row: Ints, plan: Plan, name: str, highest: float) -> Estimate:
+    totals, bounds = Totals.of_columns(row, np.stack([amount, np.ones(amount.size)])), (0.0, highest)
+    return estimate(totals, column_ratio(0, 1), plan, name=name, n=amount.size, undefined=NO_UNITS, bounds=bounds)
 
 
 def _log_loss(likely: Floats, passed: Bools, row: Ints, rows: int, plan: Plan) -> Estimate:
@@ -167,7 +164,7 @@ def _log_loss(likely: Floats, passed: Bools, row: Ints, rows: int, plan: Plan) -
         reason = remark("infinite_log_loss", wrong=wrong, n=likely.size)
         return Estimate.undefined(reason, n=likely.size, clusters=rows, method="log loss", level=plan.level)
     loss = -(xlogy(passed, likely) + xlog1py(~passed, -likely))
-    return _mean(loss, row, rows, plan, "log loss", np.inf)
+    return _mean(loss, row, plan, "log loss", np.inf)
 
 
 def _ece(over: Floats, bin_of: Ints, most: int, row: Ints, rows: int, plan: Plan) -> Estimate:
@@ -193,19 +190,5 @@ def _ece_if_perfect(likely: Floats, bin_of: Ints, rows: int, level: float) -> Es
 
 def _point(likely: Floats, passed: Bools, row: Ints, inside: Bools, plan: Plan) -> ReliabilityPoint:
     here = likely[inside]
-    of_bin, rows = cluster_rows(row[inside])
-    observed = proportion(
-        sums_by(of_bin, passed[inside], rows),
-        sums_by(of_bin, np.ones(here.size), rows),
-        plan,
-        name="share of passes",
-        undefined=NO_UNITS,
-    )
+    observed = share_of_trials(passed[inside], row[inside], plan, name="share of passes", undefined=NO_UNITS)
     return ReliabilityPoint(float(here.min()), float(here.max()), float(here.mean()), observed)
-
-
-def _probabilities(probability: ArrayLike) -> Floats:
-    likely = finite(probability, "probability")
-    if likely.size and not (likely.min() >= 0 and likely.max() <= 1):
-        raise ValueError("probabilities lie between 0 and 1")
-    return likely

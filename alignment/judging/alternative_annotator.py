@@ -10,10 +10,10 @@ import numpy as np
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, renumbered
 from alignment.base.estimate import NO_LEVELS, NOT_NUMBERS, Estimate, Remark, remark
-from alignment.base.interval import Kind, Plan, with_interval
+from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Panel, Ratings, by_rater, panel
 from alignment.base.significance import benjamini_yekutieli, p_mean_below
-from alignment.base.totals import JointMean, Totals, estimate, ratio
+from alignment.base.totals import Totals, column_ratio, estimate, joint_mean, ratio
 
 #: match: the share of the others who said the same. rmse: minus the root of the mean squared distance to them.
 Scoring = Literal["match", "rmse"]
@@ -65,7 +65,7 @@ def _matches(both: Panel, unit: Ints) -> tuple[Ints, Ints]:
 
 
 def _nearness(both: Panel, unit: Ints, others: Ints) -> tuple[Ints, Ints]:
-    """1 for whoever is as near or nearer to the others' mean.
+    """1 where the judge, and where the person, is as near or nearer to the others' mean.
 
     The squared RMSE to the others is their variance plus the squared distance to their mean, and both share the former.
     """
@@ -182,8 +182,7 @@ def alternative_annotator_test(
     for name, own in zip(both.people.raters, by_rater(both.people), strict=True):
         used = own[won.compared[own]]
         judge_wins, human_wins, cluster = won.judge[used], won.human[used], both.people.cluster[used]
-        amounts = np.concatenate([np.ones(used.size), judge_wins, human_wins])
-        table = Totals.of(np.tile(cluster, 3), np.repeat([0, 1, 2], used.size), amounts, 3)
+        table = Totals.of_columns(cluster, np.stack([np.ones(used.size), judge_wins, human_wins]))
         difference = human_wins.astype(np.float64) - judge_wins
         rows.append(_row(name, table, difference, cluster, epsilon, min_items, plan))
         if rows[-1].p is not None:
@@ -235,23 +234,16 @@ def _result(
         for column in ([row.p for row in tested], [row.p_clustered for row in tested])
     )
     over = f"over {len(tested)} of {len(rows)} annotators"
-    mean = JointMean(parts, _advantage) if parts else None
+    name = f"advantage probability {over}"
+    advantage = joint_mean(parts, _advantage, plan, name=name, n=units, undefined=reason, bounds=(0.0, 1.0))
 
     def rate(rejected: Bools, independent: str) -> Estimate:
         method = f"winning rate {over}, {independent} independent"
-        if mean is None:
+        if not tested:
             return Estimate.undefined(reason, method=method, level=plan.level)
         share = float(rejected.mean())
-        return Estimate(share, None, None, plan.level, units, mean.clusters.size, method, NO_INTERVAL)
+        return Estimate(share, None, None, plan.level, units, advantage.clusters, method, NO_INTERVAL)
 
-    name = f"advantage probability {over}"
-    if mean is None:
-        advantage = Estimate.undefined(reason, method=name, level=plan.level)
-    else:
-        clusters = mean.clusters.size
-        advantage = with_interval(
-            mean.value, mean.sampling(), plan, name=name, n=units, clusters=clusters, bounds=(0.0, 1.0)
-        )
     found = {row.annotator: place for place, row in enumerate(tested)}
     return AlternativeAnnotatorTest(
         annotators=[
@@ -274,8 +266,7 @@ def _result(
     )
 
 
-def _advantage(columns: Array) -> Array:
-    return ratio(columns[..., 1], columns[..., 0])
+_advantage = column_ratio(1, 0)
 
 
 def _difference(columns: Array) -> Array:

@@ -9,10 +9,10 @@ import numpy as np
 from alignment.agreement.with_others import has_company
 from alignment.base.arrays import Ints
 from alignment.base.estimate import NO_MAJORITY, NO_PAIRS, Estimate, Remark, remark
-from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings, by_rater, panel
 from alignment.base.tables import FN, FP, TN, TP
-from alignment.base.totals import Totals
+from alignment.base.totals import Totals, share_of_columns
 from alignment.consensus.majority import TIE, rest_label
 from alignment.judging.reference import passing_ratings
 
@@ -62,7 +62,7 @@ def annotator_errors(
     these; else against the majority of the other annotators of the unit, leaving the annotator out, ties left out.
     The others err too, so without gold these are rates of dissent rather than of error: they make a careful annotator
     among careless ones look careless. ``ratings`` holds people only (and gold), no judge. ``annotators``: whom to
-    report, everybody unless given.
+    report, all unless given.
 
     Undefined: no unit with two ratings (or with gold and another): single labels say nothing on errors; a rate
     without units in its denominator. ValueError: a scale without levels, a pass that is no level, no such rater.
@@ -78,29 +78,22 @@ def annotator_errors(
     plan = Plan(interval, rng, level)
     binary = pass_or_fail(ratings, passes)
     if gold is None:
-        people, reference = binary, rest_label(binary)
-        compared = has_company(binary)
+        people, reference, compared = binary, rest_label(binary), has_company(binary)
     else:
         both = panel(binary, gold)
         people, reference, compared = both.people, both.judge, both.judged
-    undefined = NO_PAIRS if gold is None else NO_GOLD
 
     def row(name: str | None, own: Ints) -> AnnotatorErrors:
         met = own[compared[own]]
         used = met[reference[met] != TIE]
         cells = 2 * reference[used] + people.value[used]
         table = Totals.of(people.cluster[used], cells, np.ones(used.size), 4)
-        reason = NO_MAJORITY if met.size and not used.size else undefined
+        alone = NO_PAIRS if gold is None else NO_GOLD
+        reason = NO_MAJORITY if met.size and not used.size else alone
 
         def rate(called: str, hits: list[int], trials: list[int], none: Remark) -> Estimate:
-            per_cell = np.eye(4)
-            return proportion(
-                table.per_cluster(per_cell[hits].sum(axis=0)),
-                table.per_cluster(per_cell[trials].sum(axis=0)),
-                plan,
-                name=f"{called} against {against}",
-                undefined=none if used.size else reason,
-            )
+            undefined = none if used.size else reason
+            return share_of_columns(table, hits, trials, plan, name=f"{called} against {against}", undefined=undefined)
 
         return AnnotatorErrors(
             annotator=name,

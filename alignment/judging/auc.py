@@ -1,7 +1,4 @@
-"""Area under the ROC curve.
-
-Area under the precision-recall curve.
-"""
+"""Area under the ROC curve, and under the precision-recall curve."""
 
 import numpy as np
 from numpy.typing import ArrayLike

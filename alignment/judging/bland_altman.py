@@ -48,15 +48,14 @@ def bland_altman(
     (0.5, 1.632)
     """
     plan = Plan(interval, rng, level)
-    x, y, row, rows = columns(score, human, cluster)
+    x, y, row, _ = columns(score, human, cluster)
     apart = x - y
     centre = float(apart.mean()) if apart.size else 0.0
     # Taken from the centre, sums of squares keep their precision; what is left of equal differences is rounding.
     rest = apart - centre
     if rest.size and np.abs(rest).max() <= ROUNDING * max(np.abs(x).max(), np.abs(y).max()):
         rest = np.zeros_like(rest)
-    moments = np.concatenate([np.ones_like(rest), rest, rest * rest])
-    totals = Totals(np.tile(row, 3), np.repeat(np.arange(3), rest.size), moments, rows, 3)
+    totals = Totals.of_columns(row, np.stack([np.ones_like(rest), rest, rest * rest]))
 
     def figure(name: str, errors: float, undefined: Remark) -> Estimate:
         unbounded = (-np.inf, np.inf)

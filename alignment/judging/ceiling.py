@@ -7,12 +7,12 @@ import numpy as np
 
 from alignment.agreement.cohen import confusion, kappa_estimate, kappa_name, kappa_statistic, refusal
 from alignment.agreement.with_others import has_company
-from alignment.base.arrays import Ints, renumbered
-from alignment.base.estimate import ONE_CATEGORY, Estimate, Remark, remark
-from alignment.base.interval import Kind, Plan, with_interval
+from alignment.base.arrays import renumbered
+from alignment.base.estimate import ONE_CATEGORY, Estimate, remark
+from alignment.base.interval import Kind, Plan
 from alignment.base.ratings import Ratings, by_rater, panel
 from alignment.base.tables import Weighting, disagreement
-from alignment.base.totals import JointMean, Statistic, Totals, estimate, gain, of_first, of_second, side_by_side
+from alignment.base.totals import Statistic, Totals, estimate, gain, joint_mean, of_first, of_second, side_by_side
 from alignment.consensus.majority import TIE, rest_label
 
 #: A judge whose kappa is at most this much below people's, at the low end of the interval, has reached the ceiling.
@@ -67,7 +67,7 @@ def human_ceiling(
 ) -> HumanCeiling:
     """Hold each annotator and the judge against the majority of the remaining annotators, on the same units.
 
-    ``ratings`` holds people and, as the rater named ``judge``, the judge; everybody else is a person. For annotator j
+    ``ratings`` holds people and, as the rater named ``judge``, the judge; all others are people. For annotator j
     on the units that j, the judge and at least one other person rated, and where more than half of the others agree:
     d_j = κ(judge, others' majority) - κ(j, others' majority). The mean of d_j over annotators with at least
     ``min_common`` such units carries one interval: a cluster brings its influence on all annotators together.
@@ -90,10 +90,12 @@ def human_ceiling(
     plan = Plan(interval, rng, level)
     both = panel(ratings, judge)
     reason = refusal(ratings, weights)
-    levels = len(ratings.levels or ())
     if reason is not None:
-        return _nothing(both.people, reason, weights, plan)
+        none = Estimate.undefined(reason, method=kappa_name(weights), level=level)
+        rows = [AnnotatorCeiling(name, 0, 0, none, none, none, none) for name in both.people.raters]
+        return HumanCeiling(rows, none, none, none, CeilingVerdict.NOT_ENOUGH)
 
+    levels = len(ratings.levels or ())
     statistics = _statistics(levels, weights)
     majority = rest_label(both.people)
     shared = has_company(both.people)
@@ -113,7 +115,16 @@ def human_ceiling(
             units.append(both.people.unit[used])
 
     n = renumbered(np.concatenate(units))[0].size if units else 0
-    human, judged, difference = (_mean(parts, figure, n, len(annotators), min_common, plan) for figure in statistics)
+    over, undefined = (
+        f"over {len(parts)} of {len(annotators)} annotators",
+        remark("no_annotator_with_majority", n=min_common),
+    )
+    human, judged, difference = (
+        joint_mean(
+            parts, statistic, plan, name=f"mean {name}, {over}", n=n, undefined=undefined, bounds=(-bound, bound)
+        )
+        for name, statistic, bound in statistics
+    )
     return HumanCeiling(annotators, human, judged, difference, ceiling_verdict(difference))
 
 
@@ -156,28 +167,3 @@ def _figures(
         estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY, bounds=(-bound, bound))
         for name, statistic, bound in statistics
     ]
-
-
-def _mean(
-    parts: list[tuple[Totals, Ints]],
-    figure: tuple[str, Statistic, float],
-    n: int,
-    annotators: int,
-    min_common: int,
-    plan: Plan,
-) -> Estimate:
-    name, statistic, bound = figure
-    name = f"mean {name}, over {len(parts)} of {annotators} annotators"
-    if not parts:
-        reason = remark("no_annotator_with_majority", n=min_common)
-        return Estimate.undefined(reason, method=name, level=plan.level)
-    mean = JointMean(parts, statistic)
-    return with_interval(
-        mean.value, mean.sampling(), plan, name=name, n=n, clusters=mean.clusters.size, bounds=(-bound, bound)
-    )
-
-
-def _nothing(people: Ratings, reason: Remark, weights: Weighting | None, plan: Plan) -> HumanCeiling:
-    none = Estimate.undefined(reason, method=kappa_name(weights), level=plan.level)
-    rows = [AnnotatorCeiling(name, 0, 0, none, none, none, none) for name in people.raters]
-    return HumanCeiling(rows, none, none, none, CeilingVerdict.NOT_ENOUGH)

@@ -1,7 +1,4 @@
-"""Pearson's and Spearman's correlation of a judge's scores with mean human values.
-
-Kendall's tau-b of a judge's scores with mean human values.
-"""
+"""Pearson's and Spearman's correlation and Kendall's tau-b of a judge's scores with mean human values."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,8 +34,7 @@ def pearson(
         return Estimate.undefined(reason, n=x.size, clusters=rows, method="Pearson's r", level=level)
     # Standardised first: r doesn't change, and the sums below keep their precision.
     x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
-    moments = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
-    totals = Totals(np.tile(row, 6), np.repeat(np.arange(6), x.size), moments.ravel(), rows, 6)
+    totals = Totals.of_columns(row, np.stack([np.ones_like(x), x, y, x * x, y * y, x * y]))
     return estimate(totals, _r_of_moments, plan, name="Pearson's r", n=x.size, undefined=remark("columns_do_not_vary"))
 
 

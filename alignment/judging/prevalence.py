@@ -1,6 +1,5 @@
-"""What share of all units is positive, counted by a judge whose errors are known from labelled ones.
-
-The mean of what people would say, from few labels and a judge's scores of many units: prediction-powered.
+"""What people would say of all units, from few labels and a judge that saw many: the share of positive units, corrected
+for the judge's errors, and the prediction-powered mean.
 """
 
 from dataclasses import dataclass, replace
@@ -11,10 +10,10 @@ from numpy.typing import ArrayLike
 from alignment.base import tables as binary
 from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
 from alignment.base.bootstrap import middle, resampled_kinds
-from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNLABELLED, NO_VARIATION, Estimate, Remark, remark
-from alignment.base.interval import Case, Kind, Plan, proportion, standard_error, with_interval
+from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNLABELLED, NO_VARIATION, Estimate, remark
+from alignment.base.interval import Case, Kind, Plan, share_of_trials, standard_error, with_interval
 from alignment.base.tables import FN, FP, TN, TP
-from alignment.base.totals import Totals, estimate, ratio
+from alignment.base.totals import Totals, estimate, ratio, share_of_columns
 from alignment.judging.correlation import ROUNDING
 
 NO_SIGNAL = remark("no_signal")
@@ -99,8 +98,8 @@ def corrected_rate(
     same_length(unlabelled=other, unlabelled_cluster=other_at)
     row, rows = cluster_rows(labelled_at)
     table = Totals(row, 2 * human + said, np.ones(said.size), rows, 4)
-    tpr = _share(table, [TP], [FN, TP], plan, "true positive rate", NO_POSITIVE)
-    tnr = _share(table, [TN], [TN, FP], plan, "true negative rate", NO_NEGATIVE)
+    tpr = share_of_columns(table, [TP], [FN, TP], plan, name="true positive rate", undefined=NO_POSITIVE)
+    tnr = share_of_columns(table, [TN], [TN, FP], plan, name="true negative rate", undefined=NO_NEGATIVE)
     signal = estimate(
         table,
         _signal,
@@ -109,22 +108,9 @@ def corrected_rate(
         n=said.size,
         undefined=NO_POSITIVE if tpr.value is None else NO_NEGATIVE,
     )
-    row, rows = cluster_rows(other_at)
-    verdict_table = Totals(row, other.astype(np.int64), np.ones(other.size), rows, 2)
-    judged = _share(verdict_table, [1], [0, 1], plan, "share the judge passes", NO_UNLABELLED)
+    judged = share_of_trials(other, other_at, plan, name="share the judge passes", undefined=NO_UNLABELLED)
     rate = _rate(2 * human + said, labelled_at, other, other_at, plan, judged, signal)
     return CorrectedRate(rate, judged, tpr, tnr, signal)
-
-
-def _share(table: Totals, hits: list[int], trials: list[int], plan: Plan, name: str, undefined: Remark) -> Estimate:
-    per_column = np.eye(table.size)
-    return proportion(
-        table.per_cluster(per_column[hits].sum(axis=0)),
-        table.per_cluster(per_column[trials].sum(axis=0)),
-        plan,
-        name=name,
-        undefined=undefined,
-    )
 
 
 def _signal(cells: Array) -> Array:

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from alignment.base import tables as binary
 from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, finite, run_starts, same_length, verdicts
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate, Remark, remark
-from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.interval import Kind, Plan
 from alignment.base.tables import FN, FP, TN, TP
-from alignment.base.totals import Statistic, Totals, estimate
+from alignment.base.totals import Statistic, Totals, estimate, share_of_columns
 from alignment.frames import sweep_frame
 
 if TYPE_CHECKING:
@@ -132,14 +132,7 @@ def at_threshold(
     tn, fp, fn, tp = (round(count) for count in table.sums())
 
     def rate(name: str, hits: list[int], trials: list[int], undefined: Remark) -> Estimate:
-        per_cell = np.eye(4)
-        return proportion(
-            table.per_cluster(per_cell[hits].sum(axis=0)),
-            table.per_cluster(per_cell[trials].sum(axis=0)),
-            plan,
-            name=name,
-            undefined=undefined,
-        )
+        return share_of_columns(table, hits, trials, plan, name=name, undefined=undefined)
 
     def other(name: str, statistic: Statistic, lowest: float, undefined: Remark) -> Estimate:
         return estimate(table, statistic, plan, name=name, n=scores.size, undefined=undefined, bounds=(lowest, 1.0))

@@ -1,6 +1,5 @@
-"""Which of a judge's decisions it may take alone: risk against coverage, and a region with a certified risk.
-
-Learn then Test: the scores a judge may decide alone, with a bound on how many of those decisions are wrong.
+"""Which of a judge's decisions it may take alone: risk against coverage, and a region with a certified risk (Learn then
+Test): the scores a judge may decide alone, with a bound on how many of those decisions are wrong.
 """
 
 import math
@@ -13,8 +12,9 @@ from scipy.special import betaincinv
 
 from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
 from alignment.base.estimate import NO_UNITS, Estimate, Remark, remark, rounded_share
-from alignment.base.interval import Kind, Plan, Sampling, proportion, with_interval
+from alignment.base.interval import Kind, Plan, Sampling, share_of_trials, with_interval
 from alignment.base.totals import Totals, ratio
+from alignment.judging.threshold import decide
 
 #: Distances closer than this, relatively, are one: .6 and .4 are equally far from .5.
 ROUNDING = 1e-9
@@ -98,8 +98,7 @@ def wrong_decisions(scores: Floats, human: Bools, threshold: float, higher_is_be
     """Whether the judge's verdict at the threshold differs from people's, shape (units,)."""
     if not np.isfinite(threshold):
         raise ValueError(f"the threshold is a finite number, not {threshold}")
-    judge = scores >= threshold if higher_is_better else scores <= threshold
-    wrong: Bools = judge != human
+    wrong: Bools = decide(scores, threshold, higher_is_better) != human
     return wrong
 
 
@@ -283,8 +282,7 @@ def share_inside(
     name = "share inside the region"
     if region.reason is not None:
         return Estimate.undefined(region.reason, n=row.size, clusters=rows, method=name, level=level)
-    trials = sums_by(row, np.ones(row.size), rows)
-    return proportion(sums_by(row, inside, rows), trials, plan, name=name, undefined=NO_UNITS)
+    return share_of_trials(inside, row, plan, name=name, undefined=NO_UNITS)
 
 
 def far_from(scores: Floats, threshold: float, distance: float) -> Bools:

@@ -2,8 +2,6 @@
 
 Every unit weighs 1/probability of its sample (Horvitz & Thompson), and a figure is one of weighted sums (Hájek), so it
 is for all samples what the plain figure would be had all been labelled.
-
-How labelled samples were drawn, and the error of a figure that follows from it.
 """
 
 from dataclasses import dataclass, replace
@@ -12,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from alignment.base import tables as binary
-from alignment.base.arrays import Array, Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
+from alignment.base.arrays import Bools, Floats, Ints, cluster_rows, finite, same_length, sums_by, verdicts
 from alignment.base.estimate import NO_NEGATIVE, NO_POSITIVE, NO_UNITS, ONE_CATEGORY, Estimate, Remark
 from alignment.base.interval import Case, Kind, Plan
-from alignment.base.totals import Statistic, Totals, ratio
+from alignment.base.totals import Statistic, Totals, column_ratio
 from alignment.judging.threshold import decide
 
 
@@ -112,7 +110,14 @@ def weighted_mean(
     columns, amounts = np.repeat([0, 1], values.size), np.append(values, np.ones(values.size))
     totals = _weighted(design, np.tile(design.row, 2), columns, amounts, 2)
     return _estimate(
-        totals, _mean, design, plan, name="weighted mean (Hájek)", bearing=design.row, undefined=NO_UNITS, bounds=bounds
+        totals,
+        column_ratio(0, 1),
+        design,
+        plan,
+        name="weighted mean (Hájek)",
+        bearing=design.row,
+        undefined=NO_UNITS,
+        bounds=bounds,
     )
 
 
@@ -176,10 +181,6 @@ def _plan(interval: Kind, level: float) -> Plan:
 def _weighted(design: Design, cluster: Ints, column: Ints, amount: Floats, size: int) -> Totals:
     weight = 1 / design.probability
     return Totals(cluster, column, amount * weight[cluster], weight.size, size)
-
-
-def _mean(sums: Array) -> Array:
-    return ratio(sums[..., 0], sums[..., 1])
 
 
 def _estimate(

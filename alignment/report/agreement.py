@@ -1,22 +1,20 @@
-"""How well people agree with each other on a criterion, as plain JSON.
-
-People and judges in one matrix of kappas: everybody is a rater.
-"""
+"""How well people agree with each other, and one matrix of the kappas of people and judges, as plain JSON."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from alignment.agreement.mean_kappa import mean_pairwise_kappa
-from alignment.agreement.pairs import Pair, pairwise
+from alignment.agreement.pairs import pairwise
 from alignment.agreement.summary import agreement_summary
 from alignment.base.estimate import Estimate
 from alignment.base.ratings import Ratings
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey, Value, generator
 from alignment.report.reference import Reference
+
+MAX_PEOPLE = 20
 
 
 def agreement_figures(criterion: str, ratings: Ratings, seed: int) -> dict[str, Any]:
@@ -30,38 +28,27 @@ def agreement_figures(criterion: str, ratings: Ratings, seed: int) -> dict[str, 
         "ratings": len(ratings),
         "raters": list(ratings.raters),
         "estimates": {name: estimate.as_dict() for name, estimate in cast("Mapping[str, Estimate]", summary).items()},
-        "pairs": [_pair(pair) for pair in pairs],
+        # Plain numbers. `low` and `high`: the interval of the unweighted kappa; `reason`: why one is missing.
+        "pairs": [
+            {
+                "a": pair.a,
+                "b": pair.b,
+                "n": pair.n,
+                "kappa": pair.kappa.value,
+                "low": pair.kappa.low,
+                "high": pair.kappa.high,
+                "linear": pair.linear.value,
+                "quadratic": pair.quadratic.value,
+                "reason": pair.kappa.reason,
+            }
+            for pair in pairs
+        ],
     }
-
-
-def _pair(pair: Pair) -> dict[str, Any]:
-    """Plain numbers. `low` and `high`: the interval of the unweighted kappa; `reason`: why one is missing."""
-    return {
-        "a": pair.a,
-        "b": pair.b,
-        "n": pair.n,
-        "kappa": pair.kappa.value,
-        "low": pair.kappa.low,
-        "high": pair.kappa.high,
-        "linear": pair.linear.value,
-        "quadratic": pair.quadratic.value,
-        "reason": pair.kappa.reason,
-    }
-
-
-MAX_PEOPLE = 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    title: str
-    values: dict[UnitKey, Value]
 
 
 def people_among_themselves(reference: Reference) -> Estimate:
     """Mean kappa of pairs of people, on pass and fail where the criterion has them, else on its labels."""
-    ratings = reference.ratings if reference.passing is None else reference.passing
-    return mean_pairwise_kappa(ratings, rng=_rng(reference, "people"))
+    return mean_pairwise_kappa(reference.base, rng=reference.rng("people"))
 
 
 def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles: Sequence[str]) -> dict[str, Any]:
@@ -69,27 +56,27 @@ def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles
 
     With pass and fail: people's labels read so, and judges with their decisions on the dev part.
     Without: the labels themselves, and only judges that answer with labels. Of more than 20 people those with the most
-    units are shown, and `left_out` counts the others who share units with somebody.
+    units are shown, and `left_out` counts the others who share units with another rater.
     """
-    base = reference.ratings if reference.passing is None else reference.passing
-    judges = [
-        _Column(title, {**(one.labels if reference.passing is None else one.decisions)})
+    base = reference.base
+    said: list[tuple[str, Mapping[UnitKey, Value]]] = [
+        (title, one.labels if reference.passing is None else one.decisions)
         for title, one in zip(titles, comparisons, strict=True)
     ]
-    judges = [judge for judge in judges if judge.values]
-    people, left_out = _most_active(base, {unit for judge in judges for unit in judge.values})
+    judges = [(title, values) for title, values in said if values]
+    people, left_out = _most_active(base, {unit for _, values in judges for unit in values})
     names = [f"p{place}" for place in range(len(people))] + [f"j{place}" for place in range(len(judges))]
     # Sorted by name p0, p1, p10, p2 …: the table below goes by our own order, so that doesn't matter.
-    ratings = _joined(base, people, judges)
+    ratings = _joined(base, people, [values for _, values in judges])
     cells: dict[tuple[str, str], dict[str, Any]] = {}
-    for pair in pairwise(ratings, rng=_rng(reference, "matrix")):
-        cell = {"n": pair.n, **{k: getattr(pair.kappa, v) for k, v in _CELL.items()}}
-        cells[pair.a, pair.b] = cells[pair.b, pair.a] = cell
+    for pair in pairwise(ratings, rng=reference.rng("matrix")):
+        cell = {"kappa": pair.kappa.value, "low": pair.kappa.low, "high": pair.kappa.high, "reason": pair.kappa.reason}
+        cells[pair.a, pair.b] = cells[pair.b, pair.a] = {"n": pair.n, **cell}
     counts = dict(zip(*np.unique(ratings.rater, return_counts=True), strict=True))
     units = {name: int(counts.get(code, 0)) for code, name in enumerate(ratings.raters)}
-    shown = [*((name, "person") for name in people), *((judge.title, "judge") for judge in judges)]
+    shown = [*((name, "person") for name in people), *((title, "judge") for title, _ in judges)]
     return {
-        "basis": "labels" if reference.passing is None else "pass or fail",
+        "basis": reference.basis,
         "raters": [
             {"name": title, "kind": kind, "units": units.get(name, 0)}
             for name, (title, kind) in zip(names, shown, strict=True)
@@ -97,13 +84,6 @@ def kappa_matrix(reference: Reference, comparisons: Sequence[Comparison], titles
         "cells": [[cells.get((a, b)) for b in names] for a in names],
         "left_out": left_out,
     }
-
-
-def _rng(reference: Reference, figure: str) -> np.random.Generator:
-    return generator(reference.evidence.seed, figure, reference.evidence.criterion.key)
-
-
-_CELL = {"kappa": "value", "low": "low", "high": "high", "reason": "reason"}
 
 
 def _most_active(base: Ratings, judged: set[UnitKey]) -> tuple[list[str], int]:
@@ -118,15 +98,15 @@ def _most_active(base: Ratings, judged: set[UnitKey]) -> tuple[list[str], int]:
     return [base.raters[code] for code in order[:MAX_PEOPLE]], max(0, len(order) - MAX_PEOPLE)
 
 
-def _joined(base: Ratings, people: Sequence[str], judges: Sequence[_Column]) -> Ratings:
+def _joined(base: Ratings, people: Sequence[str], judges: Sequence[Mapping[UnitKey, Value]]) -> Ratings:
     """One table of the chosen people and the judges, under short names: a judge may be called like a person."""
     chosen = base.select_raters(people)
     units = [chosen.unit_id(code) for code in chosen.unit]
     raters = [f"p{code}" for code in chosen.rater]
     values = [code if chosen.levels is None else chosen.levels[code] for code in chosen.value.tolist()]
     for place, judge in enumerate(judges):
-        units += judge.values.keys()
-        raters += [f"j{place}"] * len(judge.values)
-        values += judge.values.values()
+        units += judge.keys()
+        raters += [f"j{place}"] * len(judge)
+        values += judge.values()
     clusters = [unit[0] for unit in units]  # type: ignore[index]
     return Ratings.from_columns(units, raters, values, clusters, scale=base.scale, levels=base.levels)

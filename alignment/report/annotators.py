@@ -1,12 +1,6 @@
 """The people of a report, each by themselves: agreement with the others, own consistency, speed, habits, and drift.
 
-How people work: whether they say the same again, how fast they choose, what they choose, and whether that moves.
-
-Every function gives one entry for each of the people shown, and a last one for all together.
-
-Everybody's labels, and the people whose figures a report lists by name.
-
-Shares of many groups at once.
+The functions of ``Listed`` give one entry for each of the people shown, and a last one for all together.
 """
 
 from collections.abc import Sequence
@@ -19,13 +13,12 @@ import numpy as np
 from alignment.agreement.self_consistency import self_consistency
 from alignment.agreement.with_others import PERCENT, agreement_with_rest
 from alignment.base.arrays import Array, Floats, Ints, renumbered, sums_by
-from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate, Remark, remark
+from alignment.base.estimate import NO_LEVELS, NO_UNITS, Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.interval import Case, Plan, standard_errors
 from alignment.base.ratings import Ratings, encode, encode_values
 from alignment.consensus.dawid_skene import DawidSkene, fit_dawid_skene
 from alignment.consensus.majority import TIE, rest_label
 from alignment.judging.annotator_errors import annotator_errors
-from alignment.report.evidence import generator
 from alignment.report.reference import Reference
 
 MAX_ANNOTATORS = 30
@@ -37,7 +30,7 @@ class Listed:
 
     ``shown``: codes of the raters with the most units, those with the most first; ``names``: theirs. ``days``,
     ``seconds`` (NaN for None): as in the evidence, in the order of ``base``. ``place``: of each label its rater's
-    place among those shown, after the last of them for everybody else.
+    place among those shown, after the last of them for all others.
     """
 
     reference: Reference
@@ -56,20 +49,22 @@ class Listed:
         return len(self.names) + 1
 
     def rng(self, figure: str) -> np.random.Generator:
-        evidence = self.reference.evidence
-        return generator(evidence.seed, "annotators", figure, evidence.criterion.key)
+        return self.reference.rng("annotators", figure)
 
 
 def listed_people(reference: Reference) -> Listed:
     """Of more than 30 people those with the most units are shown."""
     evidence = reference.evidence
-    base = reference.ratings if reference.passing is None else reference.passing
+    base = reference.base
     counts = np.bincount(base.rater, minlength=len(base.raters))
     order = sorted(range(len(base.raters)), key=lambda code: (-counts[code], base.raters[code]))
     shown = np.array(order[:MAX_ANNOTATORS], dtype=np.int64)
     places = np.full(len(base.raters), shown.size)
     places[shown] = np.arange(shown.size)
-    sorting = _sorting(reference, base)
+    # Where each of the ratings stands in the evidence: they are sorted by unit, then by rater.
+    code_of = {name: code for code, name in enumerate(base.raters)}
+    rater = np.array([code_of[name] for name in evidence.raters], dtype=np.int64)
+    sorting = np.lexsort((rater, encode(evidence.units)[0]))
     days: Sequence[str | None] = evidence.days or [None] * len(base)
     gaps: Sequence[float | None] = evidence.seconds or [None] * len(base)
     return Listed(
@@ -83,13 +78,6 @@ def listed_people(reference: Reference) -> Listed:
         seconds=np.array([np.nan if gap is None else gap for gap in gaps], dtype=np.float64)[sorting],
         place=places[base.rater],
     )
-
-
-def _sorting(reference: Reference, base: Ratings) -> Ints:
-    """Where each of the ratings stands in the evidence: they are sorted by unit, then by rater."""
-    code_of = {name: code for code, name in enumerate(base.raters)}
-    rater = np.array([code_of[name] for name in reference.evidence.raters], dtype=np.int64)
-    return np.lexsort((rater, encode(reference.evidence.units)[0]))
 
 
 def _samples(base: Ratings) -> Ints:
@@ -178,14 +166,12 @@ def pace(people: Listed) -> list[dict[str, Any]]:
     """Median and middle half of the seconds for a choice, of those that were timed."""
     timed = ~np.isnan(people.seconds)
     own = [people.seconds[timed & (people.place == place)] for place in range(len(people.names))]
-    return [_middle_half(gaps) for gaps in (*own, people.seconds[timed])]
-
-
-def _middle_half(gaps: Floats) -> dict[str, Any]:
-    if not gaps.size:
-        return {"median": None, "low": None, "high": None, "n": 0, "reason": NOT_TIMED}
-    low, median, high = np.quantile(gaps, (0.25, 0.5, 0.75)).tolist()
-    return {"median": median, "low": low, "high": high, "n": int(gaps.size), "reason": None}
+    found = []
+    for gaps in (*own, people.seconds[timed]):
+        low, median, high = np.quantile(gaps, (0.25, 0.5, 0.75)).tolist() if gaps.size else (None, None, None)
+        reason = None if gaps.size else NOT_TIMED
+        found.append({"median": median, "low": low, "high": high, "n": int(gaps.size), "reason": reason})
+    return found
 
 
 def option_shares(people: Listed) -> list[list[float] | None]:
@@ -218,7 +204,7 @@ def by_week(people: Listed) -> tuple[dict[str, Any], list[list[dict[str, Any] | 
     rest = rest_label(base)
     used = (rest != TIE) & (week >= 0)
     own = used & (people.place < people.rows - 1)
-    # Everybody's labels once more, for the last row.
+    # All labels once more, for the last row.
     row = np.concatenate([people.place[own], np.full(np.count_nonzero(used), people.rows - 1)])
     hit, cluster, week = (np.concatenate([each[own], each[used]]) for each in (base.value == rest, base.cluster, week))
     found = shares(
@@ -230,7 +216,8 @@ def by_week(people: Listed) -> tuple[dict[str, Any], list[list[dict[str, Any] | 
         name=PERCENT,
         undefined=NO_UNITS,
     )
-    cells = [None if one.value is None else _cell(one) for one in found]
+    shown = ("value", "low", "high", "n", "reason")
+    cells = [None if one.value is None else {name: getattr(one, name) for name in shown} for one in found]
     table = [cells[start : start + len(kept)] for start in range(0, len(cells), len(kept))]
     return {"mondays": list(kept), "earlier": len(every) - len(kept), "reason": None}, table
 
@@ -238,10 +225,6 @@ def by_week(people: Listed) -> tuple[dict[str, Any], list[list[dict[str, Any] | 
 def _monday(day: str) -> str:
     found = date.fromisoformat(day)
     return (found - timedelta(days=found.weekday())).isoformat()
-
-
-def _cell(one: Estimate) -> dict[str, Any]:
-    return {"value": one.value, "low": one.low, "high": one.high, "n": one.n, "reason": one.reason}
 
 
 # Dawid and Skene's model gets as many rounds as fit into a quarter of a second; where these are too few, none.
@@ -256,7 +239,7 @@ def annotator_figures(reference: Reference) -> dict[str, Any]:
     """Each annotator, and all together, as plain JSON. Agreement is with the majority of the *others* of a unit.
 
     On pass and fail where the criterion has them, else on the labels. Of more than 30 people those with the most units
-    are shown, and ``left_out`` counts the rest; majorities, and what is said of all together, are everybody's.
+    are shown, and ``left_out`` counts the rest; majorities, and what is said of all together, are of all people.
     """
     people = listed_people(reference)
     base = people.base
@@ -288,7 +271,7 @@ def annotator_figures(reference: Reference) -> dict[str, Any]:
     ]
     together = {"units": base.n_units, "samples": base.n_clusters, "labels": len(base), **rows.pop()}
     return {
-        "basis": "labels" if reference.passing is None else "pass or fail",
+        "basis": reference.basis,
         "left_out": len(base.raters) - len(people.names),
         "weeks": weeks,
         "model": model,
@@ -305,12 +288,11 @@ def _rates(people: Listed) -> list[dict[str, Any] | None]:
     if people.reference.passing is None:
         return [None] * people.rows
     found = annotator_errors(people.base, [True], annotators=people.names, rng=people.rng("rates"))
-    rows = [*found.annotators, found.together]
-    return [{"tpr": one.tpr.as_dict(), "tnr": one.tnr.as_dict()} for one in rows]
+    return [estimates_as_dicts(one, ("tpr", "tnr")) for one in (*found.annotators, found.together)]
 
 
 def _model(people: Listed) -> tuple[dict[str, Any], list[dict[str, Any] | None]]:
-    """What Dawid and Skene's model, which finds the truth and everybody's errors at once, makes of each one."""
+    """What Dawid and Skene's model, which finds the truth and all raters' errors at once, makes of each one."""
     base = people.base
     fitted: DawidSkene | None = None
     reason: Remark | None = NO_LEVELS
@@ -324,18 +306,15 @@ def _model(people: Listed) -> tuple[dict[str, Any], list[dict[str, Any] | None]]
                 reason = remark("model_not_settled", rounds=rounds)
     if fitted is None or reason is not None:
         return {"reason": reason, "rounds": None}, [None] * people.rows
-    rows = [_of_model(people, fitted, code) for code in people.shown]
+    rows: list[dict[str, Any] | None] = []
+    for code in people.shown:
+        support, right = fitted.support[code], np.nan_to_num(np.diag(fitted.confusion[code]))
+        if people.reference.passing is None:
+            rows.append({"accuracy": _expected(right, support, "accuracy")})
+        else:
+            tpr = _expected(right[1:], support[1:], "true positive rate")
+            rows.append({"tpr": tpr, "tnr": _expected(right[:1], support[:1], "true negative rate")})
     return {"reason": None, "rounds": fitted.iterations}, [*rows, None]
-
-
-def _of_model(people: Listed, fitted: DawidSkene, code: int) -> dict[str, Any]:
-    support, right = fitted.support[code], np.nan_to_num(np.diag(fitted.confusion[code]))
-    if people.reference.passing is None:
-        return {"accuracy": _expected(right, support, "accuracy")}
-    return {
-        "tpr": _expected(right[1:], support[1:], "true positive rate"),
-        "tnr": _expected(right[:1], support[:1], "true negative rate"),
-    }
 
 
 def _expected(right: Floats, support: Floats, name: str) -> dict[str, Any]:

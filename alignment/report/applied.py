@@ -1,6 +1,5 @@
-"""New scores of a certified judge: probabilities and verdicts, and what share of them would pass by people.
-
-Whether a judge errs more often than was certified, by labels that came in since.
+"""A certified judge at work: its new scores, what share of them would pass by people, and whether it errs more often
+than was certified, by labels that came in since.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 from alignment.base.arrays import Bools, Floats, Ints
 from alignment.base.caveats import interval_caveat, rarer_samples
 from alignment.base.estimate import Estimate, Remark
-from alignment.base.tables import FN, FP, TN, TP
+from alignment.base.tables import FN, FP, TP
 from alignment.calibration.calibrators import Calibrator
 from alignment.judging.drift import watch_drift
 from alignment.judging.prevalence import CorrectedRate, corrected_rate
@@ -24,9 +23,7 @@ from alignment.report.evidence import JudgeScores, UnitKey
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference
 
-#: The judge's verdict and people's, by cell of a confusion matrix.
-_JUDGE = {TN: False, FP: True, FN: False, TP: True}
-_PEOPLE = {TN: False, FP: False, FN: True, TP: True}
+ALPHA = 0.05
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -71,51 +68,25 @@ def applied(
         verdict = decide(given, threshold, higher_is_better)
     calibrator, cuts = (_fitted(result[name]["calibrator"]) for name in ("calibrated", "cutpoints"))
     distance = result["region"]["distance"]
+    cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
+    judge, people = (np.array([cell in passed for _, cell in cells], dtype=np.bool_) for passed in ((FP, TP), (FN, TP)))
+    code: dict[Hashable, int] = {}
+    labelled = [code.setdefault(sample, len(code)) for sample, _ in cells]
+    # A score without a sample is named by its place, which no sample's name equals.
+    others = [code.setdefault(place if name is None else name, len(code)) for place, name in enumerate(samples)]
     return Applied(
         verdict=verdict,
         probability=None if calibrator is None else calibrator.probability(given),
         grade=None if cuts is None else cuts.verdict(given),
         in_region=None if distance is None else far_from(given, threshold, distance),
-        rate=_rate(verdict, samples, test, level, rng),
-        caveat=_caveat(test),
+        rate=corrected_rate(judge, people, labelled, verdict, others, rng=rng, level=level),
+        # By the samples on test, and those that hold the rarer of people's verdicts.
+        caveat=interval_caveat(clusters=len(test), rarer=rarer_samples(people, labelled)),
     )
-
-
-def _caveat(test: Mapping[str, Sequence[int]]) -> Remark | None:
-    """For the corrected rate: by the samples on test, and those that hold the rarer of people's verdicts."""
-    cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
-    rarer = rarer_samples([_PEOPLE[cell] for _, cell in cells], [sample for sample, _ in cells])
-    return interval_caveat(clusters=len(test), rarer=rarer)
 
 
 def _fitted(stored: Mapping[str, Any] | None) -> Calibrator | None:
     return None if stored is None else Calibrator.from_dict(stored)
-
-
-def _rate(
-    verdict: Bools,
-    samples: Sequence[str | None],
-    test: Mapping[str, Sequence[int]],
-    level: float,
-    rng: np.random.Generator,
-) -> CorrectedRate:
-    cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
-    code: dict[Hashable, int] = {}
-    labelled = [code.setdefault(sample, len(code)) for sample, _ in cells]
-    # A score without a sample is named by its place, which no sample's name equals.
-    others = [code.setdefault(place if name is None else name, len(code)) for place, name in enumerate(samples)]
-    return corrected_rate(
-        np.array([_JUDGE[cell] for _, cell in cells], dtype=np.bool_),
-        np.array([_PEOPLE[cell] for _, cell in cells], dtype=np.bool_),
-        labelled,
-        verdict,
-        others,
-        rng=rng,
-        level=level,
-    )
-
-
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)

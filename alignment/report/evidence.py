@@ -1,8 +1,7 @@
 """What the figures on one criterion rest on: what people said, what judges scored, and how samples are divided.
 
-Evidence as plain JSON and back: what a report keeps, so that its figures can be worked out again anywhere.
-
-Randomness of a report: one generator for each figure.
+A report keeps its evidence as plain JSON, so that its figures can be worked out again anywhere: with the same
+randomness, one generator for each figure.
 """
 
 import hashlib
@@ -88,14 +87,14 @@ class Chance(NamedTuple):
 @dataclass(frozen=True, eq=False, slots=True)
 class Evidence:
     """``units``, ``raters``, ``values``: one row per label that counts, in the order of unit and rater; beside them
-    ``days`` ("2026-11-21", UTC), None where nobody knows, as of labels made elsewhere, and ``seconds`` since the
+    ``days`` ("2026-11-21", UTC), None where the day is unknown, as of labels made elsewhere, and ``seconds`` since the
     rater's choice before it in the same task, None where there is none or the gap is too long to have been work.
 
     ``before``: labels that the same rater had given the same unit, and that no longer count.
     ``verdicts``: the values that reviewers or the rule settled. ``is_dev``: the side of each sample that has one.
     ``judges``: of each judge its latest version; ``earlier``: the versions before it. ``metadata``: of each sample with
     labels, the values that may name a slice. ``chances``: of every sample of the latest finished draw, labelled or
-    skipped, and of every sample labelled before it; who came later is stood for by the draw. Empty when nothing was
+    skipped, and of every sample labelled before it; the draw stands for samples that came later. Empty when nothing was
     drawn. ``seed``: the project's.
 
     ``sizes``: of each sample with labels, how many units of the criterion's kind it has; empty where it has one of
@@ -178,7 +177,8 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
     criterion = dict(found["criterion"])
     options = tuple(Option(**option) for option in criterion.pop("options"))
     passes = tuple(criterion.pop("passes"))
-    ratings = found["ratings"]
+    ratings, before = found["ratings"], found["before"]
+    chances = zip(*(found["chances"][name] for name in ("sample", "probability", "stratum")), strict=True)
     return Evidence(
         criterion=Criterion(**criterion, options=options, passes=passes),
         seed=found["seed"],
@@ -190,19 +190,14 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
         judges=[_scores(one) for one in found["judges"]],
         days=ratings["day"],
         seconds=ratings["seconds"],
-        before=list(map(Before, _units(found["before"]), found["before"]["rater"], found["before"]["value"])),
+        before=list(map(Before, _units(before), before["rater"], before["value"])),
         earlier=[_scores(one) for one in found["earlier"]],
         metadata=found["metadata"],
-        chances=_chances(found["chances"]),
+        chances={sample: Chance(*chance) for sample, *chance in chances},
         sizes=found["sizes"],
         whole=[_scores(one) for one in found["whole"]],
         measures=found["measures"],
     )
-
-
-def _chances(columns: Mapping[str, Sequence[Any]]) -> dict[str, Chance]:
-    rows = zip(columns["sample"], columns["probability"], columns["stratum"], strict=True)
-    return {sample: Chance(probability, stratum) for sample, probability, stratum in rows}
 
 
 def _said(one: JudgeScores) -> dict[str, Any]:
@@ -216,13 +211,7 @@ def _said(one: JudgeScores) -> dict[str, Any]:
 
 
 def _scores(one: Mapping[str, Any]) -> JudgeScores:
-    return JudgeScores(
-        judge=one["judge"],
-        version=one["version"],
-        dimension=one["dimension"],
-        higher_is_better=one["higher_is_better"],
-        **{name: _mapping(one[name]) for name in _BY_UNIT},
-    )
+    return JudgeScores(**{name: _mapping(value) if name in _BY_UNIT else value for name, value in one.items()})
 
 
 def _addresses(units: Sequence[UnitKey]) -> dict[str, list[str]]:

@@ -1,16 +1,19 @@
 """What people say of each unit of a criterion, for judges to be held against."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import cast
 
+import numpy as np
+
 from alignment.base.estimate import remark
 from alignment.base.ratings import Ratings
 from alignment.calibration.split import folds
+from alignment.judging.annotator_errors import pass_or_fail
 from alignment.judging.reference import mean_value, reference_majority
 from alignment.report.evidence import Evidence, UnitKey, Value, generator
 
@@ -38,6 +41,16 @@ class Reference:
     ties: int
     share: dict[UnitKey, float]
     mean: dict[UnitKey, float] | None
+
+    @property
+    def base(self) -> Ratings:
+        """The labels as agreement is measured on them: pass or fail where the criterion has passes."""
+        return self.ratings if self.passing is None else self.passing
+
+    @property
+    def basis(self) -> str:
+        """What ``base`` holds, as reports call it."""
+        return "labels" if self.passing is None else "pass or fail"
 
     @property
     def units(self) -> list[UnitKey]:
@@ -70,6 +83,10 @@ class Reference:
                 found[unit] = value
         return {**found, **self.evidence.verdicts}
 
+    def rng(self, *figure: str, about: Iterable[str] = ()) -> np.random.Generator:
+        """The generator behind one figure of the criterion, ``about`` one judge where it is."""
+        return generator(self.evidence.seed, *figure, self.evidence.criterion.key, *about)
+
     def strata(self) -> dict[str, bool]:
         """Of each sample with a reference whether at least half of its units pass, to divide dev and test evenly."""
         votes: dict[str, list[bool]] = {}
@@ -82,8 +99,7 @@ class Reference:
         """The fold of each dev sample, 0..FOLDS-1, for everything that is cross-fitted: the same for every judge."""
         strata = self.strata()
         samples = [sample for sample in strata if self.evidence.is_dev[sample]]
-        rng = generator(self.evidence.seed, "folds", self.evidence.criterion.key)
-        dealt = folds(samples, [strata[sample] for sample in samples], FOLDS, rng)
+        dealt = folds(samples, [strata[sample] for sample in samples], FOLDS, self.rng("folds"))
         return dict(zip(samples, dealt.tolist(), strict=True))
 
 
@@ -92,10 +108,10 @@ def reference_of(evidence: Evidence) -> Reference:
     ratings = evidence.ratings()
     passing, positive, share, ties = None, {}, {}, 0
     if evidence.criterion.passes:
-        passing = _as_passing(evidence)
+        passes = set(evidence.criterion.passes)
+        passing = pass_or_fail(ratings, evidence.criterion.passes)
         majority = reference_majority(passing, [True])
         positive = dict(zip(cast("tuple[UnitKey, ...]", majority.unit_ids), majority.positive.tolist(), strict=True))
-        passes = set(evidence.criterion.passes)
         positive.update((unit, value in passes) for unit, value in evidence.verdicts.items())
         share = _means(passing)
         ties = len(share.keys() - positive.keys())
@@ -110,18 +126,6 @@ def reference_of(evidence: Evidence) -> Reference:
         ties=ties,
         share=share,
         mean=_means(ratings) if has_mean else None,
-    )
-
-
-def _as_passing(evidence: Evidence) -> Ratings:
-    passes = set(evidence.criterion.passes)
-    return Ratings.from_columns(
-        evidence.units,
-        evidence.raters,
-        [value in passes for value in evidence.values],
-        [sample for sample, _ in evidence.units],
-        scale="binary",
-        levels=[False, True],
     )
 
 

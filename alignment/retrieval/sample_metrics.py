@@ -11,9 +11,9 @@ from collections.abc import Collection, Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from alignment.base.arrays import Bools, Floats, cluster_rows, finite, same_length, sums_by, verdicts
+from alignment.base.arrays import Array, Bools, Floats, finite, same_length, verdicts
 from alignment.base.estimate import Estimate, Remark, remark
-from alignment.base.interval import Kind, Plan, proportion
+from alignment.base.interval import Kind, Plan, share_of_trials
 
 NO_CLAIMS = remark("no_claims")
 NO_CONTEXTS = remark("no_contexts")
@@ -176,21 +176,16 @@ def mean_over_samples(
     (0.75, 2, 'mean faithfulness, undefined in 1')
     """
     plan = Plan(interval, rng, level)
-    row, rows = cluster_rows(cluster)
-    same_length(metrics=metrics, cluster=row)
+    at: Array = np.asarray(cluster)
+    same_length(metrics=metrics, cluster=at)
     names = sorted({metric.method for metric in metrics})
     if len(names) > 1:
         raise ValueError(f"a mean is of one metric, not of {', '.join(names)}")
     defined = np.array([metric.value is not None for metric in metrics], dtype=np.bool_)
     values = np.array([metric.value for metric in metrics if metric.value is not None], dtype=np.float64)
     name = f"mean {names[0] if names else 'metric'}, undefined in {int((~defined).sum())}"
-    return proportion(
-        sums_by(row[defined], values, rows),
-        sums_by(row[defined], np.ones(values.size), rows),
-        plan,
-        name=name,
-        undefined=remark("undefined_in_every_sample") if metrics else remark("no_samples"),
-    )
+    undefined = remark("undefined_in_every_sample") if metrics else remark("no_samples")
+    return share_of_trials(values, at[defined], plan, name=name, undefined=undefined)
 
 
 def _metric(value: float, n: int, name: str, undefined: Remark) -> Estimate:
