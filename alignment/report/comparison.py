@@ -5,6 +5,7 @@ How a judge scores what people pass and what they fail.
 Where a judge and people disagree most.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.estimate import Estimate, Remark
+from alignment.base.estimate import Estimate, Remark, estimates_as_dicts
 from alignment.judging.auc import roc_auc
 from alignment.judging.correlation import kendall, pearson, spearman
 from alignment.judging.label_judge import judge_label_kappa
@@ -42,8 +43,8 @@ class Comparison:
     scores: dict[UnitKey, float]
     labels: dict[UnitKey, Value]
     decisions: dict[UnitKey, bool]
-    curve: Sweep | None
-    note: Remark | None
+    curve: Sweep | None = None
+    note: Remark | None = None
     margins: dict[UnitKey, float] = field(default_factory=dict)
 
 
@@ -143,7 +144,7 @@ def _label_agreement(judged: Judged) -> dict[str, Any] | None:
         levels=judged.reference.ratings.levels,
         rng=judged.rng("labels"),
     )
-    return {name: getattr(found, name).as_dict() for name in ("percent", "kappa", "linear", "quadratic")}
+    return estimates_as_dicts(found, ("percent", "kappa", "linear", "quadratic"))
 
 
 BINS = 20
@@ -187,8 +188,7 @@ class Distant:
 def furthest(reference: Reference, one: Comparison, limit: int = PER_JUDGE) -> list[Distant]:
     """The units on which the judge is furthest from people, the furthest first.
 
-    Of the dev part, where there is one: who improves a judge by what it got wrong must not have seen what it will be
-    measured on.
+    Of the dev part, where there is one: what the judge will be measured on must not be seen while it is improved.
 
     People's share of passes (or their mean, between the ends of the scale) against the judge's score between its own
     lowest and highest, turned round when lower is better.
@@ -210,10 +210,10 @@ def _people(reference: Reference, one: Comparison) -> Mapping[UnitKey, float]:
         return {**reference.share, **settled}
     if reference.mean is not None:
         return _between(reference.mean, evidence.criterion.levels or list(reference.mean.values()))
-    agreeing: dict[UnitKey, list[bool]] = {}
+    agreeing: dict[UnitKey, list[bool]] = defaultdict(list)
     for unit, value in zip(evidence.units, evidence.values, strict=True):
         if unit in one.labels:
-            agreeing.setdefault(unit, []).append(value == one.labels[unit])
+            agreeing[unit].append(value == one.labels[unit])
     return {unit: sum(votes) / len(votes) for unit, votes in agreeing.items()}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from alignment.agreement.multirater import gwet_ac1
 from alignment.agreement.summary import paradox_note
-from alignment.base.estimate import Estimate, Remark, remark
+from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.ratings import Ratings
 from alignment.judging.looks import kappa_at_look, level_of_look
 from alignment.judging.threshold import ThresholdResult, at_threshold
@@ -56,7 +56,8 @@ def cross_fitted(judged: Judged) -> CrossFitted:
         if threshold is None:
             return CrossFitted({}, {}, TOO_FEW)
         decisions |= decisions_at(judged, inside, threshold)
-        margins |= _margins(judged, inside, threshold)
+        sign = 1 if judged.said.higher_is_better else -1
+        margins |= {unit: sign * (judged.scores[unit] - threshold) for unit in inside}
     # Back in their own order: folds shuffle samples.
     return CrossFitted({unit: decisions[unit] for unit in judged.dev}, {u: margins[u] for u in judged.dev}, None)
 
@@ -76,8 +77,7 @@ def on_dev(judged: Judged) -> Decided:
 def on_test(judged: Judged, look: int) -> Decided:
     """What a look at the test part shows: the threshold chosen on all of dev, measured where nothing was chosen.
 
-    ``look`` is the how-many-eth it is, from 1, which decides how wide intervals are
-    (alignment.judging.looks): looking costs.
+    ``look`` is its number, from 1, which decides how wide intervals are (alignment.judging.looks): looking costs.
     """
     reason = judged.refusal() or judged.one_class(judged.test, "test")
     if judged.answers_labels and reason is None:
@@ -112,15 +112,10 @@ def _folds(judged: Judged) -> list[tuple[list[UnitKey], list[UnitKey]]]:
     return [(inside, outside) for inside, outside in parts if inside]
 
 
-def _margins(judged: Judged, units: list[UnitKey], threshold: float) -> dict[UnitKey, float]:
-    sign = 1 if judged.said.higher_is_better else -1
-    return {unit: sign * (judged.scores[unit] - threshold) for unit in units}
-
-
 def _measured(
     judged: Judged, decisions: dict[UnitKey, bool], threshold: float | None, look: int | None = None
 ) -> Decided:
-    """``look``: at test, the how-many-eth; None: on dev."""
+    """``look``: at test, its number; None: on dev."""
     split, level = ("dev", LEVEL) if look is None else ("test", level_of_look(look))
     positive = [judged.reference.positive[unit] for unit in decisions]
     clusters = [sample for sample, _ in decisions]
@@ -132,28 +127,24 @@ def _measured(
     found = figures(level)
     if look is not None:
         found = replace(found, kappa=kappa_at_look(figures(LEVEL).kappa, look))
-    pair = _two_raters(list(decisions), positive, list(decisions.values()))
+    pair = Ratings.from_columns(
+        [*decisions, *decisions],
+        ["human"] * len(decisions) + ["judge"] * len(decisions),
+        [*positive, *decisions.values()],
+        clusters * 2,
+        scale="binary",
+        levels=[False, True],
+    )
     ac1 = gwet_ac1(pair, rng=judged.rng(f"{split} ac1"), level=level)
     row = {
         "threshold": threshold,
         "split": split,
-        **{name: getattr(found, name).as_dict() for name in _FIGURES},
+        **estimates_as_dicts(found, _FIGURES),
         "ac1": ac1.as_dict(),
         "confusion": found.confusion,
         "reason": None,
     }
     return Decided(row, decisions, paradox_note(found.kappa, found.accuracy, ac1))
-
-
-def _two_raters(units: list[UnitKey], human: list[bool], judge: list[bool]) -> Ratings:
-    return Ratings.from_columns(
-        [*units, *units],
-        ["human"] * len(units) + ["judge"] * len(units),
-        [*human, *judge],
-        [sample for sample, _ in units] * 2,
-        scale="binary",
-        levels=[False, True],
-    )
 
 
 def _none(reason: Remark, split: str) -> Decided:

@@ -7,17 +7,11 @@ from typing import Any
 import numpy as np
 
 from alignment.base.arrays import cluster_rows
-from alignment.base.estimate import NO_UNITS, Estimate, Remark
+from alignment.base.estimate import NO_UNITS, Estimate, estimates_as_dicts
 from alignment.base.interval import Plan, proportion
 from alignment.base.tables import FN, FP, TN, TP
-from alignment.calibration.calibrators import Calibrator
 from alignment.calibration.fit import NotFitted
-from alignment.calibration.reliability import (
-    CalibrationFigures,
-    ReliabilityPoint,
-    calibration_figures,
-    evaluate_calibrator,
-)
+from alignment.calibration.reliability import CalibrationFigures, calibration_figures, evaluate_calibrator
 from alignment.judging.auc import roc_auc
 from alignment.judging.looks import kappa_at_look, level_of_look
 from alignment.judging.trust import trust_verdict
@@ -31,6 +25,8 @@ from alignment.report.triaged import region_on_test
 from alignment.report.trust import caveat_of, trust_as_dict
 
 _CALIBRATED = ("kappa", "brier", "log_loss", "ece", "ece_if_perfect")
+#: The cell of a confusion matrix, by people's verdict and the judge's.
+_CELL = {(False, False): TN, (False, True): FP, (True, False): FN, (True, True): TP}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,7 +42,7 @@ class Looked:
 def looked(judged: Judged, look: int) -> Looked:
     """Threshold, calibrator, cut-points, certified region and trust verdict on the test part.
 
-    ``look``: the how-many-eth it is, from 1. Every interval, and the region, has the level that it leaves
+    ``look``: its number, from 1. Every interval, and the region, has the level that it leaves
     (alignment.judging.looks). When there is nothing to see, the row's ``reason`` says why, and it holds no more than
     that of ``on_test``.
     """
@@ -55,8 +51,29 @@ def looked(judged: Judged, look: int) -> Looked:
     if decided.row["reason"] is not None:
         return Looked(decided.row, [], {})
     calibrated = _calibrated(judged, look)
-    auc = _auc(judged, level)
-    ceiling = ceiling_difference(judged.reference, _as_comparison(judged, decided), level)
+    higher, rng = judged.said.higher_is_better, judged.rng("test roc_auc")
+    auc = roc_auc(*judged.columns(judged.test), higher_is_better=higher, rng=rng, level=level)
+    one = Comparison(
+        judged=judged,
+        said=judged.said,
+        row={"at_threshold": decided.row},
+        scores=judged.scores,
+        labels=judged.labels,
+        decisions=decided.decisions,
+    )
+    ceiling = ceiling_difference(judged.reference, one, level)
+    test_units = set(judged.test)
+    found = trust_verdict(
+        kappa=Estimate(**decided.row["kappa"]),
+        calibrated=None if calibrated["calibrator"] is None else Estimate(**calibrated["kappa"]),
+        auc=auc,
+        ceiling=ceiling,
+        labels=sum(unit in test_units for unit in judged.reference.evidence.units),
+        clusters=decided.row["kappa"]["clusters"],
+        more=more_samples,
+        part="test",
+        share=share_of(judged.reference, dev=False),
+    )
     row = {
         **decided.row,
         "note": decided.note,
@@ -68,9 +85,12 @@ def looked(judged: Judged, look: int) -> Looked:
         "cutpoints": _cutpoints(judged, look),
         "region": region_on_test(judged, decided.row["threshold"], level),
         "ceiling": ceiling.as_dict(),
+        "trust": trust_as_dict(found, "test"),
     }
-    row["trust"] = _trust(judged, row, auc, ceiling)
-    return Looked(row, sorted({sample for sample, _ in judged.dev}), _cells(judged, decided))
+    cells: dict[str, list[int]] = {}
+    for unit, said in decided.decisions.items():
+        cells.setdefault(unit[0], [0, 0, 0, 0])[_CELL[judged.reference.positive[unit], said]] += 1
+    return Looked(row, sorted({sample for sample, _ in judged.dev}), cells)
 
 
 def _answers(judged: Judged) -> list[dict[str, Any]] | None:
@@ -81,11 +101,6 @@ def _answers(judged: Judged) -> list[dict[str, Any]] | None:
         {"value": value, "score": judged.score_of(value), "passes": value in judged.criterion.passes}
         for value in judged.criterion.levels
     ]
-
-
-def _auc(judged: Judged, level: float) -> Estimate:
-    higher, rng = judged.said.higher_is_better, judged.rng("test roc_auc")
-    return roc_auc(*judged.columns(judged.test), higher_is_better=higher, rng=rng, level=level)
 
 
 def _error(judged: Judged, decided: Decided, level: float) -> Estimate:
@@ -118,34 +133,34 @@ def _calibrated(judged: Judged, look: int) -> dict[str, Any]:
             level=level,
         )
 
-    return {"calibrator": fitted.as_dict(), **_as_dict(_paid(figures, look)), "reason": None}
+    found = _paid(figures, look)
+    points = [
+        {
+            "lowest": point.lowest,
+            "highest": point.highest,
+            "predicted": point.predicted,
+            "observed": point.observed.as_dict(),
+        }
+        for point in found.points
+    ]
+    return {
+        "calibrator": fitted.as_dict(),
+        **estimates_as_dicts(found, _CALIBRATED),
+        "points": points,
+        "reason": None,
+    }
 
 
 def _paid(figures: Callable[[float], CalibrationFigures], look: int) -> CalibrationFigures:
     return replace(figures(level_of_look(look)), kappa=kappa_at_look(figures(LEVEL).kappa, look))
 
 
-def _as_dict(figures: CalibrationFigures) -> dict[str, Any]:
-    return {
-        **{name: getattr(figures, name).as_dict() for name in _CALIBRATED},
-        "points": [_point(point) for point in figures.points],
-    }
-
-
-def _point(point: ReliabilityPoint) -> dict[str, Any]:
-    return {
-        "lowest": point.lowest,
-        "highest": point.highest,
-        "predicted": point.predicted,
-        "observed": point.observed.as_dict(),
-    }
-
-
 def _cutpoints(judged: Judged, look: int) -> dict[str, Any]:
     """The judge's scores read as the criterion's levels, on the test units with a level by people."""
     fitted = cutpoint_calibrator(judged)
     if isinstance(fitted, NotFitted):
-        return _no_cutpoints(fitted.reason, level_of_look(look))
+        kappa = Estimate.undefined(fitted.reason, level=level_of_look(look)).as_dict()
+        return {"calibrator": None, "levels": None, "confusion": None, "kappa": kappa, "reason": fitted.reason}
     levels, labels = judged.criterion.levels, judged.reference.labels()
     place = {value: at for at, value in enumerate(levels)}
     units = [unit for unit in judged.test if unit in labels]
@@ -156,68 +171,12 @@ def _cutpoints(judged: Judged, look: int) -> dict[str, Any]:
         rng = judged.rng("test cutpoints")
         return evaluate_calibrator(fitted, scores, human, samples, levels=len(levels), rng=rng, level=level)
 
+    cells = np.array(human, dtype=np.int64) * len(levels) + fitted.verdict(scores)
     return {
         "calibrator": fitted.as_dict(),
         "levels": levels,
-        "confusion": _confusion(fitted, scores, human, len(levels)),
+        # Rows people, columns the judge.
+        "confusion": np.bincount(cells, minlength=len(levels) ** 2).reshape(len(levels), -1).tolist(),
         "kappa": _paid(figures, look).kappa.as_dict(),
         "reason": None,
     }
-
-
-def _no_cutpoints(reason: Remark, level: float) -> dict[str, Any]:
-    kappa = Estimate.undefined(reason, level=level).as_dict()
-    return {"calibrator": None, "levels": None, "confusion": None, "kappa": kappa, "reason": reason}
-
-
-def _confusion(fitted: Calibrator, scores: list[float], human: list[int], levels: int) -> list[list[int]]:
-    """Rows people, columns the judge."""
-    cells = np.array(human, dtype=np.int64) * levels + fitted.verdict(scores)
-    counts: list[list[int]] = np.bincount(cells, minlength=levels**2).reshape(levels, levels).tolist()
-    return counts
-
-
-def _as_comparison(judged: Judged, decided: Decided) -> Comparison:
-    return Comparison(
-        judged=judged,
-        said=judged.said,
-        row={"at_threshold": decided.row},
-        scores=judged.scores,
-        labels=judged.labels,
-        decisions=decided.decisions,
-        curve=None,
-        note=decided.note,
-        margins=decided.margins,
-    )
-
-
-def _trust(judged: Judged, row: dict[str, Any], auc: Estimate, ceiling: Estimate) -> dict[str, Any]:
-    calibrated, units = row["calibrated"], set(judged.test)
-    found = trust_verdict(
-        kappa=Estimate(**row["kappa"]),
-        calibrated=None if calibrated["calibrator"] is None else Estimate(**calibrated["kappa"]),
-        auc=auc,
-        ceiling=ceiling,
-        labels=sum(unit in units for unit in judged.reference.evidence.units),
-        clusters=row["kappa"]["clusters"],
-        more=more_samples,
-        part="test",
-        share=share_of(judged.reference, dev=False),
-    )
-    return trust_as_dict(found, "test")
-
-
-def _cells(judged: Judged, decided: Decided) -> dict[str, list[int]]:
-    cells: dict[str, list[int]] = {}
-    for (sample, address), said in decided.decisions.items():
-        people = judged.reference.positive[sample, address]
-        cells.setdefault(sample, [0, 0, 0, 0])[_CELL[people, said]] += 1
-    return cells
-
-
-_CELL: dict[tuple[bool, bool], int] = {
-    (False, False): TN,
-    (False, True): FP,
-    (True, False): FN,
-    (True, True): TP,
-}

@@ -1,8 +1,5 @@
-"""A judge beside people: the human ceiling, and the test whether it may stand in for one of them.
-
-People and one judge in the same table of ratings.
-
-What a judge's figures might be against the truth, since the people it is held against err too.
+"""A judge beside people: the human ceiling, the test whether it may stand in for one of them, and what its figures
+might be against the truth, since the people it is held against err too.
 """
 
 from dataclasses import replace
@@ -10,20 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.estimate import Estimate, Remark, remark
+from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.interval import Kind
 from alignment.base.ratings import Ratings
 from alignment.judging.alternative_annotator import (
     MIN_ITEMS,
-    AlternativeAnnotatorTest,
     AnnotatorTest,
     alternative_annotator_test,
 )
 from alignment.judging.ceiling import AnnotatorCeiling, CeilingVerdict, HumanCeiling, human_ceiling
-from alignment.judging.noise import JudgeUnderNoise, Model, judge_under_noise
+from alignment.judging.noise import Model, judge_under_noise
 from alignment.report.comparison import Comparison
 from alignment.report.decisions import LEVEL
-from alignment.report.evidence import generator
 from alignment.report.reference import NO_PASSES, Reference
 
 #: What the judge is called there; people are p0, p1 … in the order of their names, since a judge may bear a person's.
@@ -46,7 +41,7 @@ def with_judge(reference: Reference, one: Comparison, *, only_judged: bool = Fal
     On pass and fail where the criterion has them, the judge with its decisions on the dev part; else on the labels,
     which need no threshold, and so on all units.
     """
-    people = reference.ratings if reference.passing is None else reference.passing
+    people = reference.base
     said = one.labels if reference.passing is None else one.decisions
     ids = people.unit_ids or ()
     levels = people.levels or ()
@@ -72,6 +67,7 @@ def with_judge(reference: Reference, one: Comparison, *, only_judged: bool = Fal
 #: What a person's effort is worth in the alternative-annotator test: the price of experts.
 EPSILON = 0.2
 MAX_PEOPLE = 20
+_KAPPAS = ("human", "judge", "difference")
 
 NO_LABELS = remark("no_labels")
 ALONE = remark("no_unit_labelled_twice")
@@ -84,14 +80,16 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
     Of more than 20 people those with the most units in common are listed, and `left_out` counts the others; the means
     are over all of them.
     """
-    basis = "labels" if reference.passing is None else "pass or fail"
     reason = _refusal(reference, one)
+    found: dict[str, Any] = {"basis": reference.basis, "reason": reason}
     if reason is not None:
-        none = Estimate.undefined(reason).as_dict()
-        means = {"human": none, "judge": none, "difference": none, "verdict": str(CeilingVerdict.NOT_ENOUGH)}
-        return {"basis": basis, "reason": reason, **means, "annotators": [], "left_out": 0, "test": None}
+        means = dict.fromkeys(_KAPPAS, Estimate.undefined(reason).as_dict())
+        verdict = str(CeilingVerdict.NOT_ENOUGH)
+        return {**found, **means, "verdict": verdict, "annotators": [], "left_out": 0, "test": None}
     ratings = with_judge(reference, one, only_judged=True)
-    ceiling, test = _ceiling(reference, one, ratings), _test(reference, one, ratings)
+    ceiling = _ceiling(reference, one, ratings)
+    rng = reference.rng("alternative annotator", about=one.said.name)
+    test = alternative_annotator_test(ratings, JUDGE, EPSILON, interval=_interval(ratings), rng=rng)
     names = reference.ratings.raters
     rows = [
         _person(name, row, tested)
@@ -100,15 +98,20 @@ def beside_people(reference: Reference, one: Comparison) -> dict[str, Any]:
     ]
     rows.sort(key=lambda row: (-row["n"], row["name"]))
     return {
-        "basis": basis,
-        "reason": None,
-        "human": ceiling.human.as_dict(),
-        "judge": ceiling.judge.as_dict(),
-        "difference": ceiling.difference.as_dict(),
+        **found,
+        **estimates_as_dicts(ceiling, _KAPPAS),
         "verdict": str(ceiling.verdict),
         "annotators": rows[:MAX_PEOPLE],
         "left_out": max(0, len(rows) - MAX_PEOPLE),
-        "test": _tested(test),
+        "test": {
+            "epsilon": test.epsilon,
+            "needed": MIN_ITEMS,
+            "tested": sum(row.p is not None for row in test.annotators),
+            **estimates_as_dicts(test, ("winning_rate", "winning_rate_clustered")),
+            "passes": test.passes,
+            "passes_clustered": test.passes_clustered,
+            "advantage": test.advantage.as_dict(),
+        },
     }
 
 
@@ -128,12 +131,8 @@ def _refusal(reference: Reference, one: Comparison) -> Remark | None:
 
 
 def _ceiling(reference: Reference, one: Comparison, ratings: Ratings, level: float = LEVEL) -> HumanCeiling:
-    return human_ceiling(ratings, JUDGE, interval=_interval(ratings), rng=_rng(reference, one, "ceiling"), level=level)
-
-
-def _test(reference: Reference, one: Comparison, ratings: Ratings) -> AlternativeAnnotatorTest:
-    rng = _rng(reference, one, "alternative annotator")
-    return alternative_annotator_test(ratings, JUDGE, EPSILON, interval=_interval(ratings), rng=rng)
+    rng = reference.rng("ceiling", about=one.said.name)
+    return human_ceiling(ratings, JUDGE, interval=_interval(ratings), rng=rng, level=level)
 
 
 def _interval(ratings: Ratings) -> Kind:
@@ -141,19 +140,12 @@ def _interval(ratings: Ratings) -> Kind:
     return "auto" if len(ratings.raters) <= MAX_PEOPLE + 1 else "influence"
 
 
-def _rng(reference: Reference, one: Comparison, figure: str) -> np.random.Generator:
-    return generator(reference.evidence.seed, figure, reference.evidence.criterion.key, *one.said.name)
-
-
 def _person(name: str, row: AnnotatorCeiling, tested: AnnotatorTest) -> dict[str, Any]:
     return {
         "name": name,
         "n": row.n,
         "ties": row.ties,
-        "human": row.human.as_dict(),
-        "judge": row.judge.as_dict(),
-        "difference": row.difference.as_dict(),
-        "alone": row.alone.as_dict(),
+        **estimates_as_dicts(row, (*_KAPPAS, "alone")),
         "test": {
             "n": tested.n,
             "samples": tested.clusters,
@@ -167,19 +159,6 @@ def _person(name: str, row: AnnotatorCeiling, tested: AnnotatorTest) -> dict[str
     }
 
 
-def _tested(test: AlternativeAnnotatorTest) -> dict[str, Any]:
-    return {
-        "epsilon": test.epsilon,
-        "needed": MIN_ITEMS,
-        "tested": sum(row.p is not None for row in test.annotators),
-        "winning_rate": test.winning_rate.as_dict(),
-        "winning_rate_clustered": test.winning_rate_clustered.as_dict(),
-        "passes": test.passes,
-        "passes_clustered": test.passes_clustered,
-        "advantage": test.advantage.as_dict(),
-    }
-
-
 MODELS: tuple[Model, ...] = ("one rate", "two rates")
 
 
@@ -188,32 +167,16 @@ def judge_behind_noise(reference: Reference, one: Comparison) -> dict[str, Any]:
 
     The judge with its decisions on dev; people's errors from all their labels. Verdicts play no part.
     """
-    reason = _noise_refusal(reference, one)
+    reason = NO_PASSES if reference.passing is None else _refusal(reference, one)
     if reason is not None:
         return {"reason": reason, "observed": Estimate.undefined(reason).as_dict(), "lines": []}
     ratings = with_judge(reference, one)
-    name = (reference.evidence.criterion.key, *one.said.name)
     found = [
-        judge_under_noise(ratings, JUDGE, [True], model, rng=generator(reference.evidence.seed, "noise", model, *name))
+        judge_under_noise(ratings, JUDGE, [True], model, rng=reference.rng("noise", model, about=one.said.name))
         for model in MODELS
     ]
     observed = found[0].observed
     accuracy = Estimate.undefined(remark("all_split_in_half")) if observed is None else observed.accuracy
-    return {"reason": None, "observed": accuracy.as_dict(), "lines": [_line(line) for line in found]}
-
-
-def _noise_refusal(reference: Reference, one: Comparison) -> Remark | None:
-    if reference.passing is None:
-        return NO_PASSES
-    ratings = reference.passing
-    if not len(ratings):
-        return NO_LABELS
-    return ALONE if ratings.n_units == len(ratings) else refusal(reference, one)
-
-
-def _line(line: JudgeUnderNoise) -> dict[str, Any]:
     shown = ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy")
-    return {
-        "model": line.model,
-        **{name: getattr(line, name).as_dict() for name in shown},
-    }
+    lines = [{"model": line.model, **estimates_as_dicts(line, shown)} for line in found]
+    return {"reason": None, "observed": accuracy.as_dict(), "lines": lines}

@@ -1,8 +1,6 @@
-"""One judge on parts of the data, told apart by the samples' metadata.
+"""One judge on parts of the data, told apart by the samples' metadata, and week by week."""
 
-How often a judge was wrong, week by week.
-"""
-
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -12,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.arrays import cluster_rows, sums_by
 from alignment.base.estimate import NO_UNITS, Estimate, Remark, remark
-from alignment.base.interval import Plan, proportion
+from alignment.base.interval import Plan, share_of_trials
 from alignment.judging.slices import MIN_CLUSTERS, Slice, slices_at_threshold
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import UnitKey, generator
-from alignment.report.people import NOTHING_SAID, refusal
+from alignment.report.evidence import UnitKey
+from alignment.report.people import refusal
 from alignment.report.reference import NO_PASSES, Reference
 
 MEASURE = "kappa"
@@ -41,7 +38,17 @@ def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
     columns, skipped = _columns(reference, units) if reason is None else ({}, [])
     if reason is None and not columns:
         reason = NO_KEY
-    found = _slices(reference, one, units, columns) if reason is None else []
+    found: list[Slice] = []
+    if reason is None:
+        found = slices_at_threshold(
+            [float(one.decisions[unit]) for unit in units],
+            [reference.positive[unit] for unit in units],
+            [sample for sample, _ in units],
+            0.5,
+            columns,
+            within="none",
+            rng=reference.rng("slices", about=one.said.name),
+        )
     return {
         "measure": MEASURE,
         "reason": reason,
@@ -53,26 +60,8 @@ def judge_slices(reference: Reference, one: Comparison) -> dict[str, Any]:
 
 
 def _refusal(reference: Reference, one: Comparison) -> Remark | None:
-    if reference.passing is None:
-        return NO_PASSES
-    if not one.decisions:
-        return one.row["at_threshold"]["reason"] or NOTHING_SAID
-    return None if any(reference.evidence.metadata.values()) else NO_METADATA
-
-
-def _slices(
-    reference: Reference, one: Comparison, units: list[tuple[str, str]], columns: dict[str, list[Hashable]]
-) -> list[Slice]:
-    evidence = reference.evidence
-    return slices_at_threshold(
-        [float(one.decisions[unit]) for unit in units],
-        [reference.positive[unit] for unit in units],
-        [sample for sample, _ in units],
-        0.5,
-        columns,
-        within="none",
-        rng=generator(evidence.seed, "slices", evidence.criterion.key, *one.said.name),
-    )
+    reason = NO_PASSES if reference.passing is None else refusal(reference, one)
+    return reason or (None if any(reference.evidence.metadata.values()) else NO_METADATA)
 
 
 def _columns(
@@ -81,14 +70,13 @@ def _columns(
     """Of each key that is used the value of every unit, None where it has none or one of too few samples."""
     metadata = reference.evidence.metadata
     samples = {sample for sample, _ in units}
-    counts: dict[str, dict[Hashable, int]] = {}
+    counts: dict[str, Counter[Hashable]] = defaultdict(Counter)
     for sample in sorted(samples):
         for key, value in metadata.get(sample, {}).items():
-            values = counts.setdefault(key, {})
-            values[value] = values.get(value, 0) + 1
+            counts[key][value] += 1
     columns: dict[str, list[Hashable]] = {}
     skipped, slices = [], 0
-    for key in sorted(counts, key=lambda key: (-sum(counts[key].values()), key)):
+    for key in sorted(counts, key=lambda key: (-counts[key].total(), key)):
         large = {
             value: value
             for value, count in counts[key].items()
@@ -134,7 +122,7 @@ NO_DATES = remark("no_dates")
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """When a unit was last labelled (the ISO week, "2026-W47"; None: nobody knows), and how many labels it has."""
+    """When a unit was last labelled (the ISO week, "2026-W47"; None: unknown), and how many labels it has."""
 
     week: str | None
     labels: int
@@ -173,7 +161,7 @@ def judge_weeks(reference: Reference, one: Comparison, labelled: Mapping[UnitKey
         "weeks": [
             {
                 "week": week,
-                "monday": _monday(week).isoformat(),
+                "monday": _monday(week),
                 "units": len(by_week[week]),
                 "labels": sum(labelled[unit].labels for unit in by_week[week]),
                 "wrong": sum(wrong[unit] for unit in by_week[week]),
@@ -199,17 +187,14 @@ def _week(day: str) -> str:
     return f"{year:04}-W{week:02}"
 
 
-def _monday(week: str) -> date:
+def _monday(week: str) -> str:
     year, _, number = week.partition("-W")
-    return date.fromisocalendar(int(year), int(number), 1)
+    return date.fromisocalendar(int(year), int(number), 1).isoformat()
 
 
 def _rate(
     reference: Reference, one: Comparison, units: list[UnitKey], wrong: dict[UnitKey, bool], week: str = "all"
 ) -> Estimate:
-    evidence = reference.evidence
-    row, rows = cluster_rows([sample for sample, _ in units])
-    hits = sums_by(row, np.array([wrong[unit] for unit in units], dtype=np.float64), rows)
-    rng = generator(evidence.seed, "weeks", evidence.criterion.key, *one.said.name, week)
-    trials = sums_by(row, np.ones(len(units)), rows)
-    return proportion(hits, trials, Plan("auto", rng, 0.95), name="error rate", undefined=NO_UNITS)
+    plan = Plan("auto", reference.rng("weeks", about=(*one.said.name, week)), 0.95)
+    hit, samples = np.array([wrong[unit] for unit in units]), np.array([sample for sample, _ in units])
+    return share_of_trials(hit, samples, plan, name="error rate", undefined=NO_UNITS)

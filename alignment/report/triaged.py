@@ -4,20 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.arrays import Floats, Ints, cluster_rows, sums_by
+from alignment.base.arrays import Floats, Ints, cluster_rows
 from alignment.base.estimate import NO_UNITS, Estimate, remark
-from alignment.base.interval import Plan, proportion
+from alignment.base.interval import Plan, share_of_trials
 from alignment.judging.triage import (
     CONFIDENCE,
     RISK,
     ROUNDING,
     certified_region,
     distance_steps,
+    far_from,
     risk_coverage,
     share_inside,
 )
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import generator
 from alignment.report.judged import Judged
 from alignment.report.reference import Reference
 
@@ -43,15 +43,14 @@ def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
     # Two scores may be further apart than the greatest number.
     margin = np.nan_to_num(np.fromiter(one.margins.values(), np.float64, len(one.margins)))
     positive = np.array([reference.positive[unit] for unit in one.margins])
-    row, rows = cluster_rows([sample for sample, _ in one.margins])
-    rng = generator(reference.evidence.seed, "triage", reference.evidence.criterion.key, *one.said.name)
+    row, _ = cluster_rows([sample for sample, _ in one.margins])
+    rng = reference.rng("triage", about=one.said.name)
     found = risk_coverage(margin, positive, row, 0.0, rng=rng)
-    away, wrong, plan = np.abs(margin), (margin >= 0) != positive, Plan("auto", rng, CONFIDENCE)
+    wrong, plan = (margin >= 0) != positive, Plan("auto", rng, CONFIDENCE)
 
     def error(distance: float) -> Estimate:
-        far = away >= distance * (1 - ROUNDING)
-        trials, hits = sums_by(row, far, rows), sums_by(row, far & wrong, rows)
-        return proportion(hits, trials, plan, name="error rate", undefined=NO_UNITS)
+        far = far_from(margin, 0.0, distance)
+        return share_of_trials(wrong[far], row[far], plan, name="error rate", undefined=NO_UNITS)
 
     points, tenths = (_evenly(found.coverage, count) for count in (POINTS, TENTHS))
     return {

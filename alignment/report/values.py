@@ -1,22 +1,22 @@
-"""A judge's scores as they stand: PR AUC on either side, and how far they lie from people's values.
-
-Whether a judge says the same when it is asked again.
+"""A judge's scores as they stand: PR AUC on either side, how far they lie from people's values, and whether the judge
+says the same when it is asked again.
 """
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from alignment.agreement.self_consistency import self_consistency
 from alignment.base.arrays import Array, Floats, cluster_rows
-from alignment.base.estimate import Estimate, Remark, remark
+from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.base.interval import Plan
-from alignment.base.totals import Totals, estimate, ratio
+from alignment.base.totals import Totals, column_ratio, estimate
 from alignment.judging.auc import pr_auc
 from alignment.judging.bland_altman import bland_altman, on_scale
 from alignment.judging.threshold import decide
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import UnitKey, Value, generator
+from alignment.report.evidence import UnitKey, Value
 from alignment.report.judged import NO_REFERENCE, NO_SCORES
 from alignment.report.reference import NO_PASSES, Reference
 
@@ -24,6 +24,7 @@ from alignment.report.reference import NO_PASSES, Reference
 MAX_LEVELS = 11
 BANDS = 5
 UNIT = (0.0, 1.0)
+_LIMITS = ("bias", "lower_limit", "upper_limit")
 
 NO_SCALE = remark("no_numeric_scale")
 TWO_LEVELS = remark("only_pass_or_fail")
@@ -37,10 +38,6 @@ def judge_values(reference: Reference, one: Comparison) -> dict[str, Any]:
     return {"pr_auc": _pr_auc(reference, one), "distance": _distance(reference, one)}
 
 
-def _rng(reference: Reference, one: Comparison, figure: str) -> np.random.Generator:
-    return generator(reference.evidence.seed, figure, reference.evidence.criterion.key, *one.said.name)
-
-
 def _pr_auc(reference: Reference, one: Comparison) -> dict[str, Any]:
     units = [unit for unit in reference.positive if unit in one.scores]
     if not units:
@@ -49,7 +46,7 @@ def _pr_auc(reference: Reference, one: Comparison) -> dict[str, Any]:
         return {"passes": none, "fails": none, "share": None}
     scores, samples = [one.scores[unit] for unit in units], [sample for sample, _ in units]
     positive = np.array([reference.positive[unit] for unit in units])
-    higher, rng = one.said.higher_is_better, _rng(reference, one, "pr auc")
+    higher, rng = one.said.higher_is_better, reference.rng("pr auc", about=one.said.name)
     return {
         "passes": pr_auc(scores, positive, samples, higher_is_better=higher, rng=rng).as_dict(),
         "fails": pr_auc(scores, ~positive, samples, higher_is_better=not higher, rng=rng).as_dict(),
@@ -67,20 +64,13 @@ def _distance(reference: Reference, one: Comparison) -> dict[str, Any]:
         "scale": None if levels is None else [levels[0], levels[-1]],
     }
     if reason is not None:
-        none = Estimate.undefined(reason).as_dict()
-        return {**found, "bias": none, "lower_limit": none, "upper_limit": none, "bands": []}
+        return {**found, **dict.fromkeys(_LIMITS, Estimate.undefined(reason).as_dict()), "bands": []}
     human = reference.mean or {}
     units = list(placed)
     said, people = np.array([placed[unit] for unit in units]), np.array([human[unit] for unit in units])
     samples = np.array([sample for sample, _ in units])
-    measured = bland_altman(said, people, samples, rng=_rng(reference, one, "bland altman"))
-    return {
-        **found,
-        "bias": measured.bias.as_dict(),
-        "lower_limit": measured.lower_limit.as_dict(),
-        "upper_limit": measured.upper_limit.as_dict(),
-        "bands": _bands(said, people, levels),
-    }
+    measured = bland_altman(said, people, samples, rng=reference.rng("bland altman", about=one.said.name))
+    return {**found, **estimates_as_dicts(measured, _LIMITS), "bands": _bands(said, people, levels)}
 
 
 def scale_of(reference: Reference) -> list[float] | None:
@@ -98,11 +88,8 @@ def scores_on_scale(
     scale is another; others that lie between the ends of people's are read on that.
     """
     if reference.mean is None:
-        return (
-            {},
-            None,
-            TWO_LEVELS if reference.passing is not None and len(reference.ratings.levels or ()) == 2 else NO_SCALE,
-        )
+        two = reference.passing is not None and len(reference.ratings.levels or ()) == 2
+        return {}, None, TWO_LEVELS if two else NO_SCALE
     scores = {unit: score for unit, score in one.scores.items() if unit in reference.mean}
     if not scores:
         return {}, None, NOTHING_SCORED
@@ -132,10 +119,8 @@ def _bands(said: Floats, people: Floats, levels: list[float] | None) -> list[dic
     for place, (low, high) in enumerate(edges):
         here = band == place
         if here.any():
-            mean = float((said[here] - people[here]).mean())
-            rows.append(
-                {"low": low, "high": high, "n": int(here.sum()), "judge": float(said[here].mean()), "bias": mean}
-            )
+            judge, bias = float(said[here].mean()), float((said[here] - people[here]).mean())
+            rows.append({"low": low, "high": high, "n": int(here.sum()), "judge": judge, "bias": bias})
     return rows
 
 
@@ -147,8 +132,6 @@ def judge_steadiness(reference: Reference, one: Comparison) -> dict[str, Any]:
     """Agreement with itself and flip rate, on pass and fail at the threshold of dev, else on its labels; and how far
     its numbers move between two answers. People play no part in it; samples of the test part stay out."""
     answers = _answers(reference, one)
-    numbers = not one.labels
-    evidence = reference.evidence
     found: dict[str, Any] = {
         "reason": None if answers else ONCE,
         "units": len(answers),
@@ -161,20 +144,14 @@ def judge_steadiness(reference: Reference, one: Comparison) -> dict[str, Any]:
         none = Estimate.undefined(why or ONCE).as_dict()
         found |= {"basis": None, "agreement": none, "flip_rate": none}
     else:
-        rng = generator(evidence.seed, "steadiness", evidence.criterion.key, *one.said.name)
         units = [unit for unit, values in read.items() for _ in values]
-        values = [value for values in read.values() for value in values]
-        samples = [sample for sample, _ in units]
+        values = list(chain.from_iterable(read.values()))
+        samples, rng = [sample for sample, _ in units], reference.rng("steadiness", about=one.said.name)
         pooled = self_consistency(units, ["judge"] * len(units), values, samples, rng=rng).pooled
-        found |= {
-            "basis": basis,
-            "agreement": pooled.agreement.as_dict(),
-            "flip_rate": pooled.flip_rate.as_dict(),
-        }
-    if numbers and answers:
-        scores = [float(value) for values in answers.values() for value in values]
-        rng = generator(evidence.seed, "moved", evidence.criterion.key, *one.said.name)
-        found["moved"] = _moved(answers, rng).as_dict()
+        found |= {"basis": basis, **estimates_as_dicts(pooled, ("agreement", "flip_rate"))}
+    if answers and not one.labels:
+        scores = [float(value) for value in chain.from_iterable(answers.values())]
+        found["moved"] = _moved(answers, reference.rng("moved", about=one.said.name)).as_dict()
         found["scores"] = [min(scores), max(scores)]
     return found
 
@@ -205,30 +182,18 @@ def _readings(
     threshold = one.row["at_threshold"]["threshold"]
     if threshold is None:
         return {}, "", NO_PASSES if reference.passing is None else NO_THRESHOLD
-    numbers = np.array([value for values in answers.values() for value in values], dtype=np.float64)
+    numbers = np.array(list(chain.from_iterable(answers.values())), dtype=np.float64)
     decided = iter(decide(numbers, threshold, one.said.higher_is_better).tolist())
     return {unit: [next(decided) for _ in values] for unit, values in answers.items()}, "pass or fail", None
 
 
 def _moved(answers: dict[UnitKey, list[Value]], rng: np.random.Generator) -> Estimate:
     """Mean over units of the mean distance of two answers."""
-    row, rows = cluster_rows([sample for sample, _ in answers])
+    row, _ = cluster_rows([sample for sample, _ in answers])
     distances = np.array([_apart(np.array(values, dtype=np.float64)) for values in answers.values()])
-    units = np.arange(distances.size)
-    table = Totals(
-        np.tile(row, 2),
-        np.repeat([0, 1], units.size),
-        np.concatenate([np.ones(units.size), distances]),
-        rows,
-        2,
-    )
-
-    def mean(sums: Array) -> Array:
-        return ratio(sums[..., 1], sums[..., 0])
-
-    plan = Plan("auto", rng, 0.95)
-    name = "mean distance of two answers"
-    return estimate(table, mean, plan, name=name, n=units.size, undefined=ONCE, bounds=(0.0, np.inf))
+    table = Totals.of_columns(row, np.stack([np.ones(distances.size), distances]))
+    plan, name, bounds = Plan("auto", rng, 0.95), "mean distance of two answers", (0.0, np.inf)
+    return estimate(table, column_ratio(1, 0), plan, name=name, n=distances.size, undefined=ONCE, bounds=bounds)
 
 
 def _apart(values: Array) -> float:
