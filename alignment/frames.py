@@ -4,12 +4,11 @@ table is asked for.
 ``docs/notebook.md`` works with them. Columns come in by ``Ratings.from_frame``, which needs no pandas of its own.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from pandas import DataFrame as DataFrame  # noqa: PLC0414 - what has `to_frame` names it
-    from pandas import Index
 
 _DTYPES = {
     **dict.fromkeys(("value", "low", "high", "level"), "float64"),
@@ -27,7 +26,7 @@ _TOGETHER = "all together"
 
 
 class _Estimate(Protocol):
-    def as_dict(self) -> dict[str, float | int | str | None]: ...
+    def as_dict(self) -> dict[str, Any]: ...
 
 
 def _pandas() -> Any:
@@ -64,14 +63,15 @@ def estimates_frame(
     ([0.5, nan], 'no_units')
     """
     pd = _pandas()
-    rows = [_row(one if isinstance(one, Mapping) else one.as_dict()) for one in estimates.values()]
+    rows = [one if isinstance(one, Mapping) else one.as_dict() for one in estimates.values()]
+    rows = [{**row, "reason": row.get("reason") and row["reason"]["code"]} for row in rows]
     columns = {name: pd.array([row.get(name) for row in rows], dtype=kind) for name, kind in _DTYPES.items()}
-    return pd.DataFrame(columns, index=_index(list(estimates), names))
-
-
-def _row(estimate: Mapping[str, Any]) -> dict[str, Any]:
-    reason = estimate.get("reason")
-    return {**estimate, "reason": reason and reason["code"]}
+    keys = list(estimates)
+    if len(names) == 1:
+        index = pd.Index(keys, name=names[0], tupleize_cols=False)
+    else:
+        index = pd.MultiIndex.from_frame(pd.DataFrame(keys, columns=list(names)))
+    return pd.DataFrame(columns, index=index)
 
 
 def sweep_frame(sweep: Any) -> "DataFrame":
@@ -161,10 +161,3 @@ def _thresholds(curves: Mapping[str, Mapping[str, Any]]) -> "DataFrame":
     parts = [pd.DataFrame({"judge": title, **curve}, columns=list(_CURVE)) for title, curve in curves.items()]
     frame = pd.concat([pd.DataFrame(columns=list(_CURVE)), *parts]).astype(_CURVE)
     return frame.rename(columns={"thresholds": "threshold"}).set_index(["judge", "threshold"])
-
-
-def _index(keys: Sequence[Hashable], names: Sequence[str | None]) -> "Index":
-    pd = _pandas()
-    if len(names) == 1:
-        return pd.Index(keys, name=names[0], tupleize_cols=False)
-    return pd.MultiIndex.from_frame(pd.DataFrame(keys, columns=list(names)))

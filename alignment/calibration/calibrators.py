@@ -17,7 +17,7 @@ Method = Literal["threshold", "platt", "isotonic", "cutpoints"]
 
 
 class Calibrator(ABC):
-    """A fitted calibration. It knows nothing of the labels it was fitted on; whoever stores it ties it to them.
+    """A fitted calibration. It knows nothing of the labels it was fitted on; its caller stores it with them.
 
     ``as_dict`` holds plain JSON values. JSON keeps every bit of a float, so a calibrator that was stored and read
     again gives the same probabilities and verdicts, exactly.
@@ -26,9 +26,9 @@ class Calibrator(ABC):
     __slots__ = ()
     method: ClassVar[Method]
 
-    @abstractmethod
     def probability(self, score: ArrayLike) -> Floats | None:
         """Probability that people pass each unit, shape (units,); None for a method that has no probabilities."""
+        return None
 
     @abstractmethod
     def verdict(self, score: ArrayLike) -> Array:
@@ -53,6 +53,21 @@ class Calibrator(ABC):
         return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
 
 
+class Probable(Calibrator):
+    """A calibration with probabilities; it passes where p ≥ ½."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def probability(self, score: ArrayLike) -> Floats:
+        """Probability that people pass each unit, shape (units,)."""
+
+    def verdict(self, score: ArrayLike) -> Bools:
+        """p ≥ ½."""
+        passing: Bools = self.probability(score) >= 0.5
+        return passing
+
+
 @dataclass(frozen=True, slots=True)
 class ThresholdCalibrator(Calibrator):
     """Passes a unit whose score is the threshold or better. It says nothing of how sure that is.
@@ -68,9 +83,6 @@ class ThresholdCalibrator(Calibrator):
     def __post_init__(self) -> None:
         _check_finite(self.method, self.threshold)
 
-    def probability(self, score: ArrayLike) -> None:
-        """None: a threshold alone gives no probabilities."""
-
     def verdict(self, score: ArrayLike) -> Bools:
         """score ≥ threshold, or ≤ where lower is better."""
         scores = finite(score, "score")
@@ -79,7 +91,7 @@ class ThresholdCalibrator(Calibrator):
 
 
 @dataclass(frozen=True, slots=True)
-class PlattCalibrator(Calibrator):
+class PlattCalibrator(Probable):
     """A logistic curve over the score: p = 1/(1 + exp(-(intercept + slope · z))); passes where p ≥ ½.
 
     z runs from -1 at the worst score seen when fitting to 1 at the best. A score beyond either end counts as that end:
@@ -107,14 +119,9 @@ class PlattCalibrator(Calibrator):
         likely: Floats = expit(self.intercept + self.slope * z)
         return likely
 
-    def verdict(self, score: ArrayLike) -> Bools:
-        """p ≥ ½."""
-        passing: Bools = self.probability(score) >= 0.5
-        return passing
-
 
 @dataclass(frozen=True, slots=True)
-class IsotonicCalibrator(Calibrator):
+class IsotonicCalibrator(Probable):
     """The share of passes at each score, never falling as the score gets better; passes where p ≥ ½.
 
     ``scores`` ascend; between two of them the probability runs along a straight line, and beyond the ends it stays.
@@ -141,11 +148,6 @@ class IsotonicCalibrator(Calibrator):
         likely: Floats = np.interp(finite(score, "score"), self.scores, self.probabilities)
         return likely
 
-    def verdict(self, score: ArrayLike) -> Bools:
-        """p ≥ ½."""
-        passing: Bools = self.probability(score) >= 0.5
-        return passing
-
 
 @dataclass(frozen=True, slots=True)
 class CutpointCalibrator(Calibrator):
@@ -167,9 +169,6 @@ class CutpointCalibrator(Calibrator):
         _check_finite(self.method, *turned.tolist())
         if None in self.cuts[: turned.size] or not self.cuts or _falls(turned.tolist(), strictly=False):
             raise ValueError("cutpoints run from the worst score to the best, those that none reaches (None) last")
-
-    def probability(self, score: ArrayLike) -> None:
-        """None: cut-points give levels, not probabilities."""
 
     def verdict(self, score: ArrayLike) -> Ints:
         """Positions of levels, 0 the worst."""

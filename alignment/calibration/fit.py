@@ -1,13 +1,12 @@
-"""Calibration: fitted on dev, cross-fitted on dev for dev's own figures, and applied to test by whoever holds it.
+"""How calibrators are fitted on dev, and cross-fitted on dev for dev's own figures.
 
-How each kind of calibrator is fitted. None: better scores don't go with better labels.
-
-Scores and people's levels (``human``, positions) have shape (units,); both vary, which ``fit_calibrator`` has checked.
-
-The best places to cut a score into ordered levels.
+In the functions for each kind, scores and people's levels (``human``, positions) have shape (units,); both vary, which
+``fit_calibrator`` has checked. They return None where better scores don't go with better labels.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -116,7 +115,7 @@ def fit_threshold(scores: Floats, human: Ints, higher_is_better: bool) -> Thresh
 def fit_platt(scores: Floats, human: Ints, higher_is_better: bool) -> PlattCalibrator | None:
     """Newton's method in two parameters, halving a step that doesn't descend; the loss is convex and has a minimum."""
     lowest, highest = float(scores.min()), float(scores.max())
-    z, (fails, passes) = _by_score(position(scores, lowest, highest, higher_is_better), human, 2)
+    z, (fails, passes) = _by_score(position(scores, lowest, highest, higher_is_better), human)
     count = fails + passes
     low, high = 1 / (fails.sum() + 2), (passes.sum() + 1) / (passes.sum() + 2)
     target = low * fails + high * passes
@@ -144,7 +143,7 @@ def fit_platt(scores: Floats, human: Ints, higher_is_better: bool) -> PlattCalib
 
 def fit_isotonic(scores: Floats, human: Ints, higher_is_better: bool) -> IsotonicCalibrator | None:
     """Pool adjacent violators; a step is kept as its two ends, a step of a single score as one."""
-    score, (fails, passes) = _by_score(scores if higher_is_better else -scores, human, 2)
+    score, (fails, passes) = _by_score(scores if higher_is_better else -scores, human)
     count = fails + passes
     # scipy loads this part of it when it is first named.
     starts = scipy.optimize.isotonic_regression(passes / count, weights=count).blocks[:-1]
@@ -160,7 +159,7 @@ def fit_isotonic(scores: Floats, human: Ints, higher_is_better: bool) -> Isotoni
     return IsotonicCalibrator(tuple(at.tolist()), tuple(heights.tolist()), higher_is_better)
 
 
-def fit_cutpoints(scores: Floats, human: Ints, levels: int, higher_is_better: bool) -> CutpointCalibrator | None:
+def fit_cutpoints(scores: Floats, human: Ints, higher_is_better: bool, levels: int) -> CutpointCalibrator | None:
     """The cuts of ``best_cuts``, as scores."""
     distinct, place = np.unique(scores if higher_is_better else -scores, return_inverse=True)
     cuts, kappa = best_cuts(place, human, levels)
@@ -170,11 +169,11 @@ def fit_cutpoints(scores: Floats, human: Ints, levels: int, higher_is_better: bo
     return CutpointCalibrator(tuple(float(at[cut]) if cut < distinct.size else None for cut in cuts), higher_is_better)
 
 
-def _by_score(score: Floats, human: Ints, levels: int) -> tuple[Floats, Floats]:
-    """Distinct scores, ascending, and how many units of each level have them, shape (levels, scores)."""
+def _by_score(score: Floats, human: Ints) -> tuple[Floats, Floats]:
+    """Distinct scores, ascending, and how many units that people fail and pass have them, shape (2, scores)."""
     distinct, place = np.unique(score, return_inverse=True)
-    counts = np.bincount(human * distinct.size + place, minlength=levels * distinct.size)
-    return distinct, counts.reshape(levels, distinct.size).astype(np.float64)
+    counts = np.bincount(human * distinct.size + place, minlength=2 * distinct.size)
+    return distinct, counts.reshape(2, distinct.size).astype(np.float64)
 
 
 EQUAL_SCORES = remark("equal_scores")
@@ -230,16 +229,13 @@ def fit_calibrator(
     reason = _refusal(scores, human, levels)
     if reason is not None:
         return NotFitted(reason)
-    fitted: Calibrator | None
-    if method == "threshold":
-        fitted = fit_threshold(scores, human, higher_is_better)
-    elif method == "platt":
-        fitted = fit_platt(scores, human, higher_is_better)
-    elif method == "isotonic":
-        fitted = fit_isotonic(scores, human, higher_is_better)
-    else:
-        fitted = fit_cutpoints(scores, human, levels, higher_is_better)
-    return fitted or NotFitted(NOTHING_THERE)
+    fit: dict[Method, Callable[[Floats, Ints, bool], Calibrator | None]] = {
+        "threshold": fit_threshold,
+        "platt": fit_platt,
+        "isotonic": fit_isotonic,
+        "cutpoints": partial(fit_cutpoints, levels=levels),
+    }
+    return fit[method](scores, human, higher_is_better) or NotFitted(NOTHING_THERE)
 
 
 def cross_fit(

@@ -29,7 +29,10 @@ def dev_test_split(
         rows_by_cluster[cluster][stratum] += 1
     # Sorted by name, so that the division doesn't hang on the order of rows or on Python's hashing.
     names = sorted(rows_by_cluster, key=_name)
-    stratum_of = {cluster: min(rows_by_cluster[cluster].items(), key=_frequent_first)[0] for cluster in names}
+    stratum_of = {
+        cluster: min(counts, key=lambda stratum: (-counts[stratum], _name(stratum)))
+        for cluster, counts in rows_by_cluster.items()
+    }
     shuffled = [names[position] for position in np.random.default_rng(seed).permutation(len(names))]
     shuffled.sort(key=lambda cluster: _name(stratum_of[cluster]))
     # Every 1/dev_share-th cluster along the strata is dev: a systematic sample of a random order.
@@ -60,8 +63,3 @@ def folds(clusters: Sequence[Hashable], strata: Sequence[Hashable], count: int, 
 
 def _name(key: Hashable) -> tuple[str, str]:
     return str(key), type(key).__name__
-
-
-def _frequent_first(item: tuple[Hashable, int]) -> tuple[int, tuple[str, str]]:
-    stratum, count = item
-    return -count, _name(stratum)

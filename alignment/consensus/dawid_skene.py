@@ -1,10 +1,9 @@
-"""Dawid and Skene's model: what the truth of each unit is, and how each rater errs, from ratings alone.
-
-Whether ratings can tell anything about a Dawid–Skene model: enough of them, and of people who overlap enough.
+"""Dawid and Skene's model: what the truth of each unit is, and how each rater errs, from ratings alone; and whether the
+ratings are enough, and of people who overlap enough, to tell.
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -82,7 +81,7 @@ def fit_dawid_skene(
     ``tolerance``, or after ``max_iterations``; ``converged`` says which. EM finds a local maximum: the one that the
     raters' majorities lead to.
 
-    ``same_rater`` maps raters who are one person (somebody who rated units again under another name) to one name;
+    ``same_rater`` maps raters who are one person (who rated units again under another name) to one name;
     they share a confusion matrix. One sparse product per step: work is ratings × levels per iteration.
 
     Nothing is fitted without units, and where no unit has two ratings: single labels don't show who errs.
@@ -110,9 +109,24 @@ def fit_dawid_skene(
     levels, units, raters = len(ratings.levels), starts.size, len(names)
     person = code[ratings.rater]
     said = csr_array((np.ones(len(ratings)), (unit, person * levels + ratings.value)), shape=(units, raters * levels))
-    # Somebody's own repeats are no second opinion.
+    nothing = DawidSkene(
+        unit_ids=tuple(ratings.unit_id(each) for each in ratings.unit[starts]),
+        levels=ratings.levels,
+        raters=names,
+        posterior=np.full((units, levels), np.nan),
+        label=np.full(units, TIE),
+        confusion=np.full((raters, levels, levels), np.nan),
+        support=np.zeros((raters, levels)),
+        shares=np.full(levels, np.nan),
+        log_likelihood=None,
+        iterations=0,
+        converged=False,
+        smoothing=smoothing,
+        reason=NO_PAIRS if units else NO_UNITS,
+    )
+    # A person's own repeats are no second opinion.
     if np.unique(unit * raters + person).size == units:
-        return _nothing(ratings, names, smoothing, NO_PAIRS if units else NO_UNITS)
+        return nothing
     posterior: Floats = said @ np.tile(np.eye(levels), (raters, 1)) / np.diff(starts, append=len(ratings))[:, None]
     used = said.sum(axis=0).reshape(raters, levels, 1) > 0
     smoothed = np.where(used | smooth_unused, smoothing, 0.0)
@@ -128,39 +142,19 @@ def fit_dawid_skene(
     _, likelihood = _posterior(said, shares, log_confusion)
     confusion = np.exp(log_confusion).reshape(raters, levels, levels).transpose(0, 2, 1)
     support = (said.T @ posterior).reshape(raters, levels, levels).sum(axis=1)
-    return DawidSkene(
-        unit_ids=tuple(ratings.unit_id(each) for each in ratings.unit[starts]),
-        levels=ratings.levels,
-        raters=names,
+    greatest = posterior.max(axis=1, keepdims=True)
+    leads = posterior >= greatest - EQUAL
+    return replace(
+        nothing,
         posterior=posterior,
-        label=_most_probable(posterior),
+        label=np.where(leads.sum(axis=1) == 1, leads.argmax(axis=1), TIE),
         confusion=np.where((support > 0)[:, :, None], confusion, np.nan),
         support=support,
         shares=shares,
         log_likelihood=likelihood,
         iterations=iteration,
         converged=converged,
-        smoothing=smoothing,
         reason=None,
-    )
-
-
-def _nothing(ratings: Ratings, names: tuple[str, ...], smoothing: float, reason: Remark) -> DawidSkene:
-    levels, (_, starts) = len(ratings.levels or ()), unit_runs(ratings)
-    return DawidSkene(
-        unit_ids=tuple(ratings.unit_id(each) for each in ratings.unit[starts]),
-        levels=ratings.levels or (),
-        raters=names,
-        posterior=np.full((starts.size, levels), np.nan),
-        label=np.full(starts.size, TIE),
-        confusion=np.full((len(names), levels, levels), np.nan),
-        support=np.zeros((len(names), levels)),
-        shares=np.full(levels, np.nan),
-        log_likelihood=None,
-        iterations=0,
-        converged=False,
-        smoothing=smoothing,
-        reason=reason,
     )
 
 
@@ -191,12 +185,6 @@ def _posterior(said: csr_array, shares: Floats, log_confusion: Floats) -> tuple[
     scaled = np.exp(joint - greatest)
     total = scaled.sum(axis=1, keepdims=True)
     return scaled / total, float((np.log(total) + greatest).sum())
-
-
-def _most_probable(posterior: Floats) -> Ints:
-    greatest = np.max(posterior, axis=1, keepdims=True)
-    leads = posterior >= greatest - EQUAL
-    return np.where(leads.sum(axis=1) == 1, leads.argmax(axis=1), TIE)
 
 
 #: Fewer raters than these can be explained in more than one way, however many units they share.

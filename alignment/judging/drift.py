@@ -21,7 +21,7 @@ class DriftWatch:
     """The audit so far; arrays of shape (arrivals,), one entry for each moment at which labels arrived.
 
     ``log_e`` is the natural logarithm of the e-value: evidence that more is wrong than ``certified``, as the wealth of
-    somebody who began with 1 and bet on it in a game fair at the certified rate. ``alarm`` is the first arrival at
+    a gambler who began with 1 and bet on it in a game fair at the certified rate. ``alarm`` is the first arrival at
     which it reached 1/alpha, None so far. ``low`` and ``high`` hold the error rate at all arrivals at once. ``error``
     is the last of them; its n counts decisions. ``left_out`` decisions came after others of their cluster.
     """
@@ -83,6 +83,11 @@ def watch_drift(
     total, clusters = sums_by(arrival_of, wrong_share, happened.size).cumsum(), np.bincount(arrival_of).cumsum()
     rate = total / np.maximum(clusters, 1)
     low, high = _sequence(total, clusters, alpha)
+    name = "error rate, mean over samples; confidence sequence, valid at every look"
+    error = Estimate.undefined(NO_UNITS, method=name, level=1 - alpha)
+    if rate.size:
+        last = float(rate[-1]), float(low[-1]), float(high[-1])
+        error = Estimate(*last, 1 - alpha, int(counted.sum()), rows, name)
     return DriftWatch(
         certified=certified,
         alpha=alpha,
@@ -92,7 +97,7 @@ def watch_drift(
         rate=rate,
         low=low,
         high=high,
-        error=_last(rate, low, high, int(counted.sum()), rows, 1 - alpha),
+        error=error,
         left_out=int((~counted).sum()),
     )
 
@@ -134,10 +139,3 @@ def _edge(outer: Floats, inner: Floats, excluded: Callable[[Floats], Array]) -> 
         beyond = excluded(middle)
         outside, inside = np.where(beyond, middle, outside), np.where(beyond, inside, middle)
     return np.where(open_end, outer, outside)
-
-
-def _last(rate: Floats, low: Floats, high: Floats, n: int, clusters: int, level: float) -> Estimate:
-    name = "error rate, mean over samples; confidence sequence, valid at every look"
-    if not rate.size:
-        return Estimate.undefined(NO_UNITS, method=name, level=level)
-    return Estimate(float(rate[-1]), float(low[-1]), float(high[-1]), level, n, clusters, name)

@@ -1,6 +1,6 @@
-"""How good the judge would look against the truth, since the people it is held against err too.
+"""How good the judge would look against the truth, since the people it is held against err too. For pass and fail.
 
-How often a single person errs, from gold labels or from how often people disagree. For pass and fail.
+How often a single person errs follows from gold labels, or from how often people disagree.
 """
 
 from collections.abc import Hashable, Sequence
@@ -31,8 +31,7 @@ SIZE = 4
 NO_TRIPLES = remark("no_triples")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What people's error rates rest on, as entries of ``SIZE`` columns by cluster; ``n`` counts the units.
 
     "gold": confusion cells tn, fp, fn, tp of people's labels with gold. "one rate": the share of a unit's pairs that
@@ -46,17 +45,15 @@ class Evidence:
     n: int
     none: Remark
 
-    def refusal(self) -> Remark | None:
-        """Why there is too little, or None."""
-        if not self.n:
-            return self.none
-        return remark("few_units_show_errors", n=MIN_UNITS) if self.n < MIN_UNITS else None
-
 
 def evidence(people: Ratings, gold: str | None, model: Model) -> Evidence:
     """The entries for a model, from ratings that are 1 for pass and 0 for fail, those of ``gold`` among them."""
     if gold is not None:
-        return _from_gold(people, gold)
+        both = panel(people, gold)
+        judged = both.judged
+        column = 2 * both.judge[judged] + both.people.value[judged]
+        n = np.unique(both.people.unit[judged]).size
+        return Evidence(both.people.cluster[judged], column, np.ones(column.size), n, NO_GOLD)
     unit, starts = unit_runs(people)
     size = np.bincount(unit, minlength=starts.size)
     least = 2 if model == "one rate" else 3
@@ -99,14 +96,6 @@ def _root(square: Array) -> Array:
     return root
 
 
-def _from_gold(ratings: Ratings, gold: str) -> Evidence:
-    both = panel(ratings, gold)
-    used = both.judged
-    column = 2 * both.judge[used] + both.people.value[used]
-    n = np.unique(both.people.unit[used]).size
-    return Evidence(both.people.cluster[used], column, np.ones(column.size), n, NO_GOLD)
-
-
 #: Stands for the number of people behind a gold label.
 GOLD = 0
 
@@ -121,7 +110,7 @@ NOT_INDEPENDENT = remark("errors_not_independent")
 class JudgeUnderNoise:
     """The judge against people as they are (``observed``) and, as ``model`` assumes, against the truth (the others).
 
-    "gold": gold labels are true. "one rate": everybody errs equally often, on passes as on fails. "two rates": with one
+    "gold": gold labels are true. "one rate": all people err equally often, on passes as on fails. "two rates": with one
     rate on passes and one on fails. Always: people err independently of each other and of the judge.
 
     ``human_tpr`` and ``human_tnr`` are of a single person's label against the truth. ``observed`` is None when the
@@ -207,8 +196,10 @@ def judge_under_noise(
         value: Array = person(0)(cells) + person(1)(cells) - 1
         return value
 
-    reason = seen.refusal()
-    if reason is None:
+    reason: Remark | None = None
+    if seen.n < MIN_UNITS:
+        reason = remark("few_units_show_errors", n=MIN_UNITS) if seen.n else seen.none
+    else:
         certain = Plan("influence", None, level)
         sure = estimate(table, excess, certain, name="TPR + TNR - 1 of one person", n=seen.n, undefined=CHANCE)
         low = sure.value if sure.low is None else sure.low

@@ -142,21 +142,18 @@ def _rate(
     else:
         # The smaller sample decides how surely the errors are known; the estimate itself counts the clusters of both.
         case = Case(plan, name, row.size, min(signal.clusters, judged.clusters), (-np.inf, np.inf))
-        raw = _with_interval(totals, case, known=signal.reason != NO_VARIATION)
+        value = float(_corrected(totals.sums()))
+        if plan.refusal(case.clusters) is not None:
+            raw = case.without_interval(value)
+        elif signal.reason == NO_VARIATION:
+            raw = Estimate(value, None, None, plan.level, case.n, case.clusters, name, NO_ERRORS)
+        elif plan.kind == "influence":
+            raw = case.by_influence(value, standard_error(totals.influence(_corrected)))
+        else:
+            raw = case.by_bootstrap(value, middle(_resampled(totals, plan.rng), plan.level))
         return _cut(replace(raw, clusters=rows))
     assert reason is not None
     return Estimate.undefined(reason, n=row.size, clusters=rows, method=name, level=plan.level)
-
-
-def _with_interval(totals: Totals, case: Case, *, known: bool) -> Estimate:
-    value = float(_corrected(totals.sums()))
-    if case.plan.refusal(case.clusters) is not None:
-        return case.without_interval(value)
-    if not known:
-        return Estimate(value, None, None, case.plan.level, case.n, case.clusters, case.name, NO_ERRORS)
-    if case.plan.kind == "influence":
-        return case.by_influence(value, standard_error(totals.influence(_corrected)))
-    return case.by_bootstrap(value, middle(_resampled(totals, case.plan.rng), case.plan.level))
 
 
 def _resampled(totals: Totals, rng: np.random.Generator | None) -> Floats:

@@ -128,7 +128,13 @@ def slices_at_threshold(
                 reason=reason,
             )
         )
-    return _adjusted(found, measure, level)
+    tested = [place for place, part in enumerate(found) if part.p is not None]
+    adjusted = holm(np.array([part.p for part in found if part.p is not None]))
+    for place, p in zip(tested, adjusted.tolist(), strict=True):
+        difference: Estimate = getattr(found[place], measure)
+        lower = difference.value is not None and difference.value < 0
+        found[place] = replace(found[place], p_adjusted=p, worse=bool(lower and p <= 1 - level))
+    return found
 
 
 _MEASURES: dict[Measure, tuple[str, Statistic]] = {
@@ -248,13 +254,3 @@ class _Change:
         steps = 1j * STEP * np.eye(8) * (self.sums[:, :, np.newaxis] > 0)
         gradients: Floats = np.imag(self.statistic(at[:, np.newaxis, :] + steps)) / STEP
         return gradients
-
-
-def _adjusted(found: list[Slice], measure: Measure, level: float) -> list[Slice]:
-    tested = [place for place, part in enumerate(found) if part.p is not None]
-    adjusted = holm(np.array([part.p for part in found if part.p is not None]))
-    for place, p in zip(tested, adjusted.tolist(), strict=True):
-        difference: Estimate = getattr(found[place], measure)
-        lower = difference.value is not None and difference.value < 0
-        found[place] = replace(found[place], p_adjusted=p, worse=bool(lower and p <= 1 - level))
-    return found

@@ -184,7 +184,12 @@ def certified_region(
     """
     scores, human, (row, _) = finite(score, "score"), verdicts(positive), cluster_rows(cluster)
     same_length(score=scores, positive=human, cluster=row)
-    steps = _check(distances, risk, confidence)
+    steps = finite(distances, "distance")
+    if not steps.size or steps[-1] < 0 or (steps[1:] >= steps[:-1]).any():
+        raise ValueError("distances are one or more, fall, and are not negative")
+    for name, share in (("risk", risk), ("confidence", confidence)):
+        if not 0 < share < 1:
+            raise ValueError(f"the {name} lies between 0 and 1, not {share}")
     wrong = wrong_decisions(scores, human, threshold, higher_is_better)
     tried: list[tuple[float, Estimate]] = []
     passed: tuple[float, Estimate] | None = None
@@ -289,16 +294,6 @@ def far_from(scores: Floats, threshold: float, distance: float) -> Bools:
     """Which scores lie at least so far from the threshold, shape (scores,). The one home of the rule."""
     far: Bools = np.abs(scores - threshold) >= distance * (1 - ROUNDING)
     return far
-
-
-def _check(distances: Sequence[float], risk: float, confidence: float) -> Floats:
-    steps = finite(distances, "distance")
-    if not steps.size or steps[-1] < 0 or (steps[1:] >= steps[:-1]).any():
-        raise ValueError("distances are one or more, fall, and are not negative")
-    for name, share in (("risk", risk), ("confidence", confidence)):
-        if not 0 < share < 1:
-            raise ValueError(f"the {name} lies between 0 and 1, not {share}")
-    return steps
 
 
 def _why_none(error: Estimate, risk: float, confidence: float) -> Remark:

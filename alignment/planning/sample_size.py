@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from alignment.base.arrays import Floats, Ints, finite, renumbered, same_length, verdicts
 from alignment.base.estimate import Estimate, Remark, remark
-from alignment.base.interval import NO_SPREAD, standard_error, t_quantile
+from alignment.base.interval import NO_SPREAD, normal_quantile, standard_error, t_quantile
 from alignment.base.tables import kappa
 from alignment.base.totals import Statistic, Totals
 
@@ -35,6 +34,10 @@ class Plannable:
     level: float
     reason: Remark | None
 
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise ValueError(f"the level lies between 0 and 1, not {self.level}")
+
     def half_width(self, samples: int) -> float | None:
         """Half the width of the interval from that many samples; None without a spread. ValueError: none or fewer.
 
@@ -43,7 +46,7 @@ class Plannable:
         """
         if samples < 1:
             raise ValueError(f"a width is for at least one sample, not {samples}")
-        return None if self.spread is None else self._z * self.spread / math.sqrt(samples)
+        return None if self.spread is None else normal_quantile(self.level) * self.spread / math.sqrt(samples)
 
     def half_widths(self, samples: Sequence[int]) -> list[float | None]:
         """``half_width`` of each number of samples, for a curve."""
@@ -57,16 +60,14 @@ class Plannable:
         """
         if not (math.isfinite(half_width) and half_width > 0):
             raise ValueError(f"a half-width is above 0, not {half_width}")
-        return None if self.spread is None else max(1, math.ceil((self._z * self.spread / half_width) ** 2))
+        if self.spread is None:
+            return None
+        return max(1, math.ceil((normal_quantile(self.level) * self.spread / half_width) ** 2))
 
     def more_for(self, half_width: float) -> int | None:
         """How many samples beyond the present ones make the interval that narrow, 0 if it is; None without a spread."""
         needed = self.samples_for(half_width)
         return None if needed is None else max(0, needed - self.clusters)
-
-    @property
-    def _z(self) -> float:
-        return float(ndtri((1 + self.level) / 2))
 
 
 def plannable(totals: Totals, statistic: Statistic, *, level: float = 0.95) -> Plannable:
@@ -80,7 +81,7 @@ def plannable(totals: Totals, statistic: Statistic, *, level: float = 0.95) -> P
     0.433
     """
     if np.isnan(statistic(totals.sums())):
-        return Plannable(totals.rows, None, _checked(level), UNDEFINED)
+        return Plannable(totals.rows, None, level, UNDEFINED)
     return plannable_from_influence(totals.influence(statistic), level=level)
 
 
@@ -88,11 +89,11 @@ def plannable_from_influence(influence: ArrayLike, *, level: float = 0.95) -> Pl
     """The same from any statistic's influences, summed by cluster, shape (clusters,)."""
     per_cluster: Floats = finite(influence, "influence")
     if per_cluster.size < 2:
-        return Plannable(per_cluster.size, None, _checked(level), FEW_CLUSTERS)
+        return Plannable(per_cluster.size, None, level, FEW_CLUSTERS)
     error = standard_error(per_cluster)
     if error <= NO_SPREAD:
-        return Plannable(per_cluster.size, None, _checked(level), NO_VARIATION)
-    return Plannable(per_cluster.size, error * math.sqrt(per_cluster.size), _checked(level), None)
+        return Plannable(per_cluster.size, None, level, NO_VARIATION)
+    return Plannable(per_cluster.size, error * math.sqrt(per_cluster.size), level, None)
 
 
 def plannable_from_estimate(estimate: Estimate) -> Plannable:
@@ -106,7 +107,7 @@ def plannable_from_estimate(estimate: Estimate) -> Plannable:
     >>> round(plannable_from_estimate(found).half_width(400), 3)
     0.079
     """
-    value, low, high, level = estimate.value, estimate.low, estimate.high, _checked(estimate.level)
+    value, low, high, level = estimate.value, estimate.low, estimate.high, estimate.level
     if value is None or low is None or high is None:
         return Plannable(estimate.clusters, None, level, estimate.reason)
     half = max(high - value, value - low)
@@ -135,12 +136,6 @@ def kappa_influence(judge: ArrayLike, positive: ArrayLike, sample: ArrayLike) ->
     if np.isnan(kappa(totals.sums())):
         return labelled, None
     return labelled, totals.influence(kappa)
-
-
-def _checked(level: float) -> float:
-    if not 0 < level < 1:
-        raise ValueError(f"the level lies between 0 and 1, not {level}")
-    return level
 
 
 def two_digits(samples: int) -> int:

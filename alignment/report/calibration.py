@@ -1,9 +1,7 @@
-"""What a judge's scores are worth as probabilities, or as grades: calibration on dev, cross-fitted.
+"""What a judge's scores are worth as probabilities, or as grades: calibration on dev, cross-fitted, as plain JSON.
 
-No figure here has seen the test part. Whoever looks at it takes the calibrator from here: fitted on all of dev, by the
-method that dev chose.
-
-Calibration of a judge on dev, as plain JSON.
+No figure here has seen the test part. A look at it takes the calibrator from here: fitted on all of dev, by the method
+that dev chose.
 """
 
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ import numpy as np
 from scipy.special import entr
 
 from alignment.base.arrays import Floats, Ints
-from alignment.base.estimate import Estimate, Remark, remark
+from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.calibration.calibrators import Calibrator, Method
 from alignment.calibration.fit import CrossFit, NotFitted, cross_fit_on, fit_calibrator
 from alignment.calibration.reliability import BINS, CalibrationFigures, ReliabilityPoint, calibration_figures
@@ -149,18 +147,12 @@ def bins_for(units: int) -> int:
 
 
 def _chosen(figures: dict[Probable, CalibrationFigures], refused: dict[Probable, Remark]) -> Probable | NotFitted:
-    losses: dict[Probable, float] = {}
-    reasons = dict(refused)
-    for method, found in figures.items():
-        if found.log_loss.value is None:
-            reasons[method] = remark("no_log_loss", why=found.log_loss.reason)
-        else:
-            losses[method] = found.log_loss.value
-    if not losses:
-        return NotFitted(remark("no_method", platt=reasons["platt"], isotonic=reasons["isotonic"]))
-    # Of equal losses the simpler method's.
-    best: Probable = min(losses, key=losses.__getitem__)
-    return best
+    losses = {method: found.log_loss for method, found in figures.items()}
+    known = {method: loss.value for method, loss in losses.items() if loss.value is not None}
+    if known:
+        return min(known, key=known.__getitem__)  # of equal losses the simpler method's
+    reasons = {**refused, **{method: remark("no_log_loss", why=loss.reason) for method, loss in losses.items()}}
+    return NotFitted(remark("no_method", platt=reasons["platt"], isotonic=reasons["isotonic"]))
 
 
 def figures_of(judged: Judged, columns: Columns, found: CrossFit, name: str) -> CalibrationFigures:
@@ -250,7 +242,7 @@ def _as_is(judged: Judged, columns: Columns) -> dict[str, Any] | None:
 
 
 def _row(figures: CalibrationFigures) -> dict[str, Any]:
-    estimates = {name: getattr(figures, name).as_dict() for name in ("kappa", "brier", "log_loss", "ece")}
+    estimates = estimates_as_dicts(figures, ("kappa", "brier", "log_loss", "ece"))
     return {"reason": None, **estimates, "ece_if_perfect": figures.ece_if_perfect.value}
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.estimate import Estimate, Remark, remark
+from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.judging.paired import Flips, paired_at_thresholds, paired_labels
 from alignment.report.comparison import Comparison, coverage_of, reading_order
 from alignment.report.decisions import cross_fitted
-from alignment.report.evidence import JudgeScores, UnitKey, Value, generator
+from alignment.report.evidence import JudgeScores, UnitKey, Value
 from alignment.report.judged import Judged
 from alignment.report.people import ONLY_NUMBERS
 from alignment.report.reference import Reference
@@ -54,7 +54,7 @@ def compared_figures(reference: Reference, comparisons: Sequence[Comparison], ti
     versions = [(at, place[_series(sides[at].scores)]) for at in range(len(now), len(sides))]
     human = _human(reference)
     return {
-        "basis": _basis(reference),
+        "basis": reference.basis,
         "sides": [
             {
                 "judge": side.scores.judge,
@@ -99,21 +99,19 @@ def two_versions(
         return {**row, "first_label": first.labels.get(unit), "second_label": second.labels.get(unit)}
 
     return {
-        "basis": _basis(reference),
+        "basis": reference.basis,
         "coverage": [coverage_of(one) for one in judged],
-        "thresholds": [_threshold(one, side) for one, side in zip(judged, sides, strict=True)],
+        "thresholds": [
+            None
+            if one.answers_labels or reference.passing is None or side.reason
+            else one.sweep(one.dev).best_threshold
+            for one, side in zip(judged, sides, strict=True)
+        ],
         **pair,
         "flipped": [with_labels(row) for row in pair["flipped"]],
         "changed": [with_labels(row) for row in alike[:most]],
         "changed_in_all": len(alike),
     }
-
-
-def _threshold(judged: Judged, side: _Side) -> float | None:
-    """Judges that answer with labels need none."""
-    if judged.answers_labels or judged.reference.passing is None or side.reason is not None:
-        return None
-    return judged.sweep(judged.dev).best_threshold
 
 
 def _changed(
@@ -159,10 +157,6 @@ def _side(judged: Judged, title: str) -> _Side:
     return _Side(judged.said, title, found.decisions, found.reason)
 
 
-def _basis(reference: Reference) -> str:
-    return "labels" if reference.passing is None else "pass or fail"
-
-
 def _human(reference: Reference) -> dict[UnitKey, Value]:
     return dict(sorted((reference.labels() if reference.passing is None else reference.positive).items()))
 
@@ -187,7 +181,8 @@ def _pair(
     reference: Reference, human: Mapping[UnitKey, Value], first: _Side, second: _Side, most: int
 ) -> dict[str, Any]:
     units = [unit for unit in human if unit in first.said and unit in second.said]
-    reason = next((_why(side) for side in (first, second) if side.reason is not None), None)
+    why = (remark("not_compared", judge=one.title, why=one.reason) for one in (first, second) if one.reason is not None)
+    reason = next(why, None)
     figures = _DECISIONS if reference.passing is not None else _LABELS
     if reason is not None or not units:
         undefined = dict.fromkeys(figures, Estimate.undefined(reason or NO_COMMON).as_dict())
@@ -196,8 +191,7 @@ def _pair(
     people = [human[unit] for unit in units]
     said = [first.said[unit] for unit in units], [second.said[unit] for unit in units]
     samples = [sample for sample, _ in units]
-    key = reference.evidence.criterion.key
-    rng = generator(reference.evidence.seed, "compared", key, *first.scores.name, *second.scores.name)
+    rng = reference.rng("compared", about=(*first.scores.name, *second.scores.name))
     if reference.passing is not None:
         one, other = (np.array(column, dtype=np.float64) for column in said)
         found: Any = paired_at_thresholds(one, other, people, samples, (0.5, 0.5), rng=rng)
@@ -210,18 +204,14 @@ def _pair(
     return {
         "units": len(units),
         "samples": len(set(samples)),
-        "own": [{name: getattr(side, name).as_dict() for name in figures} for side in (found.first, found.second)],
-        "difference": {name: getattr(found, name).as_dict() for name in figures},
+        "own": [estimates_as_dicts(side, figures) for side in (found.first, found.second)],
+        "difference": estimates_as_dicts(found, figures),
         "flips": _counts(flips.gain.tolist()),
         "flipped": [
             {**_unit(human, first, second, units[at]), "gain": gain} for at, gain in _shown(flips, units, most)
         ],
         "reason": None,
     }
-
-
-def _why(side: _Side) -> Remark:
-    return remark("not_compared", judge=side.title, why=side.reason)
 
 
 def _unit(human: Mapping[UnitKey, Value], first: _Side, second: _Side, unit: UnitKey) -> dict[str, Any]:

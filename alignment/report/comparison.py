@@ -1,8 +1,5 @@
-"""One judge held against people on a criterion.
-
-How a judge scores what people pass and what they fail.
-
-Where a judge and people disagree most.
+"""One judge held against people on a criterion: its figures, how it scores what people pass and fail, and where they
+disagree most.
 """
 
 from collections import defaultdict

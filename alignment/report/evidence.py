@@ -6,7 +6,7 @@ randomness, one generator for each figure.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -201,17 +201,13 @@ def evidence_from_dict(found: Mapping[str, Any]) -> Evidence:
 
 
 def _said(one: JudgeScores) -> dict[str, Any]:
-    return {
-        "judge": one.judge,
-        "version": one.version,
-        "dimension": one.dimension,
-        "higher_is_better": one.higher_is_better,
-        **{name: _columns(getattr(one, name)) for name in _BY_UNIT},
-    }
+    values = {each.name: getattr(one, each.name) for each in fields(one)}
+    return {name: _columns(value) if name in _BY_UNIT else value for name, value in values.items()}
 
 
 def _scores(one: Mapping[str, Any]) -> JudgeScores:
-    return JudgeScores(**{name: _mapping(value) if name in _BY_UNIT else value for name, value in one.items()})
+    values: dict[str, Any] = {name: _mapping(value) if name in _BY_UNIT else value for name, value in one.items()}
+    return JudgeScores(**values)
 
 
 def _addresses(units: Sequence[UnitKey]) -> dict[str, list[str]]:

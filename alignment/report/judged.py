@@ -1,7 +1,4 @@
-"""What one judge said, as far as it can be held against people.
-
-What judges are called in tables and plots.
-"""
+"""What one judge said, as far as it can be held against people, and what judges are called in tables and plots."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +10,7 @@ import numpy as np
 
 from alignment.base.estimate import Remark, remark
 from alignment.judging.threshold import Sweep, sweep
-from alignment.report.evidence import Criterion, JudgeScores, UnitKey, Value, generator
+from alignment.report.evidence import Criterion, JudgeScores, UnitKey, Value
 from alignment.report.reference import NO_PASSES, Reference
 
 NO_REFERENCE = remark("no_reference")
@@ -51,7 +48,7 @@ class Judged:
     @cached_property
     def scores(self) -> dict[UnitKey, float]:
         """Labels count as their own numbers, else as pass (1) and fail (0), else not at all."""
-        numbers = dict(self.said.numbers)
+        numbers: Mapping[UnitKey, float] = self.said.numbers
         if self.answers_labels:
             numbers = {unit: self.score_of(value) for unit, value in self.labels.items()}
         known = set(self.reference.units)
@@ -74,7 +71,7 @@ class Judged:
         return [unit for unit in self.decided if not self.reference.evidence.is_dev[unit[0]]]
 
     def rng(self, figure: str) -> np.random.Generator:
-        return generator(self.reference.evidence.seed, "align", self.criterion.key, *self.said.name, figure)
+        return self.reference.rng("align", about=(*self.said.name, figure))
 
     def sweep(self, units: list[UnitKey]) -> Sweep:
         scores, positive, _ = self.columns(units)

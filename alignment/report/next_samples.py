@@ -1,9 +1,9 @@
-"""Which samples to label next: strata by what the judges say, and a draw whose chances are known.
-
-A queue from a judge's outcomes: samples that it fails, and some that it passes, drawn with known chances.
+"""Which samples to label next, drawn with known chances: by strata of what the judges say, or by what one judge fails
+and passes.
 """
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -15,6 +15,7 @@ from alignment.base.arrays import Floats, Ints
 from alignment.planning.sample_size import kappa_influence
 from alignment.planning.selection import (
     FEWEST,
+    Draw,
     allocate,
     draw,
     expected_spread,
@@ -37,18 +38,24 @@ Basis = Literal["labels", "judges", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
-    """``score`` and ``disagreement``: the least and the greatest in it, as ``selection.judge_views`` has them; None
-    where no judge answered."""
+class _Drawn:
+    """Samples of which ``drawn`` were drawn, each with the same chance."""
 
-    score: tuple[float, float] | None
-    disagreement: tuple[float, float] | None
     samples: int
     drawn: int
 
     @property
     def chance(self) -> float:
         return self.drawn / self.samples
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum(_Drawn):
+    """``score`` and ``disagreement``: the least and the greatest in it, as ``selection.judge_views`` has them; None
+    where no judge answered."""
+
+    score: tuple[float, float] | None
+    disagreement: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +99,11 @@ def propose(
     drawn = draw(stratum, allocation, generator(seed, "next samples", evidence.criterion.key))
     return Proposal(
         strata=[
-            _described(np.flatnonzero(stratum == place), score, apart, int(allocation[place]))
+            Stratum(places.size, int(allocation[place]), _ends(score[places]), _ends(apart[places]))
             for place in range(present.size)
+            for places in [np.flatnonzero(stratum == place)]
         ],
-        chosen={
-            frame[place]: Chance(float(drawn.probability[place]), int(stratum[place]) + 1)
-            for place in np.flatnonzero(drawn.drawn)
-        },
+        chosen=_chosen(frame, drawn),
         basis=basis,
         worth=None if basis == "nothing" else worth(stratum, wanted, allocation),
     )
@@ -137,11 +142,11 @@ def _spread(
     if influence is not None and labelled.size >= ENOUGH and np.ptp(influence):
         return expected_spread(stratum, influence, labelled), "labels"
     if judged and reference.evidence.criterion.passes:
-        share = np.array([0.5] * len(at))
-        votes: dict[str, list[float]] = {}
+        share = np.full(len(at), 0.5)
+        votes: dict[str, list[float]] = defaultdict(list)
         for one in judged:
             for sample, value in _by_sample(_passes(one), at).items():
-                votes.setdefault(sample, []).append(value)
+                votes[sample].append(value)
         for sample, shares in votes.items():
             share[at[sample]] = sum(shares) / len(shares)
         return guessed_spread(stratum, share), "judges"
@@ -162,21 +167,17 @@ def _influence(reference: Reference, judge: Judged | None, at: dict[str, int]) -
     if not values:
         return np.array([], np.int64), None
     mean = sum(values.values()) / len(values)
-    change: dict[int, float] = {}
+    change: dict[int, float] = defaultdict(float)
     for (sample, _), value in values.items():
-        change[at[sample]] = change.get(at[sample], 0.0) + (value - mean)
+        change[at[sample]] += value - mean
     return np.fromiter(change.keys(), np.int64), np.fromiter(change.values(), np.float64)
 
 
 def _oriented(judge: Judged) -> dict[UnitKey, float]:
     """The judge's scores of all samples, labelled or not; the more, the better."""
-    if judge.answers_labels:
-        return _as_numbers(judge)
-    sign = 1.0 if judge.said.higher_is_better else -1.0
-    return {unit: sign * number for unit, number in judge.said.numbers.items()}
-
-
-def _as_numbers(judge: Judged) -> dict[UnitKey, float]:
+    if not judge.answers_labels:
+        sign = 1.0 if judge.said.higher_is_better else -1.0
+        return {unit: sign * number for unit, number in judge.said.numbers.items()}
     levels, passes = judge.criterion.levels, judge.criterion.passes
     if passes or not judge.reference.ratings.ordered:
         return {unit: float(value in passes) for unit, value in judge.labels.items()}
@@ -201,17 +202,19 @@ def _passes(judge: Judged) -> dict[UnitKey, float]:
 
 def _by_sample(values: dict[UnitKey, float], at: dict[str, int]) -> dict[str, float]:
     """The mean over a sample's units, of the samples in question."""
-    sums: dict[str, float] = {}
-    counts: dict[str, int] = {}
+    sums: dict[str, float] = defaultdict(float)
+    counts = Counter(sample for sample, _ in values)
     for (sample, _), value in values.items():
         if sample in at:
-            sums[sample] = sums.get(sample, 0.0) + value
-            counts[sample] = counts.get(sample, 0) + 1
+            sums[sample] += value
     return {sample: total / counts[sample] for sample, total in sums.items()}
 
 
-def _described(places: Ints, score: Floats, apart: Floats, drawn: int) -> Stratum:
-    return Stratum(_ends(score[places]), _ends(apart[places]), places.size, drawn)
+def _chosen(names: Sequence[str], drawn: Draw) -> dict[str, Chance]:
+    return {
+        names[place]: Chance(float(drawn.probability[place]), int(drawn.stratum[place]) + 1)
+        for place in np.flatnonzero(drawn.drawn).tolist()
+    }
 
 
 def _ends(values: Floats) -> tuple[float, float] | None:
@@ -225,16 +228,10 @@ OUTCOMES: tuple[Outcome, ...] = ("fail", "pass", "no score")
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeGroup:
-    """The samples of one outcome, of which ``drawn`` were drawn, each with the same chance."""
+class OutcomeGroup(_Drawn):
+    """The samples of one outcome."""
 
     outcome: Outcome
-    samples: int
-    drawn: int
-
-    @property
-    def chance(self) -> float:
-        return self.drawn / self.samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,11 +300,8 @@ def draw_by_outcome(outcomes: Mapping[str, Outcome], shares: Mapping[Outcome, fl
     drawn = draw(stratum, allocation, generator(seed, "outcomes"))
     return OutcomeDraw(
         groups=[
-            OutcomeGroup(outcome, n, taken)
+            OutcomeGroup(n, taken, outcome)
             for outcome, n, taken in zip(present, size.tolist(), allocation, strict=True)
         ],
-        chosen={
-            names[place]: Chance(float(drawn.probability[place]), int(stratum[place]) + 1)
-            for place in np.flatnonzero(drawn.drawn)
-        },
+        chosen=_chosen(names, drawn),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from alignment.base.interval import Plan, proportion
 from alignment.judging.bland_altman import bland_altman
 from alignment.judging.correlation import pearson, spearman
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import JudgeScores, UnitKey, generator
+from alignment.report.evidence import JudgeScores, UnitKey
 from alignment.report.judged import NONE_SCORED, judge_titles
 from alignment.report.reference import NO_PASSES, Reference
 from alignment.report.values import scale_of, scores_on_scale
@@ -114,10 +114,6 @@ class _Sheet:
         cells[places] = np.fromiter(values.values(), np.float64, len(values))
         return cells[:-1].reshape(len(self.samples), self.width)
 
-    def of_samples(self, values: Mapping[str, float]) -> Floats:
-        """Shape (samples,)."""
-        return np.array([values.get(sample, np.nan) for sample in self.samples], dtype=np.float64)
-
     def measured(self, metric: Metric, cells: Floats) -> Floats:
         """The metric of each sample, shape (samples,), NaN where a unit that it rests on has no value."""
         wanted = self.sizes if metric.depth is None else np.minimum(self.sizes, metric.depth)
@@ -129,31 +125,23 @@ class _Sheet:
         return found
 
     def rng(self, *names: str) -> np.random.Generator:
-        evidence = self.reference.evidence
-        return generator(evidence.seed, "per sample", evidence.criterion.key, *names)
+        return self.reference.rng("per sample", about=names)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Said:
-    """What one side said of the units, of shape (samples, ranks); none: why it said nothing."""
+class _Sides(NamedTuple):
+    """What people and the judges that score the units said of them, of shape (samples, ranks).
 
-    cells: Floats
-    none: Remark
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Sides:
-    """People and the judges that score the units. reason: why people's values don't add up to any metric."""
+    judges: beside each why it said nothing, where it didn't. reason: why people's values don't add up to any metric.
+    """
 
     people: Floats
-    judges: list[tuple[Comparison, _Said]]
+    judges: list[tuple[Comparison, Floats, Remark]]
     reason: Remark | None
 
 
 def _passing(sheet: _Sheet, comparisons: Sequence[Comparison]) -> _Sides:
     judges = [
-        (one, _Said(sheet.of_units(one.decisions), one.row["at_threshold"]["reason"] or NONE_DECIDED))
-        for one in comparisons
+        (one, sheet.of_units(one.decisions), one.row["at_threshold"]["reason"] or NONE_DECIDED) for one in comparisons
     ]
     reason = NO_PASSES if sheet.reference.passing is None else None
     return _Sides(sheet.of_units(sheet.reference.positive), judges, reason)
@@ -173,7 +161,7 @@ def _graded(sheet: _Sheet, comparisons: Sequence[Comparison]) -> _Sides:
         placed, _, reason = scores_on_scale(reference, one, levels)
         if min(placed.values(), default=0.0) < 0:
             placed, reason = {}, NEGATIVE
-        judges.append((one, _Said(sheet.of_units(placed), reason or NONE_DECIDED)))
+        judges.append((one, sheet.of_units(placed), reason or NONE_DECIDED))
     return _Sides(sheet.of_units(grades), judges, None)
 
 
@@ -187,10 +175,10 @@ def _metric(
     if reason is not None:
         return {**found, "people": Estimate.undefined(reason).as_dict(), "judges": [], "caveat": None}
     rows = []
-    for title, (one, said) in zip(titles, sides.judges, strict=True):
-        own = sheet.measured(metric, said.cells)
+    for title, (one, cells, none) in zip(titles, sides.judges, strict=True):
         about = {"title": title, "dimension": one.said.dimension, "whole": False, "on_dev": not metric.graded}
-        rows.append({**about, **_beside(sheet, metric, people, own, one.said.name, said.none)})
+        own = sheet.measured(metric, cells)
+        rows.append({**about, **_beside(sheet, metric, people, own, one.said.name, none)})
     measures = sheet.reference.evidence.measures
     for title, score in whole:
         if measures.get(score.dimension, metric.key) == metric.key:
@@ -206,7 +194,8 @@ def _metric(
 
 
 def _as_whole(sheet: _Sheet, metric: Metric, people: Floats, said: JudgeScores) -> dict[str, Any]:
-    numbers = sheet.of_samples({sample: number for (sample, _), number in said.numbers.items()})
+    scored = {sample: number for (sample, _), number in said.numbers.items()}
+    numbers = np.array([scored.get(sample, np.nan) for sample in sheet.samples], dtype=np.float64)
     both = numbers[~np.isnan(numbers) & ~np.isnan(people)]
     apart = None if said.higher_is_better else LOWER_IS_BETTER
     if ((both < 0) | (both > 1)).any():

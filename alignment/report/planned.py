@@ -1,12 +1,9 @@
-"""How sure the figures of a report would be with more labelled samples.
-
-What a drawn batch says of all samples: every labelled sample counts for as many as it stands for.
-
-What share of all units that a judge scored people would pass, from the labels there are and the judge's scores.
+"""How sure the figures of a report would be with more labelled samples, and what the labels say of all samples: those
+of a drawn batch by what each stands for, others with the judge's scores.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -14,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.arrays import Floats
-from alignment.base.estimate import Estimate, Remark, remark
+from alignment.base.estimate import Estimate, Remark, estimates_as_dicts, remark
 from alignment.judging.prevalence import ppi_mean
 from alignment.judging.weighted import weighted_at_threshold, weighted_mean
 from alignment.planning.sample_size import Plannable, plannable_from_estimate, two_digits
 from alignment.report.comparison import Comparison
-from alignment.report.evidence import UnitKey, Value
+from alignment.report.evidence import UnitKey
 from alignment.report.judged import NONE_SCORED, Judged
 from alignment.report.reference import NO_PASSES, Reference
 
@@ -29,13 +25,13 @@ RATES = ("kappa", "tpr", "tnr")
 _STEPS = (1, 1.5, 2, 3, 5, 7)
 #: … between a tenth of the labelled samples and eight times as many.
 _FROM, _TO = 0.1, 8.0
-#: Half-widths that somebody may have in mind; the plan is for the first that is a good deal narrower than now.
+#: Half-widths that readers may have in mind; the plan is for the first that is a good deal narrower than now.
 _WIDTHS = (0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01)
 _NARROWER = 0.75
 
 
 def more_samples(estimate: Estimate, half_width: float) -> int | None:
-    """How many more samples of the same part bring the estimate to the half-width; None where nobody knows."""
+    """How many more samples of the same part bring the estimate to the half-width; None where it is unknown."""
     return plannable_from_estimate(estimate).more_for(half_width)
 
 
@@ -98,13 +94,7 @@ def planning_figures(
 def _row(who: str | None, figure: str, now: Estimate, of: int, share: float, more: list[int]) -> dict[str, Any]:
     """``now`` rests on some of ``of`` samples; of those labelled from now on ``share`` join these."""
     plan = plannable_from_estimate(now)
-    row: dict[str, Any] = {
-        "judge": who,
-        "figure": figure,
-        "value": now.value,
-        "half_width": None,
-        "reason": plan.reason,
-    }
+    row = {"judge": who, "figure": figure, "value": now.value, "half_width": None, "reason": plan.reason}
     if plan.spread is None or now.value is None or now.low is None or now.high is None:
         return row
     growth = Growth(plan, share * plan.clusters / of)
@@ -128,11 +118,9 @@ def goal(growth: Growth, half_width: float) -> Remark:
     {'code': 'more_samples_for', 'n': 300, 'width': 0.1}
     """
     more = growth.more_for(half_width)
-    return (
-        remark("more_samples_for", n=two_digits(more), width=half_width)
-        if more
-        else remark("width_reached", width=half_width)
-    )
+    if not more:
+        return remark("width_reached", width=half_width)
+    return remark("more_samples_for", n=two_digits(more), width=half_width)
 
 
 def _more(labelled: int) -> list[int]:
@@ -177,7 +165,7 @@ def drawn_figures(
 
 def _share(reference: Reference, sizes: Mapping[int, int]) -> dict[str, Any]:
     if reference.passing is None:
-        return {"weighted": Estimate.undefined(NO_PASSES).as_dict(), "plain": Estimate.undefined(NO_PASSES).as_dict()}
+        return dict.fromkeys(("weighted", "plain"), Estimate.undefined(NO_PASSES).as_dict())
     units = [unit for unit in reference.positive if unit[0] in reference.evidence.chances]
     weighted = weighted_mean(_passed(reference, units), *_design(reference, sizes, units), bounds=(0.0, 1.0))
     every = list(reference.positive)
@@ -195,10 +183,8 @@ def _judge(reference: Reference, sizes: Mapping[int, int], title: str, one: Comp
     sample, probability, stratum = _design(reference, sizes, units)
     decided = [float(one.decisions[unit]) for unit in units]
     found = weighted_at_threshold(decided, _passed(reference, units), sample, 0.5, probability, stratum)
-    return {
-        "title": title,
-        **{name: {"weighted": getattr(found, name).as_dict(), "plain": at[name]} for name in RATES},
-    }
+    weighted = estimates_as_dicts(found, RATES)
+    return {"title": title, **{name: {"weighted": weighted[name], "plain": at[name]} for name in RATES}}
 
 
 def _passed(reference: Reference, units: Sequence[UnitKey]) -> list[bool]:
@@ -207,9 +193,9 @@ def _passed(reference: Reference, units: Sequence[UnitKey]) -> list[bool]:
 
 def _sizes(reference: Reference) -> dict[int, int]:
     """How many samples each stratum has: every drawn one stands for 1/probability of them."""
-    sizes: dict[int, float] = {}
+    sizes: dict[int, float] = defaultdict(float)
     for chance in reference.evidence.chances.values():
-        sizes[chance.stratum] = sizes.get(chance.stratum, 0.0) + 1 / chance.probability
+        sizes[chance.stratum] += 1 / chance.probability
     return {stratum: round(size) for stratum, size in sizes.items()}
 
 
@@ -242,7 +228,12 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     labelled = [(unit, said[unit]) for unit in judged.decided]
     others = [row for row in said.items() if row[0] not in judged.scores]
     reason = judged.refusal() or (None if others else ALL_LABELLED)
-    score, units = _numbers(judged, [value for _, value in chain(labelled, others)]), len(labelled)
+    units, values = len(labelled), [value for _, value in chain(labelled, others)]
+    if judged.answers_labels:
+        score = np.array([value in judged.criterion.passes for value in values], dtype=np.float64)
+    else:
+        # Higher is better: the weight is never below 0.
+        score = np.array(values, dtype=np.float64) * (1 if judged.said.higher_is_better else -1)
     samples = [unit[0] for unit, _ in chain(labelled, others)]
     number = dict(zip(dict.fromkeys(samples), count(), strict=False))
     cluster = np.fromiter(map(number.__getitem__, samples), np.int64, len(samples))
@@ -262,22 +253,10 @@ def population_figures(judged: Judged) -> dict[str, Any]:
         "unlabelled": {"units": len(others), "samples": int(np.count_nonzero(np.bincount(cluster[units:])))},
         "ties": len(judged.scores) - units if judged.reference.passing is not None else 0,
         "drawn": any(chance.stratum and number.get(sample, known) < known for sample, chance in chances),
-        "classical": _because(reason, found.classical),
-        "tuned": _because(reason, found.tuned),
-        "plain": _because(reason, found.plain),
+        # With the report's own reason where there is no value.
+        **{
+            name: (one if one.value is not None else replace(one, reason=reason)).as_dict()
+            for name, one in (("classical", found.classical), ("tuned", found.tuned), ("plain", found.plain))
+        },
         "weight": found.weight,
     }
-
-
-def _numbers(judged: Judged, values: Sequence[Value]) -> Floats:
-    """Higher is better in all of them: the weight is never below 0."""
-    if judged.answers_labels:
-        passes = judged.criterion.passes
-        return np.array([value in passes for value in values], dtype=np.float64)
-    numbers = np.array(values, dtype=np.float64)
-    return numbers if judged.said.higher_is_better else -numbers
-
-
-def _because(reason: Remark | None, found: Estimate) -> dict[str, Any]:
-    """With the report's own reason where there is no value."""
-    return (found if found.value is not None else replace(found, reason=reason)).as_dict()

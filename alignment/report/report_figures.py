@@ -1,7 +1,4 @@
-"""All figures of a report on one criterion.
-
-Whether two results say the same.
-"""
+"""All figures of a report on one criterion, and whether two results say the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from alignment.agreement.summary import paradox_note, prevalence
-from alignment.base.estimate import Estimate, Remark
+from alignment.base.estimate import Estimate
 from alignment.judging.threshold import Sweep
 from alignment.report.agreement import agreement_figures, kappa_matrix, people_among_themselves
 from alignment.report.annotators import annotator_figures
 from alignment.report.calibration import grade_figures, probability_figures
 from alignment.report.compared import compared_figures
-from alignment.report.comparison import Comparison, Distant, compare, furthest, reference_figures, score_histogram
+from alignment.report.comparison import Comparison, compare, furthest, reference_figures, score_histogram
 from alignment.report.evidence import Evidence, UnitKey
 from alignment.report.judged import judge_titles
 from alignment.report.people import beside_people, judge_behind_noise
@@ -28,6 +25,7 @@ from alignment.report.trust import caveat_of_judge, caveat_of_people, trust_on_d
 from alignment.report.values import judge_steadiness, judge_values
 
 _SWEEP_POINTS = 200
+_PARADOX = ("cohen_kappa_mean", "percent_agreement", "gwet_ac1")
 
 
 def report_figures(evidence: Evidence) -> dict[str, Any]:
@@ -43,17 +41,12 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
     criterion = evidence.criterion
     return {
         "criterion": {
-            "key": criterion.key,
-            "name": criterion.name,
-            "version": criterion.version,
-            "unit": criterion.unit,
-            "scale": criterion.scale,
-            "prompt": criterion.prompt,
+            **{name: getattr(criterion, name) for name in ("key", "name", "version", "unit", "scale", "prompt")},
             "passes": list(criterion.passes),
         },
         "agreement": among_people,
         "agreement_caveat": caveat_of_people(reference),
-        "agreement_note": _paradox(among_people["estimates"]),
+        "agreement_note": paradox_note(*(Estimate(**among_people["estimates"][name]) for name in _PARADOX)),
         "prevalence": _shares(reference),
         "reference": reference_figures(reference),
         "people": people.as_dict(),
@@ -68,7 +61,9 @@ def report_figures(evidence: Evidence) -> dict[str, Any]:
 
 
 def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[UnitKey, Labelled]) -> dict[str, Any]:
-    kappa = _headline(one, reference)
+    # The kappa a judge is known by: on pass and fail, or on the labels where the criterion has no passes.
+    by_labels = reference.passing is None and one.row["labels"] is not None
+    kappa = one.row["labels" if by_labels else "at_threshold"]["kappa"]
     people = beside_people(reference, one)
     return {
         "title": title,
@@ -89,37 +84,20 @@ def _judge(reference: Reference, title: str, one: Comparison, labelled: Mapping[
         "steadiness": judge_steadiness(reference, one),
         "noise": judge_behind_noise(reference, one),
         "triage": triage_figures(reference, one),
-        "disagreements": [_distant(reference, one, row) for row in furthest(reference, one)],
+        "disagreements": [
+            {
+                "sample": row.unit[0],
+                "unit": row.unit[1],
+                "human": row.human,
+                "passes": reference.positive.get(row.unit),
+                "judge_passes": one.decisions.get(row.unit),
+                "score": one.said.numbers.get(row.unit),
+                "label": one.labels.get(row.unit),
+                "distance": row.distance,
+            }
+            for row in furthest(reference, one)
+        ],
     }
-
-
-def _distant(reference: Reference, one: Comparison, row: Distant) -> dict[str, Any]:
-    sample, unit = row.unit
-    return {
-        "sample": sample,
-        "unit": unit,
-        "human": row.human,
-        "passes": reference.positive.get(row.unit),
-        "judge_passes": one.decisions.get(row.unit),
-        "score": one.said.numbers.get(row.unit),
-        "label": one.labels.get(row.unit),
-        "distance": row.distance,
-    }
-
-
-def _headline(one: Comparison, reference: Reference) -> dict[str, Any]:
-    """The kappa a judge is known by: on pass and fail, or on the labels where the criterion has no passes."""
-    found: dict[str, Any] = one.row["at_threshold"]["kappa"]
-    if reference.passing is None and one.row["labels"] is not None:
-        found = one.row["labels"]["kappa"]
-    return found
-
-
-def _paradox(estimates: dict[str, dict[str, Any]]) -> Remark | None:
-    kappa, percent, ac1 = (
-        Estimate(**estimates[name]) for name in ("cohen_kappa_mean", "percent_agreement", "gwet_ac1")
-    )
-    return paradox_note(kappa, percent, ac1)
 
 
 def _shares(reference: Reference) -> list[dict[str, Any]]:

@@ -1,12 +1,12 @@
-"""The trust verdict of a judge, day to day, on the dev part.
-
-What to say beside a report's intervals when they rest on little.
+"""The trust verdict of a judge, day to day, on the dev part; and what to say beside a report's intervals when they rest
+on little.
 """
 
 from typing import Any
 
 from alignment.base.caveats import interval_caveat, rarer_samples
 from alignment.base.estimate import Estimate, Remark
+from alignment.base.ratings import encode
 from alignment.judging.auc import roc_auc
 from alignment.judging.trust import Part, Trust, trust_verdict
 from alignment.report.comparison import Comparison
@@ -47,12 +47,7 @@ def _auc(judged: Judged) -> Estimate:
 
 
 def trust_as_dict(trust: Trust, part: Part) -> dict[str, Any]:
-    return {
-        "verdict": trust.verdict,
-        "reason": trust.reason,
-        "more": trust.more,
-        "part": part,
-    }
+    return {"verdict": trust.verdict, "reason": trust.reason, "more": trust.more, "part": part}
 
 
 def caveat_of(judged: Judged, units: list[UnitKey]) -> Remark | None:
@@ -71,10 +66,8 @@ def caveat_of_judge(judged: Judged) -> Remark | None:
     units = [unit for unit in judged.labels if unit in human]
     if not units:
         return None
-    samples, codes = [sample for sample, _ in units], {value: code for code, value in enumerate(set(human.values()))}
-    return interval_caveat(
-        clusters=len(set(samples)), rarer=rarer_samples([codes[human[unit]] for unit in units], samples)
-    )
+    samples, values = [sample for sample, _ in units], encode([human[unit] for unit in units])[0]
+    return interval_caveat(clusters=len(set(samples)), rarer=rarer_samples(values, samples))
 
 
 def caveat_of_people(reference: Reference) -> Remark | None:
