@@ -107,7 +107,7 @@ def _parts(counts: PairCounts, weights: Floats, present: Ints) -> Iterator[tuple
         yield columns, np.searchsorted(present, own)
 
 
-NAME = "Scott's pi"
+SCOTTS_PI = "Scott's pi"
 
 
 def scott_pi(
@@ -144,7 +144,7 @@ def scott_pi(
     first, second = pairs_within(both.unit)
     # Pi is kappa of the table and its mirror image together: then both raters have the habits of both.
     table = confusion_of(both, np.concatenate([first, second]), np.concatenate([second, first]))
-    return kappa_estimate(ratings, table, first.size, None, plan, name=NAME)
+    return kappa_estimate(ratings, table, first.size, None, plan, name=SCOTTS_PI)
 
 
 def mean_pairwise_pi(
@@ -160,9 +160,5 @@ def mean_pairwise_pi(
     Everything else as ``mean_pairwise_kappa``.
     """
     plan, min_common = Plan(interval, rng, level), max(2, min_common)
-    return mean_pi_of(ratings, PairCounts.of(ratings, min_common), min_common, plan)
-
-
-def mean_pi_of(ratings: Ratings, counts: PairCounts, min_common: int, plan: Plan) -> Estimate:
-    """``mean_pairwise_pi`` of pairs already counted."""
-    return mean_kappa_of(ratings, counts.mirrored(), None, min_common, False, plan, name=NAME)
+    counts = PairCounts.of(ratings, min_common).mirrored()
+    return mean_kappa_of(ratings, counts, None, min_common, False, plan, name=SCOTTS_PI)

@@ -35,20 +35,6 @@ class SelfConsistency:
     raters: tuple[Consistency, ...]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Repeated:
-    """A unit that a rater rated twice or more, by arrays of shape (groups,), sorted by rater.
-
-    ``share``: of its pairs of ratings, those that are equal; ``flipped``: whether any differ; ``size``: its ratings.
-    """
-
-    rater: Ints
-    cluster: Ints
-    share: Floats
-    flipped: Bools
-    size: Ints
-
-
 def self_consistency(
     unit: Keys,
     rater: Sequence[str] | Array,
@@ -82,20 +68,22 @@ def self_consistency(
     same_length(unit=unit, rater=rater, value=value, cluster=cluster)
     if np.any(value != value) if isinstance(value, np.ndarray) else any(one != one for one in value):
         raise ValueError("a value is NaN; leave missing ratings out")
-    names, repeated = _repeated(unit, rater, value, cluster)
+    names, code, cluster_of, equal, flipped, size = _repeated(unit, rater, value, cluster)
     order = sorted(range(len(names)), key=names.__getitem__)
+    parts = [slice(*np.searchsorted(code, (place, place + 1)).tolist()) for place in order]
     return SelfConsistency(
-        pooled=_consistency(None, repeated, slice(None), plan),
+        pooled=_consistency(None, cluster_of, equal, flipped, size, plan),
         raters=tuple(
-            _consistency(
-                names[code], repeated, slice(*np.searchsorted(repeated.rater, (code, code + 1)).tolist()), plan
-            )
-            for code in order
+            _consistency(names[place], cluster_of[part], equal[part], flipped[part], size[part], plan)
+            for place, part in zip(order, parts, strict=True)
         ),
     )
 
 
-def _repeated(unit: Keys, rater: Keys, value: Keys, cluster: Keys) -> tuple[list[str], _Repeated]:
+def _repeated(unit: Keys, rater: Keys, value: Keys, cluster: Keys) -> tuple[list[str], Ints, Ints, Floats, Bools, Ints]:
+    """The raters' names, and of each unit that one rated twice or more the code of the rater, ascending, the cluster,
+    which share of its pairs of ratings are equal, whether any differ, and how many ratings there are.
+    """
     (unit_code, units), (rater_code, raters), (value_code, values), (cluster_code, _) = map(
         _numbered, (unit, rater, value, cluster)
     )
@@ -117,14 +105,8 @@ def _repeated(unit: Keys, rater: Keys, value: Keys, cluster: Keys) -> tuple[list
     pairs = sums_by(group, count * (count - 1), starts.size)[several]
     rater_of, unit_of = np.divmod(group_of_cell[starts][several], max(len(units), 1))
     size = size[several]
-    repeated = _Repeated(
-        rater=rater_of,
-        cluster=cluster_of[unit_of],
-        share=pairs / (size * (size - 1)),
-        flipped=kinds[several] > 1,
-        size=size,
-    )
-    return [str(name) for name in raters], repeated
+    names = [str(name) for name in raters]
+    return names, rater_of, cluster_of[unit_of], pairs / (size * (size - 1)), kinds[several] > 1, size
 
 
 def _numbered(keys: Keys) -> tuple[Ints, Sequence[Hashable]]:
@@ -134,15 +116,14 @@ def _numbered(keys: Keys) -> tuple[Ints, Sequence[Hashable]]:
     return encode(keys)
 
 
-def _consistency(rater: str | None, repeated: _Repeated, part: slice, plan: Plan) -> Consistency:
+def _consistency(
+    rater: str | None, cluster: Ints, equal: Floats, flipped: Bools, size: Ints, plan: Plan
+) -> Consistency:
     undefined = remark("nothing_rated_twice") if rater is None else remark("rater_rated_nothing_twice")
-
-    def share(hits: Array, name: str) -> Estimate:
-        return share_of_trials(hits[part], repeated.cluster[part], plan, name=name, undefined=undefined)
 
     return Consistency(
         rater=rater,
-        ratings=int(repeated.size[part].sum()),
-        agreement=share(repeated.share, "agreement with oneself"),
-        flip_rate=share(repeated.flipped, "flip rate"),
+        ratings=int(size.sum()),
+        agreement=share_of_trials(equal, cluster, plan, name="agreement with oneself", undefined=undefined),
+        flip_rate=share_of_trials(flipped, cluster, plan, name="flip rate", undefined=undefined),
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from alignment.agreement.alpha import krippendorff_alpha
 from alignment.agreement.icc import intraclass_correlation
-from alignment.agreement.mean_kappa import mean_kappa_of, mean_pi_of
+from alignment.agreement.mean_kappa import SCOTTS_PI, mean_kappa_of
 from alignment.agreement.multirater import brennan_prediger, fleiss_kappa, gwet_ac1, gwet_ac2, percent_agreement
 from alignment.agreement.pairs import PairCounts
 from alignment.base.estimate import Estimate, Remark, remark
@@ -57,7 +57,7 @@ class Prevalence(NamedTuple):
 
     level: Hashable
     share: float | None
-    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+    count: int  # type: ignore[assignment]  # hides tuple.count, which is not needed here
 
 
 def agreement_summary(
@@ -73,7 +73,7 @@ def agreement_summary(
         cohen_kappa_mean_weighted_by_common_units=mean_kappa_of(ratings, pairs, None, MIN_COMMON, True, plan),
         cohen_kappa_linear_mean=mean_kappa_of(ratings, pairs, "linear", MIN_COMMON, False, plan),
         cohen_kappa_quadratic_mean=mean_kappa_of(ratings, pairs, "quadratic", MIN_COMMON, False, plan),
-        scott_pi_mean=mean_pi_of(ratings, pairs, MIN_COMMON, plan),
+        scott_pi_mean=mean_kappa_of(ratings, pairs.mirrored(), None, MIN_COMMON, False, plan, name=SCOTTS_PI),
         fleiss_kappa=fleiss_kappa(ratings, **asked),
         krippendorff_alpha_nominal=krippendorff_alpha(ratings, "nominal", **asked),
         krippendorff_alpha_ordinal=krippendorff_alpha(ratings, "ordinal", **asked),

@@ -112,7 +112,15 @@ def calibration_figures(
     given, people = level_positions(verdict, levels, "verdict"), level_positions(human, levels, "human")
     row, rows = cluster_rows(cluster)
     same_length(verdict=given, human=people, cluster=row)
-    kappa = _kappa(given, people, row, levels, plan)
+    weights: Weighting | None = "quadratic" if levels > 2 else None
+    kappa = estimate(
+        confusion(row, people, given, levels),
+        kappa_statistic(disagreement(levels, weights)),
+        plan,
+        name=kappa_name(weights),
+        n=given.size,
+        undefined=ONE_CATEGORY if given.size else NO_UNITS,
+    )
     if probability is None:
         none = Estimate.undefined(NO_PROBABILITIES, level=level)
         return CalibrationFigures(kappa, none, none, none, none, ())
@@ -143,14 +151,6 @@ def equal_mass_bins(values: Floats, bins: int) -> Ints:
     # Twice the middle rank, a whole number, so that no rounding decides.
     middle = 2 * count.cumsum() - count
     return (bins * middle // (2 * max(values.size, 1)))[place]
-
-
-def _kappa(given: Ints, people: Ints, row: Ints, levels: int, plan: Plan) -> Estimate:
-    weights: Weighting | None = "quadratic" if levels > 2 else None
-    statistic = kappa_statistic(disagreement(levels, weights))
-    undefined = ONE_CATEGORY if given.size else NO_UNITS
-    table = confusion(row, people, given, levels)
-    return estimate(table, statistic, plan, name=kappa_name(weights), n=given.size, undefined=undefined)
 
 
 def _mean(amount: Floats, row: Ints, plan: Plan, name: str, highest: float) -> Estimate:

@@ -22,18 +22,6 @@ Scoring = Literal["match", "rmse"]
 EQUAL = 1e-9
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Wins:
-    """For each rating of people, shape (ratings,): whether the judge, and whether the person, did as well or better.
-
-    Only where ``compared``: the judge and at least one other person rated the unit too.
-    """
-
-    judge: Bools
-    human: Bools
-    compared: Bools
-
-
 def scoring_refusal(ratings: Ratings, scoring: Scoring) -> Remark | None:
     """Why this scoring has no meaning on the scale, or None when it has; ValueError for an unknown one."""
     if scoring not in get_args(Scoring):
@@ -43,15 +31,18 @@ def scoring_refusal(ratings: Ratings, scoring: Scoring) -> Remark | None:
     return NOT_NUMBERS if ratings.levels is not None and ratings.level_numbers is None else None
 
 
-def wins(both: Panel, scoring: Scoring) -> Wins:
-    """Compare the judge with every rating of people by what the other people said of the unit."""
+def _wins(both: Panel, scoring: Scoring) -> tuple[Bools, Bools, Bools]:
+    """For each rating of people, shape (ratings,): whether the judge, and whether the person, did as well or better by
+    what the other people said of the unit; and where they are compared: the judge and at least one other person rated
+    the unit too.
+    """
     people = both.people
     if not len(people):
-        return Wins(both.judged, both.judged, both.judged)
+        return both.judged, both.judged, both.judged
     _, unit = np.unique(people.unit, return_inverse=True)
     others = np.bincount(unit)[unit] - 1
     judge, human = _matches(both, unit) if scoring == "match" else _nearness(both, unit, others)
-    return Wins(judge >= human, human >= judge, both.judged & (others > 0))
+    return judge >= human, human >= judge, both.judged & (others > 0)
 
 
 def _matches(both: Panel, unit: Ints) -> tuple[Ints, Ints]:
@@ -174,87 +165,43 @@ def alternative_annotator_test(
     if min_items < 2:
         raise ValueError(f"a t-test needs at least 2 items, not {min_items}")
     refusal = scoring_refusal(ratings, scoring)
-    if refusal is not None:
-        return _result([], [], 0, refusal, epsilon, q, plan)
-    both = panel(ratings, judge)
-    won = wins(both, scoring)
     rows, parts, units = [], [], []
-    for name, own in zip(both.people.raters, by_rater(both.people), strict=True):
-        used = own[won.compared[own]]
-        judge_wins, human_wins, cluster = won.judge[used], won.human[used], both.people.cluster[used]
-        table = Totals.of_columns(cluster, np.stack([np.ones(used.size), judge_wins, human_wins]))
-        difference = human_wins.astype(np.float64) - judge_wins
-        rows.append(_row(name, table, difference, cluster, epsilon, min_items, plan))
-        if rows[-1].p is not None:
-            parts.append((table, renumbered(cluster)[0]))
-            units.append(both.people.unit[used])
+    if refusal is None:
+        both = panel(ratings, judge)
+        by_judge, by_human, compared = _wins(both, scoring)
+        for name, own in zip(both.people.raters, by_rater(both.people), strict=True):
+            used = own[compared[own]]
+            judge_wins, human_wins, cluster = by_judge[used], by_human[used], both.people.cluster[used]
+            table = Totals.of_columns(cluster, np.stack([np.ones(used.size), judge_wins, human_wins]))
+            difference = human_wins.astype(np.float64) - judge_wins
+            rows.append(_row(name, table, difference, cluster, epsilon, min_items, plan))
+            if rows[-1].p is not None:
+                parts.append((table, renumbered(cluster)[0]))
+                units.append(both.people.unit[used])
     n = renumbered(np.concatenate(units))[0].size if units else 0
-    return _result(rows, parts, n, remark("no_annotator_with_items", n=min_items), epsilon, q, plan)
-
-
-def _row(
-    annotator: str, table: Totals, difference: Floats, cluster: Ints, epsilon: float, min_items: int, plan: Plan
-) -> AnnotatorTest:
-    n = difference.size
-    enough = n >= min_items
-    figures = [
-        estimate(table, statistic, plan, name=name, n=n, undefined=NO_ITEMS, bounds=(lowest, 1.0))
-        for name, statistic, lowest in (
-            ("advantage probability", _advantage, 0.0),
-            ("share of items lost less share won", _difference, -1.0),
-        )
-    ]
-    return AnnotatorTest(
-        annotator=annotator,
-        n=n,
-        clusters=table.rows,
-        advantage=figures[0],
-        difference=figures[1],
-        p=p_mean_below(difference, np.arange(n), epsilon) if enough else None,
-        p_clustered=p_mean_below(difference, cluster, epsilon) if enough else None,
-        rejected=False,
-        rejected_clustered=False,
-        reason=None if enough else remark("few_items", n=min_items),
-    )
-
-
-def _result(
-    rows: list[AnnotatorTest],
-    parts: list[tuple[Totals, Ints]],
-    units: int,
-    reason: Remark,
-    epsilon: float,
-    q: float,
-    plan: Plan,
-) -> AlternativeAnnotatorTest:
+    reason = refusal or remark("no_annotator_with_items", n=min_items)
     tested = [row for row in rows if row.p is not None]
     # An annotator whose items all lie in one cluster can't be tested by clusters, and doesn't lose to the judge.
     by_items, by_clusters = (
         benjamini_yekutieli(np.array([1.0 if p is None else p for p in column]), q)
         for column in ([row.p for row in tested], [row.p_clustered for row in tested])
     )
+    rejected = {row.annotator: (bool(by_items[at]), bool(by_clusters[at])) for at, row in enumerate(tested)}
     over = f"over {len(tested)} of {len(rows)} annotators"
     name = f"advantage probability {over}"
-    advantage = joint_mean(parts, _advantage, plan, name=name, n=units, undefined=reason, bounds=(0.0, 1.0))
+    advantage = joint_mean(parts, _advantage, plan, name=name, n=n, undefined=reason, bounds=(0.0, 1.0))
 
-    def rate(rejected: Bools, independent: str) -> Estimate:
+    def rate(found: Bools, independent: str) -> Estimate:
         method = f"winning rate {over}, {independent} independent"
         if not tested:
-            return Estimate.undefined(reason, method=method, level=plan.level)
-        share = float(rejected.mean())
-        return Estimate(share, None, None, plan.level, units, advantage.clusters, method, NO_INTERVAL)
+            return Estimate.undefined(reason, method=method, level=level)
+        return Estimate(float(found.mean()), None, None, level, n, advantage.clusters, method, NO_INTERVAL)
 
-    found = {row.annotator: place for place, row in enumerate(tested)}
     return AlternativeAnnotatorTest(
         annotators=[
-            replace(
-                row,
-                rejected=bool(by_items[found[row.annotator]]),
-                rejected_clustered=bool(by_clusters[found[row.annotator]]),
-            )
-            if row.annotator in found
-            else row
+            replace(row, rejected=items, rejected_clustered=clusters)
             for row in rows
+            for items, clusters in [rejected.get(row.annotator, (False, False))]
         ],
         winning_rate=rate(by_items, "items"),
         winning_rate_clustered=rate(by_clusters, "clusters"),
@@ -263,6 +210,32 @@ def _result(
         advantage=advantage,
         epsilon=epsilon,
         q=q,
+    )
+
+
+def _row(
+    annotator: str, table: Totals, difference: Floats, cluster: Ints, epsilon: float, min_items: int, plan: Plan
+) -> AnnotatorTest:
+    n = difference.size
+    enough = n >= min_items
+    advantage, lost = (
+        estimate(table, statistic, plan, name=name, n=n, undefined=NO_ITEMS, bounds=(lowest, 1.0))
+        for name, statistic, lowest in (
+            ("advantage probability", _advantage, 0.0),
+            ("share of items lost less share won", _difference, -1.0),
+        )
+    )
+    return AnnotatorTest(
+        annotator=annotator,
+        n=n,
+        clusters=table.rows,
+        advantage=advantage,
+        difference=lost,
+        p=p_mean_below(difference, np.arange(n), epsilon) if enough else None,
+        p_clustered=p_mean_below(difference, cluster, epsilon) if enough else None,
+        rejected=False,
+        rejected_clustered=False,
+        reason=None if enough else remark("few_items", n=min_items),
     )
 
 

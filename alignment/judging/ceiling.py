@@ -157,13 +157,11 @@ def _statistics(levels: int, weights: Weighting | None) -> list[tuple[str, Stati
 def _figures(
     table: Totals, n: int, statistics: list[tuple[str, Statistic, float]], min_common: int, plan: Plan
 ) -> list[Estimate]:
-    if n < max(min_common, 1):
-        reason = remark("few_units_with_majority", n=min_common)
-        return [
-            Estimate.undefined(reason, n=n, clusters=table.rows, method=name, level=plan.level)
-            for name, _, _ in statistics
-        ]
+    few = n < max(min_common, 1)
+    reason = remark("few_units_with_majority", n=min_common)
     return [
-        estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY, bounds=(-bound, bound))
+        Estimate.undefined(reason, n=n, clusters=table.rows, method=name, level=plan.level)
+        if few
+        else estimate(table, statistic, plan, name=name, n=n, undefined=ONE_CATEGORY, bounds=(-bound, bound))
         for name, statistic, bound in statistics
     ]

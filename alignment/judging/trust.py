@@ -12,7 +12,7 @@ from alignment.planning.sample_size import two_digits
 Verdict = Literal["at_ceiling", "useful_once_calibrated", "below_ceiling", "not_enough_labels", "no_signal"]
 #: What the figures are of: a half of the samples, or all of them.
 Part = Literal["dev", "test", "all"]
-#: How many more samples of the same part bring a figure to a half-width; None where nobody knows.
+#: How many more samples of the same part bring a figure to a half-width; None where it is unknown.
 Planner = Callable[[Estimate, float], int | None]
 
 #: So little below people's own kappa is no difference that matters.
@@ -114,7 +114,7 @@ def _few(clusters: int, labels: int, part: Part) -> Remark:
 
 
 def _of_all(missing: int | None, share: float) -> int | None:
-    """How many samples make that many of the part; None where nobody knows, or none of them would come there."""
+    """How many samples make that many of the part; None where it is unknown, or none of them would come there."""
     return two_digits(ceil(missing / share)) if missing and share else None
 
 

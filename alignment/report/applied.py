@@ -66,7 +66,8 @@ def applied(
         verdict = np.asarray(passes, dtype=np.bool_)
     else:
         verdict = decide(given, threshold, higher_is_better)
-    calibrator, cuts = (_fitted(result[name]["calibrator"]) for name in ("calibrated", "cutpoints"))
+    stored = (result[name]["calibrator"] for name in ("calibrated", "cutpoints"))
+    calibrator, cuts = (None if one is None else Calibrator.from_dict(one) for one in stored)
     distance = result["region"]["distance"]
     cells = [(sample, cell) for sample, counts in test.items() for cell, n in enumerate(counts) for _ in range(n)]
     judge, people = (np.array([cell in passed for _, cell in cells], dtype=np.bool_) for passed in ((FP, TP), (FN, TP)))
@@ -83,10 +84,6 @@ def applied(
         # By the samples on test, and those that hold the rarer of people's verdicts.
         caveat=interval_caveat(clusters=len(test), rarer=rarer_samples(people, labelled)),
     )
-
-
-def _fitted(stored: Mapping[str, Any] | None) -> Calibrator | None:
-    return None if stored is None else Calibrator.from_dict(stored)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,12 +67,6 @@ class Calibration:
     chosen: Probable | NotFitted
 
 
-def fitted_on_dev(judged: Judged, method: Method) -> Calibrator | NotFitted:
-    """The calibrator of this method on all of dev, as a look takes it to test."""
-    columns = graded_columns(judged) if method == "cutpoints" else passing_columns(judged)
-    return columns if isinstance(columns, NotFitted) else columns.fit(method)
-
-
 def chosen_calibrator(judged: Judged) -> Calibrator | NotFitted:
     """Scores to probabilities, fitted on all of dev; by the method with the lowest cross-fitted log loss there."""
     found = calibration_on_dev(judged)
@@ -86,7 +80,8 @@ def cutpoint_calibrator(judged: Judged) -> Calibrator | NotFitted:
 
     For an ordinal criterion of more than two levels; positions count in the order of its options.
     """
-    return fitted_on_dev(judged, "cutpoints")
+    columns = graded_columns(judged)
+    return columns if isinstance(columns, NotFitted) else columns.fit("cutpoints")
 
 
 def passing_columns(judged: Judged) -> Columns | NotFitted:

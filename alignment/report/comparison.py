@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from alignment.base.estimate import Estimate, Remark, estimates_as_dicts
-from alignment.judging.auc import roc_auc
 from alignment.judging.correlation import kendall, pearson, spearman
 from alignment.judging.label_judge import judge_label_kappa
 from alignment.judging.threshold import Sweep
@@ -112,8 +111,7 @@ def _roc_auc(judged: Judged) -> dict[str, Any]:
     reason = judged.refusal()
     if reason is not None:
         return Estimate.undefined(reason, method="ROC AUC").as_dict()
-    higher = judged.said.higher_is_better
-    return roc_auc(*judged.columns(judged.decided), higher_is_better=higher, rng=judged.rng("roc_auc")).as_dict()
+    return judged.roc_auc(judged.decided, "roc_auc").as_dict()
 
 
 def _best(judged: Judged) -> dict[str, Any]:

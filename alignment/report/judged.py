@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from alignment.base.estimate import Remark, remark
+from alignment.base.estimate import Estimate, Remark, remark
+from alignment.judging.auc import roc_auc
 from alignment.judging.threshold import Sweep, sweep
 from alignment.report.evidence import Criterion, JudgeScores, UnitKey, Value
 from alignment.report.reference import NO_PASSES, Reference
@@ -76,6 +77,10 @@ class Judged:
     def sweep(self, units: list[UnitKey]) -> Sweep:
         scores, positive, _ = self.columns(units)
         return sweep(scores, positive, higher_is_better=self.said.higher_is_better)
+
+    def roc_auc(self, units: list[UnitKey], figure: str, level: float = 0.95) -> Estimate:
+        higher = self.said.higher_is_better
+        return roc_auc(*self.columns(units), higher_is_better=higher, rng=self.rng(figure), level=level)
 
     def refusal(self) -> Remark | None:
         """Why the judge can't be held against pass and fail, or None when it can."""

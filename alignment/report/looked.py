@@ -12,7 +12,6 @@ from alignment.base.interval import Plan, proportion
 from alignment.base.tables import FN, FP, TN, TP
 from alignment.calibration.fit import NotFitted
 from alignment.calibration.reliability import CalibrationFigures, calibration_figures, evaluate_calibrator
-from alignment.judging.auc import roc_auc
 from alignment.judging.looks import kappa_at_look, level_of_look
 from alignment.judging.trust import trust_verdict
 from alignment.report.calibration import bins_for, chosen_calibrator, cutpoint_calibrator
@@ -51,8 +50,7 @@ def looked(judged: Judged, look: int) -> Looked:
     if decided.row["reason"] is not None:
         return Looked(decided.row, [], {})
     calibrated = _calibrated(judged, look)
-    higher, rng = judged.said.higher_is_better, judged.rng("test roc_auc")
-    auc = roc_auc(*judged.columns(judged.test), higher_is_better=higher, rng=rng, level=level)
+    auc = judged.roc_auc(judged.test, "test roc_auc", level)
     one = Comparison(
         judged=judged,
         said=judged.said,

@@ -147,7 +147,11 @@ def drawn_figures(
     found = len(labelled.intersection(drawn))
     if not found:
         return None
-    sizes = _sizes(reference)
+    # How many samples each stratum has: every drawn one stands for 1/probability of them.
+    reckoned: dict[int, float] = defaultdict(float)
+    for chance in chances.values():
+        reckoned[chance.stratum] += 1 / chance.probability
+    sizes = {stratum: round(size) for stratum, size in reckoned.items()}
     seen = Counter(chances[sample].stratum for sample in labelled)
     weights = [sizes[stratum] / count for stratum, count in seen.items()]
     return {
@@ -189,14 +193,6 @@ def _judge(reference: Reference, sizes: Mapping[int, int], title: str, one: Comp
 
 def _passed(reference: Reference, units: Sequence[UnitKey]) -> list[bool]:
     return [reference.positive[unit] for unit in units]
-
-
-def _sizes(reference: Reference) -> dict[int, int]:
-    """How many samples each stratum has: every drawn one stands for 1/probability of them."""
-    sizes: dict[int, float] = defaultdict(float)
-    for chance in reference.evidence.chances.values():
-        sizes[chance.stratum] += 1 / chance.probability
-    return {stratum: round(size) for stratum, size in sizes.items()}
 
 
 def _design(

@@ -7,7 +7,6 @@ from typing import Any
 from alignment.base.caveats import interval_caveat, rarer_samples
 from alignment.base.estimate import Estimate, Remark
 from alignment.base.ratings import encode
-from alignment.judging.auc import roc_auc
 from alignment.judging.trust import Part, Trust, trust_verdict
 from alignment.report.comparison import Comparison
 from alignment.report.evidence import UnitKey
@@ -42,8 +41,7 @@ def _auc(judged: Judged) -> Estimate:
     reason = judged.refusal() or judged.one_class(judged.dev, "dev")
     if reason is not None:
         return Estimate.undefined(reason, method="ROC AUC")
-    higher = judged.said.higher_is_better
-    return roc_auc(*judged.columns(judged.dev), higher_is_better=higher, rng=judged.rng("dev roc_auc"))
+    return judged.roc_auc(judged.dev, "dev roc_auc")
 
 
 def trust_as_dict(trust: Trust, part: Part) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from alignment.report.calibration import (
     ANSWERS_LABELS,
     chosen_calibrator,
     cutpoint_calibrator,
-    fitted_on_dev,
     grade_figures,
     passing_columns,
     probability_figures,
@@ -83,7 +82,6 @@ def test_chosen_is_the_lowest_log_loss_and_fitted_on_all_of_dev():
     losses = {name: found["methods"][name]["log_loss"]["value"] for name in ("platt", "isotonic")}
     defined = {name: loss for name, loss in losses.items() if loss is not None}
     assert found["chosen"] == min(defined, key=defined.get)
-    assert chosen_calibrator(judged) == fitted_on_dev(judged, found["chosen"])
     columns = passing_columns(judged)
     assert columns.score.size == SAMPLES / 2
     assert chosen_calibrator(judged) == columns.fit(found["chosen"])
@@ -245,4 +243,4 @@ def test_the_matrix_at_every_threshold_shown(higher_is_better):
         assert (sweep["positives"], sweep["negatives"]) == (tp + fn, fp + tn)
         assert sweep["tpr"][place] == pytest.approx(tp / (tp + fn))
         assert sweep["tnr"][place] == pytest.approx(tn / (tn + fp))
-    assert isinstance(fitted_on_dev(judged, "platt"), PlattCalibrator)
+    assert isinstance(passing_columns(judged).fit("platt"), PlattCalibrator)
