@@ -32,7 +32,7 @@ class Middle:
 def resampled(resample: Resample, rows: int, width: int, rng: np.random.Generator | None) -> Floats:
     """A statistic (or several) in 2,000 draws of ``rows`` clusters with replacement, shape (resamples, …).
 
-    ``resample`` takes about ``width`` floats per resample; it is given so many at once that memory stays bounded.
+    ``resample`` takes about ``width`` floats per resample; it is given as many at once as keep memory bounded.
     """
     assert rng is not None  # a Plan refuses to be made without one
     parts = []
@@ -91,7 +91,7 @@ def middles(resamples: Floats, level: float) -> list[Middle]:
 
 
 def _blocks(width: int) -> Iterator[int]:
-    """Sizes of blocks of resamples that take no more than so many floats at once."""
+    """Sizes of blocks of resamples that take no more than ``FLOATS_AT_ONCE``."""
     block = max(1, min(RESAMPLES, FLOATS_AT_ONCE // width))
     for start in range(0, RESAMPLES, block):
         yield min(block, RESAMPLES - start)

@@ -20,7 +20,7 @@ FEW_OF_THE_RARER = remark("few_of_the_rarer", n=SCARCE, held=88)
 
 
 def interval_caveat(*, clusters: int, rarer: int | None = None) -> Remark | None:
-    """What readers of an interval from so many clusters (samples) should know, or None when they need nothing.
+    """What readers of an interval from this many clusters (samples) should know, or None when they need nothing.
 
     ``rarer`` is ``rarer_samples`` of the values the statistic is of: for kappa, alpha, AC1, AUC and the corrected rate;
     leave it out for shares and means, whose intervals don't hang on it.

@@ -44,8 +44,11 @@ class Ratings:
         if {array.shape for array in arrays.values()} != {(arrays["unit"].size,)}:
             shapes = {name: array.shape for name, array in arrays.items()}
             raise ValueError(f"unit, rater, value and cluster are flat arrays of one length, not {shapes}")
-        if not _is_sorted(arrays["unit"], arrays["rater"]):
-            order = np.lexsort((arrays["rater"], arrays["unit"]))
+        unit, rater = arrays["unit"], arrays["rater"]
+        later = unit[1:] > unit[:-1]
+        # Much faster to see than to sort, and what is selected from ratings is always sorted.
+        if not (later | ((unit[1:] == unit[:-1]) & (rater[1:] >= rater[:-1]))).all():
+            order = np.lexsort((rater, unit))
             arrays = {name: array[order] for name, array in arrays.items()}
         for name, array in arrays.items():
             kind = np.float64 if name == "value" and self.levels is None else np.int64
@@ -230,12 +233,6 @@ class Ratings:
             cluster=self.cluster[kept],
             raters=tuple(names),
         )
-
-
-def _is_sorted(unit: Ints, rater: Ints) -> bool:
-    """By unit, then by rater. Much faster to see than to sort, and what is selected from ratings always is."""
-    later = unit[1:] > unit[:-1]
-    return bool((later | ((unit[1:] == unit[:-1]) & (rater[1:] >= rater[:-1]))).all())
 
 
 def _check_scale(scale: str, levels: tuple[Hashable, ...] | None) -> None:

@@ -1,7 +1,7 @@
 """Dev and test, and folds of dev: stratified divisions of samples, made before anything is fitted."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
@@ -27,14 +27,11 @@ def dev_test_split(
     rows_by_cluster: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for cluster, stratum in zip(clusters, strata, strict=True):
         rows_by_cluster[cluster][stratum] += 1
-    # Sorted by name, so that the division doesn't hang on the order of rows or on Python's hashing.
-    names = sorted(rows_by_cluster, key=_name)
     stratum_of = {
         cluster: min(counts, key=lambda stratum: (-counts[stratum], _name(stratum)))
         for cluster, counts in rows_by_cluster.items()
     }
-    shuffled = [names[position] for position in np.random.default_rng(seed).permutation(len(names))]
-    shuffled.sort(key=lambda cluster: _name(stratum_of[cluster]))
+    shuffled = _along_strata(stratum_of, np.random.default_rng(seed))
     # Every 1/dev_share-th cluster along the strata is dev: a systematic sample of a random order.
     filled = np.floor(np.arange(len(shuffled) + 1) * dev_share + 0.5)
     is_dev = dict(zip(shuffled, np.diff(filled) > 0, strict=True))
@@ -53,12 +50,17 @@ def folds(clusters: Sequence[Hashable], strata: Sequence[Hashable], count: int, 
         raise ValueError(f"folds need every cluster once with its stratum, not {len(clusters)} with {len(strata)}")
     if count < 2:
         raise ValueError(f"at least 2 folds, not {count}")
-    order = sorted(range(len(clusters)), key=lambda place: _name(clusters[place]))
-    shuffled = [order[place] for place in rng.permutation(len(order))]
-    shuffled.sort(key=lambda place: _name(strata[place]))
-    found = np.empty(len(clusters), dtype=np.int64)
-    found[shuffled] = np.arange(len(clusters)) % count
-    return found
+    shuffled = _along_strata(dict(zip(clusters, strata, strict=True)), rng)
+    fold_of = {cluster: place % count for place, cluster in enumerate(shuffled)}
+    return np.array([fold_of[cluster] for cluster in clusters], dtype=np.int64)
+
+
+def _along_strata(stratum_of: Mapping[Hashable, Hashable], rng: np.random.Generator) -> list[Hashable]:
+    """The clusters by stratum, within each in random order."""
+    # Sorted by name, so that the order doesn't hang on that of rows or on Python's hashing.
+    names = sorted(stratum_of, key=_name)
+    shuffled = [names[position] for position in rng.permutation(len(names))]
+    return sorted(shuffled, key=lambda cluster: _name(stratum_of[cluster]))
 
 
 def _name(key: Hashable) -> tuple[str, str]:

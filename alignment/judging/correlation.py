@@ -157,7 +157,9 @@ def kendall(
     if reason is not None:
         return Estimate.undefined(reason, n=x.size, clusters=rows, method=name, level=level)
     (_, x_place), (_, y_place) = np.unique(x, return_inverse=True), np.unique(y, return_inverse=True)
-    lead = _concordance(x_place, y_place)
+    # Concordant less discordant partners of each unit.
+    alike = _dominated(x_place, y_place) + _dominated(-x_place, -y_place)
+    lead = alike - _dominated(x_place, -y_place) - _dominated(-x_place, y_place)
     x_differ, y_differ = (x.size - np.bincount(place)[place] for place in (x_place, y_place))
     x_pairs, y_pairs = float(x_differ.sum()), float(y_differ.sum())
     scale = np.sqrt(x_pairs) * np.sqrt(y_pairs)
@@ -182,13 +184,8 @@ def kendall(
     return with_interval(tau, sampling, plan, name=name, n=x.size, clusters=rows, bounds=BOUNDS)
 
 
-def _concordance(x: Ints, y: Ints) -> Ints:
-    """Concordant less discordant partners of each unit, shape (n,); x and y are small non-negative integers."""
-    return _dominated(x, y) + _dominated(-x, -y) - _dominated(x, -y) - _dominated(-x, y)
-
-
 def _dominated(x: Ints, y: Ints) -> Ints:
-    """For each i the number of j with x_j < x_i and y_j < y_i."""
+    """For each i the number of j with x_j < x_i and y_j < y_i; both are integers."""
     # Among equal x the greater y comes first, so no earlier entry of equal x is counted as smaller.
     order = np.lexsort((-y, x))
     counts = np.empty_like(order)

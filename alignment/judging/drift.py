@@ -10,7 +10,7 @@ from scipy.special import betaln, expit, logit, xlog1py, xlogy
 from alignment.base.arrays import Array, Floats, Ints, cluster_rows, same_length, sums_by, verdicts
 from alignment.base.estimate import NO_UNITS, Estimate
 
-#: The rates betted on: odds of an error so many times those certified.
+#: The rates betted on: odds of an error as multiples of those certified.
 ODDS = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0)
 BISECTIONS = 50
 PRIOR = 0.5

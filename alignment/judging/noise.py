@@ -274,7 +274,7 @@ def _against_truth(cells: Array, sizes: Ints, model: Model) -> tuple[Array, Arra
 
 
 def _majority(right: Array, people: int) -> Array:
-    """The chance that a majority of so many people is right, each being right independently, ties left out."""
+    """The chance that a majority of this many people is right, each being right independently, ties left out."""
     chances = [comb(people, k) * right**k * (1 - right) ** (people - k) for k in range((people + 1) // 2, people + 1)]
     tie = chances[0] if people % 2 == 0 else np.zeros_like(right)
     won: Array = sum(chances[people % 2 == 0 :], np.zeros_like(right)) / (1 - tie)

@@ -219,7 +219,7 @@ def ppi_mean(
     number of clusters: θ is linear. t has the degrees of freedom of the labelled clusters. n and clusters count both
     samples, those of ``classical`` the labelled ones. Values are not cut: a mean of verdicts can come out above 1.
 
-    Undefined: no labelled units; no unlabelled units (``classical`` is there nevertheless). ValueError: values that
+    Undefined: no labelled units; no unlabelled units (``classical`` is still there). ValueError: values that
     are not finite, unequal lengths.
 
     Source: Angelopoulos, Duchi & Zrnic (2023), PPI++, arXiv:2311.01453; λ for clusters is the same least-variance rule.

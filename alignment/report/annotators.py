@@ -142,24 +142,18 @@ def own_consistency(people: Listed) -> list[Estimate]:
     unit = np.array([unit_of[row.unit] for row in before], dtype=np.int64)
     cluster = np.zeros(len(unit_of), dtype=np.int64)
     cluster[base.unit] = base.cluster
+    values = [row.value for row in before]
+    if people.reference.passing is not None:
+        values = [value in people.reference.evidence.criterion.passes for value in values]
     found = self_consistency(
         np.concatenate([base.unit, unit]),
         np.concatenate([base.rater, np.array([rater_of[row.rater] for row in before], dtype=np.int64)]),
-        np.concatenate([base.value, _values_before(people)]),
+        np.concatenate([base.value, encode_values(values, base.levels, "value")]),
         np.concatenate([base.cluster, cluster[unit]]),
         rng=people.rng("consistency"),
     )
     by_code = {one.rater: one.agreement for one in found.raters}
     return [*(by_code[str(code)] for code in people.shown), found.pooled.agreement]
-
-
-def _values_before(people: Listed) -> Array:
-    reference = people.reference
-    values = [row.value for row in reference.evidence.before]
-    if reference.passing is None:
-        return encode_values(values, people.base.levels, "value")
-    passes = set(reference.evidence.criterion.passes)
-    return np.array([value in passes for value in values], dtype=np.int64)
 
 
 def pace(people: Listed) -> list[dict[str, Any]]:

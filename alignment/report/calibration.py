@@ -137,7 +137,7 @@ def calibration_on_dev(judged: Judged) -> Calibration | NotFitted:
 
 
 def bins_for(units: int) -> int:
-    """How many bins of a reliability diagram so many units fill."""
+    """How many bins of a reliability diagram this many units fill."""
     return min(BINS, max(1, units // UNITS_PER_BIN))
 
 

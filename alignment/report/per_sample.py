@@ -35,7 +35,7 @@ _FIGURES = ("people", "judge", "difference", "pearson", "spearman")
 class Metric:
     """count: from rows of (samples, ranks), padded with 0, and the samples' numbers of units, to one figure each.
 
-    depth: it rests on so many of a sample's first units; None: on all. graded: on grades, not on pass and fail.
+    depth: how many of a sample's first units it rests on; None: on all. graded: on grades, not on pass and fail.
     """
 
     key: str

@@ -53,7 +53,7 @@ class Growth:
     bearing: float
 
     def half_width(self, more: int) -> float | None:
-        """Half the interval's width with so many more labelled samples."""
+        """Half the interval's width with this many more labelled samples."""
         return self.plan.half_width(max(1, self.plan.clusters + round(self.bearing * more)))
 
     def more_for(self, half_width: float) -> int | None:
@@ -218,7 +218,7 @@ def population_figures(judged: Judged) -> dict[str, Any]:
     ``ties``: scored units whose labels are split in half, which are in neither part. ``drawn``: the planner drew some
     of the labelled samples, so these are no even part of all.
 
-    Where every scored unit has a label, classical is there nevertheless, and ``reason`` says why the others are not.
+    Where every scored unit has a label, classical is still there, and ``reason`` says why the others are not.
     """
     said = judged.said.labels if judged.answers_labels else judged.said.numbers
     labelled = [(unit, said[unit]) for unit in judged.decided]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from alignment.base.arrays import Floats, Ints, cluster_rows
+from alignment.base.arrays import cluster_rows
 from alignment.base.estimate import NO_UNITS, Estimate, remark
 from alignment.base.interval import Plan, share_of_trials
 from alignment.judging.triage import (
@@ -52,7 +52,11 @@ def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
         far = far_from(margin, 0.0, distance)
         return share_of_trials(wrong[far], row[far], plan, name="error rate", undefined=NO_UNITS)
 
-    points, tenths = (_evenly(found.coverage, count) for count in (POINTS, TENTHS))
+    # The first coverages at or above 1/count, 2/count, … 1, each once.
+    points, tenths = (
+        np.unique(np.searchsorted(found.coverage, np.arange(1, count + 1) / count * (1 - ROUNDING)))
+        for count in (POINTS, TENTHS)
+    )
     return {
         "curve": {"coverage": found.coverage[points].tolist(), "risk": found.risk[points].tolist()},
         "rows": [
@@ -62,12 +66,6 @@ def triage_figures(reference: Reference, one: Comparison) -> dict[str, Any]:
         "aurc": found.aurc.as_dict(),
         "reason": None,
     }
-
-
-def _evenly(coverage: Floats, count: int) -> Ints:
-    """Places of the first coverages at or above 1/count, 2/count, … 1, each once."""
-    wanted = np.arange(1, count + 1) / count
-    return np.unique(np.searchsorted(coverage, wanted * (1 - ROUNDING)))
 
 
 def region_on_test(judged: Judged, threshold: float | None, level: float = CONFIDENCE) -> dict[str, Any]:
