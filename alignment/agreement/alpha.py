@@ -113,8 +113,7 @@ def _alpha_of_disagreements(apart: Floats) -> Statistic:
 
 
 def _alpha(count: Array, observed: Array, expected: Array) -> Array:
-    value: Array = 1 - (count - 1) * ratio(observed, expected)
-    return value
+    return 1 - (count - 1) * ratio(observed, expected)
 
 
 def _moments(ratings: Ratings) -> Totals:

@@ -78,8 +78,7 @@ def kappa_of_margins(observed: Array, rows: Array, columns: Array, weights: Floa
     """Kappa from the disagreement observed, Σ v_ij n_ij (...), and from both raters' counts, each (levels, ...)."""
     # einsum, because a threaded matrix product of so few levels mostly waits for its threads.
     expected = (np.einsum("ij,i...->j...", weights, rows) * columns).sum(axis=0)
-    value: Array = 1 - ratio(observed * rows.sum(axis=0), expected)
-    return value
+    return 1 - ratio(observed * rows.sum(axis=0), expected)
 
 
 def kappa_estimate(

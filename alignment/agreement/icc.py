@@ -99,8 +99,7 @@ def complete_table(ratings: Ratings) -> Bools:
         return np.zeros(len(ratings), dtype=bool)
     chosen = best[1]
     complete = np.array([group & chosen == chosen for group in raters], dtype=bool)
-    found: Bools = complete[unit] & np.isin(ratings.rater, _members(chosen))
-    return found
+    return complete[unit] & np.isin(ratings.rater, _members(chosen))
 
 
 def _members(group: int) -> list[int]:

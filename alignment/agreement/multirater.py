@@ -109,16 +109,14 @@ def _gwet(ratings: Ratings, name: str, weights: Weighting | None, plan: Plan) ->
     scale = alike.sum() / (levels * (levels - 1))
 
     def disagreement_expected(shares: Array) -> Array:
-        expected: Array = 1 - scale * _not_equal(shares)
-        return expected
+        return 1 - scale * _not_equal(shares)
 
     return _chance_corrected(ratings, name, disagreement_expected, plan, None if weights is None else alike)
 
 
 def _not_equal(shares: Array) -> Array:
     """Σ_k π_k(1 - π_k): two draws from the category shares (..., levels) differ."""
-    differ: Array = (shares * (1 - shares)).sum(axis=-1)
-    return differ
+    return (shares * (1 - shares)).sum(axis=-1)
 
 
 def _chance_corrected(
@@ -133,8 +131,7 @@ def _chance_corrected(
 
     def statistic(columns: Array) -> Array:
         shares = columns[..., 2:] / columns[..., 2:].sum(axis=-1, keepdims=True)
-        value: Array = 1 - ratio(1 - ratio(columns[..., 0], columns[..., 1]), expected(shares))
-        return value
+        return 1 - ratio(1 - ratio(columns[..., 0], columns[..., 1]), expected(shares))
 
     # Units with one rating may make the shares such that more than half of all pairs would agree by chance; then there
     # is room below -1.

@@ -120,8 +120,7 @@ class PairCounts:
 
     def disagreement(self, weights: Floats) -> Floats:
         """How far apart the two ratings of each entry are, shape (entries,); ``weights`` has shape (levels, levels)."""
-        apart: Floats = weights.ravel()[self.first * self.levels + self.second]
-        return apart
+        return weights.ravel()[self.first * self.levels + self.second]
 
 
 def kappas(counts: PairCounts, weights: Floats) -> Floats:
@@ -153,8 +152,7 @@ def influences(counts: PairCounts, weights: Floats) -> Floats:
 
 def _at(values: Floats, pair: Ints, level: Ints) -> Floats:
     """values[level, pair], read in the order in which pairs follow each other."""
-    found: Floats = np.ascontiguousarray(values.T).ravel()[pair * values.shape[0] + level]
-    return found
+    return np.ascontiguousarray(values.T).ravel()[pair * values.shape[0] + level]
 
 
 #: More would not fit into the processor's cache, fewer would draw more often than need be.

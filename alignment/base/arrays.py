@@ -17,8 +17,7 @@ SPARSEST = 8
 
 def sums_by(code: Ints, amount: Array, size: int) -> Floats:
     """Sum of ``amount`` for each code 0..size-1, shape (size,)."""
-    sums: Floats = np.bincount(code, weights=amount, minlength=size).astype(np.float64, copy=False)
-    return sums
+    return np.bincount(code, weights=amount, minlength=size).astype(np.float64, copy=False)
 
 
 def renumbered(codes: Array) -> tuple[Array, Ints]:

@@ -82,8 +82,7 @@ def middles(resamples: Floats, level: float) -> list[Middle]:
         place = share * last
         below = np.floor(place).astype(np.int64)
         start, stop = ordered[rows, below], ordered[rows, np.minimum(below + 1, last)]
-        value: Floats = start + (place - below) * (stop - start)
-        return value
+        return start + (place - below) * (stop - start)
 
     spread = ordered[rows, last] - ordered[rows, 0]
     figures = (quantile((1 - level) / 2), quantile((1 + level) / 2), spread, lost)

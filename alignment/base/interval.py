@@ -91,8 +91,7 @@ def standard_error(influence: Floats) -> float:
 def standard_errors(influence: Floats, group: Ints, groups: int) -> Floats:
     """``standard_error`` of each of many groups of influences, shape (groups,)."""
     means = sums_by(group, influence, groups) / np.bincount(group, minlength=groups)
-    errors: Floats = np.sqrt(sums_by(group, np.square(influence - means[group]), groups))
-    return errors
+    return np.sqrt(sums_by(group, np.square(influence - means[group]), groups))
 
 
 def with_interval(

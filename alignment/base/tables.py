@@ -193,8 +193,7 @@ def rank_distance(used: Array) -> Array:
 
 
 def _squared_gaps(positions: Array) -> Array:
-    squared: Array = (positions[..., :, None] - positions[..., None, :]) ** 2
-    return squared
+    return (positions[..., :, None] - positions[..., None, :]) ** 2
 
 
 #: The cells of a 2×2 confusion matrix; rows are people, columns the judge. The statistics below are functions of them,
@@ -210,8 +209,7 @@ def kappa(cells: Array) -> Array:
     """
     tn, fp, fn, tp = np.moveaxis(cells, -1, 0)
     wrong, negative, positive = fp + fn, tn + fp, fn + tp
-    value: Array = 1 - ratio(wrong * (negative + positive), negative * (fp + tp) + positive * (tn + fn))
-    return value
+    return 1 - ratio(wrong * (negative + positive), negative * (fp + tp) + positive * (tn + fn))
 
 
 def tpr(cells: Array) -> Array:

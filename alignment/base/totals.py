@@ -81,8 +81,7 @@ class Totals:
         """The statistic for cluster weights of shape (resamples, rows), shape (resamples,)."""
         # Sparse even where it is nearly full: a full product would wait for the other threads of a busy machine.
         matrix = csr_array((self.amount, (self.column, self.cluster)), shape=(self.size, self.rows))
-        values: Floats = statistic((matrix @ weights.T).T)
-        return values
+        return statistic((matrix @ weights.T).T)
 
     def sampling(self, statistic: Statistic) -> Sampling:
         """What an interval needs to know of the statistic."""
@@ -213,7 +212,6 @@ def gain(statistic: Statistic) -> Statistic:
     first, second = of_first(statistic), of_second(statistic)
 
     def difference(cells: Array) -> Array:
-        value: Array = second(cells) - first(cells)
-        return value
+        return second(cells) - first(cells)
 
     return difference

@@ -64,8 +64,7 @@ class Probable(Calibrator):
 
     def verdict(self, score: ArrayLike) -> Bools:
         """p ≥ ½."""
-        passing: Bools = self.probability(score) >= 0.5
-        return passing
+        return self.probability(score) >= 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +85,7 @@ class ThresholdCalibrator(Calibrator):
     def verdict(self, score: ArrayLike) -> Bools:
         """score ≥ threshold, or ≤ where lower is better."""
         scores = finite(score, "score")
-        passing: Bools = scores >= self.threshold if self.higher_is_better else scores <= self.threshold
-        return passing
+        return scores >= self.threshold if self.higher_is_better else scores <= self.threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +114,7 @@ class PlattCalibrator(Probable):
     def probability(self, score: ArrayLike) -> Floats:
         """The curve's height at each score."""
         z = position(finite(score, "score"), self.lowest, self.highest, self.higher_is_better)
-        likely: Floats = expit(self.intercept + self.slope * z)
-        return likely
+        return expit(self.intercept + self.slope * z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +142,7 @@ class IsotonicCalibrator(Probable):
 
     def probability(self, score: ArrayLike) -> Floats:
         """Interpolated between the nearest two scores."""
-        likely: Floats = np.interp(finite(score, "score"), self.scores, self.probabilities)
-        return likely
+        return np.interp(finite(score, "score"), self.scores, self.probabilities)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,7 @@ def on_scale(
     share = (scores - ends[0]) / (ends[1] - ends[0])
     if not higher_is_better:
         share = 1 - share
-    placed: Floats = human_ends[0] + share * (human_ends[1] - human_ends[0])
-    return placed
+    return human_ends[0] + share * (human_ends[1] - human_ends[0])
 
 
 def _mean_and_errors(centre: float, errors: float) -> Statistic:

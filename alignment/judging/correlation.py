@@ -102,8 +102,7 @@ def _r_of_moments(sums: Array) -> Array:
 
 
 def _standard(ranks: Floats) -> Floats:
-    standardised: Floats = (ranks - ranks.mean()) / ranks.std()
-    return standardised
+    return (ranks - ranks.mean()) / ranks.std()
 
 
 def _weight_above(place: Ints, amount: Floats) -> Floats:
@@ -118,14 +117,12 @@ def _weighted_ranks(weights: Floats, place: Ints) -> Floats:
     order = np.argsort(place, kind="stable")
     starts = np.flatnonzero(np.diff(place[order], prepend=-1))
     per_value = np.add.reduceat(weights[:, order], starts, axis=1)
-    ranks: Floats = (per_value.cumsum(axis=1) - per_value / 2)[:, place]
-    return ranks
+    return (per_value.cumsum(axis=1) - per_value / 2)[:, place]
 
 
 def _weighted_r(u: Floats, v: Floats, weights: Floats) -> Floats:
     sums = [weights, weights * u, weights * v, weights * u * u, weights * v * v, weights * u * v]
-    values: Floats = _r_of_moments(np.stack([term.sum(axis=1) for term in sums], axis=-1))
-    return values
+    return _r_of_moments(np.stack([term.sum(axis=1) for term in sums], axis=-1))
 
 
 SIGNS_AT_ONCE = 4_000_000

@@ -114,8 +114,7 @@ def _log_e(share: Floats, arrival: Ints, arrivals: int, certified: float) -> Flo
         before = np.concatenate([[0.0], gained[:-1]]) if arrivals else gained
         wealths.append(gained + np.logaddexp.accumulate(np.log(begins) - before))
     mean = np.logaddexp.reduce(wealths, axis=0) - np.log(len(ODDS))
-    together: Floats = np.logaddexp(mean, np.log(waiting))
-    return together
+    return np.logaddexp(mean, np.log(waiting))
 
 
 def _sequence(total: Floats, clusters: Ints, alpha: float) -> tuple[Floats, Floats]:

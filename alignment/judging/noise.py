@@ -92,8 +92,7 @@ def human_rates(columns: Array, model: Model) -> tuple[Array, Array]:
 
 def _root(square: Array) -> Array:
     """Square root, NaN where the number is not positive."""
-    root: Array = np.sqrt(np.where(square.real > 0, square, np.nan))
-    return root
+    return np.sqrt(np.where(square.real > 0, square, np.nan))
 
 
 #: Stands for the number of people behind a gold label.
@@ -193,8 +192,7 @@ def judge_under_noise(
         return lambda cells: human_rates(cells[..., :SIZE], model)[which]
 
     def excess(cells: Array) -> Array:
-        value: Array = person(0)(cells) + person(1)(cells) - 1
-        return value
+        return person(0)(cells) + person(1)(cells) - 1
 
     reason: Remark | None = None
     if seen.n < MIN_UNITS:
@@ -277,14 +275,12 @@ def _majority(right: Array, people: int) -> Array:
     """The chance that a majority of this many people is right, each being right independently, ties left out."""
     chances = [comb(people, k) * right**k * (1 - right) ** (people - k) for k in range((people + 1) // 2, people + 1)]
     tie = chances[0] if people % 2 == 0 else np.zeros_like(right)
-    won: Array = sum(chances[people % 2 == 0 :], np.zeros_like(right)) / (1 - tie)
-    return won
+    return sum(chances[people % 2 == 0 :], np.zeros_like(right)) / (1 - tie)
 
 
 def _share(part: Array, whole: Array) -> Array:
     """Quotient, NaN where the whole is not positive: people's errors left nothing of it."""
-    share: Array = part / np.where(whole.real > 1e-9, whole, np.nan)
-    return share
+    return part / np.where(whole.real > 1e-9, whole, np.nan)
 
 
 def _cut(found: Estimate) -> Estimate:

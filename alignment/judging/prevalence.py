@@ -114,16 +114,14 @@ def corrected_rate(
 
 
 def _signal(cells: Array) -> Array:
-    informedness: Array = binary.tpr(cells) + binary.tnr(cells) - 1
-    return informedness
+    return binary.tpr(cells) + binary.tnr(cells) - 1
 
 
 def _corrected(columns: Array) -> Array:
     share = columns[..., PASSED] / (columns[..., FAILED] + columns[..., PASSED])
     signal = _signal(columns[..., :4])
     # Without signal the rate is infinite; such a resample counts as undefined.
-    value: Array = (share + binary.tnr(columns[..., :4]) - 1) / np.where(signal == 0, np.nan, signal)
-    return value
+    return (share + binary.tnr(columns[..., :4]) - 1) / np.where(signal == 0, np.nan, signal)
 
 
 def _rate(

@@ -92,5 +92,4 @@ def passing_ratings(ratings: Ratings, passes: Sequence[Hashable]) -> Bools:
     strangers = [level for level in passes if level not in ratings.levels]
     if strangers:
         raise ValueError(f"passes {strangers!r} are not among the levels {ratings.levels!r}")
-    passing: Bools = np.array([level in passes for level in ratings.levels])[ratings.value]
-    return passing
+    return np.array([level in passes for level in ratings.levels])[ratings.value]

@@ -164,8 +164,7 @@ class _Part:
 
     def bearing(self, measure: Measure) -> Ints:
         """How many clusters of the rest and of the slice bear on a measure."""
-        clusters: Ints = {"tpr": self.passed, "tnr": self.failed}.get(measure, self.all)
-        return clusters
+        return {"tpr": self.passed, "tnr": self.failed}.get(measure, self.all)
 
     def too_few(self) -> Remark | None:
         """Why the slice can't be held against the rest, or None."""
@@ -252,5 +251,4 @@ class _Change:
     def _gradients(self, at: Floats) -> Floats:
         """By the complex step, as in ``Totals``; only the cells that occur in a slice's table count."""
         steps = 1j * STEP * np.eye(8) * (self.sums[:, :, np.newaxis] > 0)
-        gradients: Floats = np.imag(self.statistic(at[:, np.newaxis, :] + steps)) / STEP
-        return gradients
+        return np.imag(self.statistic(at[:, np.newaxis, :] + steps)) / STEP

@@ -98,8 +98,7 @@ def wrong_decisions(scores: Floats, human: Bools, threshold: float, higher_is_be
     """Whether the judge's verdict at the threshold differs from people's, shape (units,)."""
     if not np.isfinite(threshold):
         raise ValueError(f"the threshold is a finite number, not {threshold}")
-    wrong: Bools = decide(scores, threshold, higher_is_better) != human
-    return wrong
+    return decide(scores, threshold, higher_is_better) != human
 
 
 def _steps(distance: Floats) -> tuple[Floats, Ints]:
@@ -292,8 +291,7 @@ def share_inside(
 
 def far_from(scores: Floats, threshold: float, distance: float) -> Bools:
     """Which scores lie at least so far from the threshold, shape (scores,). The one home of the rule."""
-    far: Bools = np.abs(scores - threshold) >= distance * (1 - ROUNDING)
-    return far
+    return np.abs(scores - threshold) >= distance * (1 - ROUNDING)
 
 
 def _why_none(error: Estimate, risk: float, confidence: float) -> Remark:

@@ -45,8 +45,7 @@ class Metric:
 
 
 def _share(rows: Floats, sizes: Ints) -> Floats:
-    shares: Floats = rows.sum(axis=1) / sizes
-    return shares
+    return rows.sum(axis=1) / sizes
 
 
 #: Of each kind of unit the metrics that its labels add up to.

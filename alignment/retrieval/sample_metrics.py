@@ -128,22 +128,19 @@ def ndcg_at_k(grades: ArrayLike, k: int) -> Estimate:
 def context_precisions(relevant: Bools) -> Floats:
     """``context_precision`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are False."""
     at_rank = relevant.cumsum(axis=1) / np.arange(1, relevant.shape[1] + 1)
-    means: Floats = (at_rank * relevant).sum(axis=1) / np.maximum(relevant.sum(axis=1), 1)
-    return means
+    return (at_rank * relevant).sum(axis=1) / np.maximum(relevant.sum(axis=1), 1)
 
 
 def precisions_at_k(relevant: Bools, k: int) -> Floats:
     """``precision_at_k`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are False."""
-    shares: Floats = relevant[:, : _rank(k)].sum(axis=1) / k
-    return shares
+    return relevant[:, : _rank(k)].sum(axis=1) / k
 
 
 def reciprocal_ranks(relevant: Bools) -> Floats:
     """``reciprocal_rank`` of many samples at once, shape (samples, ranks); ranks that a sample lacks are False."""
     if not relevant.shape[1]:
         return np.zeros(relevant.shape[0])
-    ranks: Floats = relevant.any(axis=1) / (relevant.argmax(axis=1) + 1)
-    return ranks
+    return relevant.any(axis=1) / (relevant.argmax(axis=1) + 1)
 
 
 def ndcgs_at_k(grades: Floats, k: int) -> Floats:
@@ -152,8 +149,7 @@ def ndcgs_at_k(grades: Floats, k: int) -> Floats:
     Grades are not negative.
     """
     best = _dcgs(-np.sort(-grades, axis=1), _rank(k))
-    shares: Floats = _dcgs(grades, k) / np.where(best > 0, best, 1.0)
-    return shares
+    return _dcgs(grades, k) / np.where(best > 0, best, 1.0)
 
 
 def mean_over_samples(
@@ -200,8 +196,7 @@ def _share(counted: Bools, name: str, undefined: Remark) -> Estimate:
 
 def _dcgs(gain: Floats, k: int) -> Floats:
     first = gain[:, :k]
-    sums: Floats = (first / np.log2(np.arange(2, first.shape[1] + 2))).sum(axis=1)
-    return sums
+    return (first / np.log2(np.arange(2, first.shape[1] + 2))).sum(axis=1)
 
 
 def _rank(k: int) -> int:
