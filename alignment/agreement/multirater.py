@@ -59,10 +59,12 @@ def brennan_prediger(
     Inter-Rater Reliability, §2.
     """
 
-    def disagreement_expected(shares: Array) -> Array:
-        return np.full(shares.shape[:-1], 1 - 1 / shares.shape[-1])
-
-    return _chance_corrected(ratings, "Brennan-Prediger kappa", disagreement_expected, Plan(interval, rng, level))
+    return _chance_corrected(
+        ratings,
+        "Brennan-Prediger kappa",
+        lambda shares: np.full(shares.shape[:-1], 1 - 1 / shares.shape[-1]),
+        Plan(interval, rng, level),
+    )
 
 
 def gwet_ac1(
@@ -107,11 +109,9 @@ def _gwet(ratings: Ratings, name: str, weights: Weighting | None, plan: Plan) ->
     apart = disagreement(levels, weights)
     alike: Floats = 1 - apart / apart.max()  # 1 on the diagonal, 0 for the positions farthest apart
     scale = alike.sum() / (levels * (levels - 1))
-
-    def disagreement_expected(shares: Array) -> Array:
-        return 1 - scale * _not_equal(shares)
-
-    return _chance_corrected(ratings, name, disagreement_expected, plan, None if weights is None else alike)
+    return _chance_corrected(
+        ratings, name, lambda shares: 1 - scale * _not_equal(shares), plan, None if weights is None else alike
+    )
 
 
 def _not_equal(shares: Array) -> Array:

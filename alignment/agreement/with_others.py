@@ -1,7 +1,7 @@
 """How far each annotator agrees with the others of the same units."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,7 +67,11 @@ def agreement_with_rest(
     asked = ratings.raters if annotators is None else annotators
     positions = [(name, own[ratings.rater_code(name)]) for name in asked]
     if ratings.levels is None:
-        return WithTheRest([_nothing(name, plan) for name in asked], _nothing(None, plan))
+        percent, kappa = (
+            Estimate.undefined(NO_LEVELS, method=called, level=level) for called in (PERCENT, kappa_name(None))
+        )
+        nothing = RestAgreement(None, 0, 0, percent, kappa)
+        return WithTheRest([replace(nothing, annotator=name) for name in asked], nothing)
     rest, shared = rest_label(ratings), has_company(ratings)
     return WithTheRest(
         annotators=[_held(ratings, rest, name, rated[shared[rated]], plan) for name, rated in positions],
@@ -90,10 +94,3 @@ def _held(ratings: Ratings, rest: Ints, name: str | None, met: Ints, plan: Plan)
     if not used.size:
         kappa = Estimate.undefined(reason, method=kappa_name(None), level=plan.level)
     return RestAgreement(name, used.size, met.size - used.size, percent, kappa)
-
-
-def _nothing(name: str | None, plan: Plan) -> RestAgreement:
-    percent, kappa = (
-        Estimate.undefined(NO_LEVELS, method=called, level=plan.level) for called in (PERCENT, kappa_name(None))
-    )
-    return RestAgreement(name, 0, 0, percent, kappa)

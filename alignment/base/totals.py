@@ -210,8 +210,4 @@ def of_second(statistic: Statistic) -> Statistic:
 def gain(statistic: Statistic) -> Statistic:
     """The statistic of the second table less that of the first; NaN where either is."""
     first, second = of_first(statistic), of_second(statistic)
-
-    def difference(cells: Array) -> Array:
-        return second(cells) - first(cells)
-
-    return difference
+    return lambda cells: second(cells) - first(cells)

@@ -191,15 +191,18 @@ def judge_under_noise(
     def person(which: int) -> Statistic:
         return lambda cells: human_rates(cells[..., :SIZE], model)[which]
 
-    def excess(cells: Array) -> Array:
-        return person(0)(cells) + person(1)(cells) - 1
-
     reason: Remark | None = None
     if seen.n < MIN_UNITS:
         reason = remark("few_units_show_errors", n=MIN_UNITS) if seen.n else seen.none
     else:
-        certain = Plan("influence", None, level)
-        sure = estimate(table, excess, certain, name="TPR + TNR - 1 of one person", n=seen.n, undefined=CHANCE)
+        sure = estimate(
+            table,
+            lambda cells: person(0)(cells) + person(1)(cells) - 1,
+            Plan("influence", None, level),
+            name="TPR + TNR - 1 of one person",
+            n=seen.n,
+            undefined=CHANCE,
+        )
         low = sure.value if sure.low is None else sure.low
         reason = CHANCE if low is None or low <= 0 else None
 

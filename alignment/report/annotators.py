@@ -177,8 +177,7 @@ def option_shares(people: Listed) -> list[list[float] | None]:
     cells = np.bincount(ratings.rater * levels + ratings.value, minlength=len(ratings.raters) * levels)
     counts = cells.reshape(-1, levels)
     rows = np.concatenate([counts[people.shown], counts.sum(axis=0, keepdims=True)])
-    found: list[list[float] | None] = (rows / rows.sum(axis=1, keepdims=True)).tolist()
-    return found
+    return (rows / rows.sum(axis=1, keepdims=True)).tolist()
 
 
 def by_week(people: Listed) -> tuple[dict[str, Any], list[list[dict[str, Any] | None]]]:
