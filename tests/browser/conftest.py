@@ -19,7 +19,7 @@ from tests.annotate.factories import make_sample
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.conftest import LiveApp
+    from tests.processes import LiveApp
 
 SUPPORT = {
     "key": "support",

@@ -34,12 +34,12 @@ from judges.reports.write import freeze_report
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
 from tests.browser.judge_stages import canary_stages, judge_stages, trial_stages
 from tests.browser.stages import Stages
-from tests.conftest import pages_of
+from tests.pages import pages_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
-    from tests.conftest import LiveApp
+    from tests.processes import LiveApp
 
 NewPage = Callable[..., "Page"]
 

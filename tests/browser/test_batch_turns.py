@@ -21,7 +21,7 @@ from tests.browser.test_deciding import open_workspace, press, task_of, wait_sav
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.conftest import LiveApp
+    from tests.processes import LiveApp
 
 REASON = "The notice at the door says so."
 

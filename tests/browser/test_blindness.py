@@ -14,7 +14,7 @@ from tests.browser.conftest import Desk, wait_for_next_task
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Response
 
-    from tests.conftest import LiveApp
+    from tests.processes import LiveApp
 
 BENS_WORDS = "ben-said-so-in-secret"
 JUDGES_WORDS = "the-judge-whispers"

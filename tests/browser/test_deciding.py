@@ -14,7 +14,7 @@ from tests.browser.conftest import Desk, wait_for_next_task
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.conftest import LiveApp
+    from tests.processes import LiveApp
 
 SAVED = '#save-state[data-state="saved"]'
 

@@ -11,7 +11,7 @@ from tests.browser.conftest import Desk
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Response
 
-    from tests.conftest import LiveApp
+    from tests.processes import LiveApp
 
 
 def test_the_workspace_is_one_page_one_script_and_one_style_sheet(

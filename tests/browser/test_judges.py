@@ -13,8 +13,8 @@ from tests.browser.conftest import Desk
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-    from tests.conftest import Worker
     from tests.openai_server import OpenAIServer
+    from tests.processes import Worker
 
 
 def press(target: Locator) -> None:

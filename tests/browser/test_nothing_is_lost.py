@@ -15,7 +15,7 @@ from tests.browser.test_deciding import SAVED, open_workspace, press, said, task
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.conftest import LiveApp
+    from tests.processes import LiveApp
 
 UNSURE = (None, "The contexts don't say enough")
 

@@ -17,7 +17,7 @@ from tests.browser.conftest import wait_for_next_task
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.conftest import LiveApp, Worker
+    from tests.processes import LiveApp, Worker
 
 SAMPLES = [
     {

@@ -11,7 +11,7 @@ from tests.browser.conftest import Desk, wait_for_next_task
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.conftest import LiveApp
+    from tests.processes import LiveApp
 
 
 def test_choices_made_while_the_server_is_away_are_sent_when_it_is_back(

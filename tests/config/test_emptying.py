@@ -7,7 +7,7 @@ from threading import Event, Thread
 from django.db import connection, transaction
 
 from annotate.models import AuditEntry, User
-from tests.emptying import empty_database
+from tests.database import empty_database
 
 
 def test_a_request_that_is_still_read_for_is_let_go_first(transactional_db: None) -> None:

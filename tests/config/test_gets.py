@@ -36,7 +36,7 @@ from tests.annotate.api.conftest import Both, _both, client_of
 from tests.annotate.api.routes import API, PAGES, Route
 from tests.annotate.api.test_access import PUBLIC
 from tests.annotate.factories import finish, must_take, run_out
-from tests.conftest import ONLY_READS, taken_back
+from tests.database import ONLY_READS, taken_back
 
 # Each stands for a role: nobody, somebody of no project, and the three roles of one.
 STRANGERS = (None, "outsider")

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 
-from tests.conftest import LiveApp, Worker
+from tests.processes import LiveApp, Worker
 
 
 def test_the_worker_works_and_becomes_idle(worker: Worker) -> None:

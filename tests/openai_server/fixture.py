@@ -1,4 +1,4 @@
-"""For all tests: tests/conftest.py takes it over."""
+"""For all tests: a plugin of tests/conftest.py."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from annotate.models import Batch, Label, Task, Verdict
 from annotate.tasks.labelling import skip_task, submit_task
 from annotate.tasks.read import following_task, next_task, work_progress
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
-from tests.conftest import taken_back
+from tests.database import taken_back
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3])

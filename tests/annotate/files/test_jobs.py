@@ -16,7 +16,7 @@ from annotate.files import import_engine as engine
 from annotate.files import import_jobs as imports
 from annotate.models import AuditEntry, ImportJob, Membership, Project, Sample, User
 from config import celery_app
-from tests.conftest import Worker
+from tests.processes import Worker
 
 URL = "/api/projects/p/imports/"
 GOOD = b'{"id": "a", "q": "what?", "answer": "x"}\n'

@@ -23,7 +23,7 @@ from annotate.samples.claims_write import edit_claims
 from annotate.verdicts.evidence_read import agreement
 from config import celery_app
 from tests.annotate.factories import rewriting_history
-from tests.conftest import Worker
+from tests.processes import Worker
 
 NASTY = "=cmd|' /C calc'!A0\n\t\"x\",😀"
 

@@ -21,7 +21,7 @@ from config import celery_app
 from tests.annotate.factories import World, finish, make_samples, make_world, must_take
 
 if TYPE_CHECKING:
-    from tests.conftest import Worker
+    from tests.processes import Worker
 
 
 def give_addresses(*people: User) -> None:
@@ -151,7 +151,7 @@ def test_reminds_on_the_day_before(world: World, batch: Batch, capsys: pytest.Ca
 @pytest.mark.django_db(transaction=True)
 def test_the_worker_sends_what_services_ask_for(worker: Worker) -> None:
     """The whole way: committed, handed over, sent; here into files."""
-    from tests.conftest import mails
+    from tests.processes import mails
 
     world = make_world()
     make_samples(world.project, 1)

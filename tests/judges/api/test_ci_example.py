@@ -18,9 +18,10 @@ from annotate.projects.write import set_member
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Endpoint, Judge, Run, Score
 from judges.versions.write import create_judge
-from tests.conftest import ROOT, LiveApp, Worker
+from tests.conftest import ROOT
 from tests.judges.building import add_labels, add_samples, make_project
 from tests.openai_server import OpenAIServer, Reply, Request, chat
+from tests.processes import LiveApp, Worker
 
 SCRIPT = ROOT / "docs" / "examples" / "ci_gate.py"
 LABELLED = 160

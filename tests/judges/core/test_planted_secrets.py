@@ -25,9 +25,9 @@ from annotate.projects.write import set_member
 from judges.models import Endpoint, Judge, JudgeVersion, Run, RunState
 from judges.versions.write import judge_spec
 from tests.annotate.api.routes import ALL, Route
-from tests.conftest import LiveApp, Worker, _environment, forget_messages
 from tests.judges.building import graded_project
 from tests.openai_server import OpenAIServer, Reply, Request, chat, error
+from tests.processes import LiveApp, Worker, environment, forget_messages
 
 STORED = "sk-planted-stored-0123456789abcdef"
 VARIABLE = "sk-planted-variable-fedcba9876543210"
@@ -174,12 +174,12 @@ def processes(
     port = _free_port()
     web = LiveApp(
         ["gunicorn", "--config", "python:config.gunicorn_conf", "--log-level", "debug", "config.wsgi"],
-        {**_environment(), "PORT": str(port), "WEB_WORKERS": "1"},
+        {**environment(), "PORT": str(port), "WEB_WORKERS": "1"},
         logs[0],
         port=port,
     )
     command = ["celery", "--app", "config", "worker", "--concurrency", "1", "--loglevel", "DEBUG"]
-    worker = Worker([*command, "--without-gossip", "--without-mingle"], _environment(), logs[1])
+    worker = Worker([*command, "--without-gossip", "--without-mingle"], environment(), logs[1])
     forget_messages()
     try:
         web.start()

@@ -13,8 +13,8 @@ from annotate.demo import DEMO_LOGINS, DEMO_SLUG
 from judges.management.commands import demo_table
 from judges.management.commands.load_demo import create_demo_judges
 from judges.models import AlignmentReport, Endpoint, Judge, JudgeVersion, Run, RunPurpose
-from tests.conftest import Worker
 from tests.judges.building import make_project
+from tests.processes import Worker
 
 OFFLINE = ["bm25", "citation-check", "key-fact-match", "words-in-contexts"]
 

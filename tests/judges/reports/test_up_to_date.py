@@ -16,8 +16,8 @@ from judges.reports import up_to_date
 from judges.reports.read import report_state
 from judges.reports.up_to_date import ask_for_due_report, look_for_reports
 from judges.reports.write import freeze_report
-from tests.conftest import Worker
 from tests.judges.building import add_labels, add_samples, make_project
+from tests.processes import Worker
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)

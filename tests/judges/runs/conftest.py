@@ -7,8 +7,8 @@ import pytest
 
 from judges.kinds import registry
 from tests.annotate.factories import World, make_world
-from tests.conftest import Worker, _environment, forget_messages
 from tests.judges.runs import plain_kind
+from tests.processes import Worker, environment, forget_messages
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ COMMAND = ["config.worker", "--include", "tests.judges.runs.plain_in_worker"]
 def plain_worker(transactional_db: None, tmp_path: Path) -> Iterator[Worker]:
     """A Celery worker that has the plain kind. It isn't started: a test does that when its runs are there."""
     forget_messages()  # of tests that had nobody to read them
-    process = Worker(COMMAND, _environment(), tmp_path / "log")
+    process = Worker(COMMAND, environment(), tmp_path / "log")
     yield process
     process.kill()
     forget_messages()

@@ -6,9 +6,9 @@ from judges.models import Ask, AskState, Reply, Run, RunState, Score
 from judges.runs.queue import DEADLY
 from judges.runs.write import start_run
 from tests.annotate.factories import World, make_samples
-from tests.conftest import Worker
 from tests.judges.runs.building import endpoint_at, plain_judge
 from tests.openai_server import OpenAIServer
+from tests.processes import Worker
 
 # bench.kills does the same twenty times.
 KILLS = 6

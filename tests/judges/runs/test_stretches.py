@@ -25,9 +25,9 @@ from judges.runs.storing import store_outcomes
 from judges.runs.work import work
 from judges.runs.write import cancel_run, pause_run, resume_run, start_run
 from tests.annotate.factories import World, make_sample, make_samples
-from tests.conftest import Worker
 from tests.judges.runs.building import plain_judge, worked
 from tests.judges.runs.plain_kind import PlainScorer
+from tests.processes import Worker
 
 SAMPLES, UNITS = 100, 200
 

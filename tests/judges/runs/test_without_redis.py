@@ -14,9 +14,9 @@ from config import embedded
 from judges.models import Run, RunState, Score
 from judges.runs.write import start_run
 from tests.annotate.factories import World, make_samples
-from tests.conftest import Worker
 from tests.judges.runs.building import endpoint_at, plain_judge
 from tests.openai_server import OpenAIServer
+from tests.processes import Worker
 
 
 class OwnRedis:

@@ -18,7 +18,6 @@ from judges.runs.read import failures, progress_of
 from judges.runs.write import estimate_run, start_run
 from judges.versions.write import create_judge
 from tests.annotate.factories import World, make_world
-from tests.conftest import Worker
 from tests.judges.building import add_samples
 from tests.judges.endpoints.building import endpoint_at as unsaved_endpoint
 from tests.judges.kinds.making import sample
@@ -26,6 +25,7 @@ from tests.judges.kinds.ragas.answering import answer
 from tests.judges.kinds.ragas.scripted import config_of
 from tests.judges.runs.building import endpoint_at, worked
 from tests.openai_server import OpenAIServer, Request, chat, error
+from tests.processes import Worker
 
 RIGHT, WRONG, MORE = "Ada was born in London.", "Ada had a cat.", "Ada wrote a program."
 CONTEXT = {"id": None, "score": None}
