@@ -80,14 +80,11 @@ settings.STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns of one that isn't 
 django.setup()
 
 from django.core.cache import cache  # noqa: E402
-from django.test import Client  # noqa: E402
 from django.utils import translation  # noqa: E402
 
-from tests.logging_in import log_in  # noqa: E402
+import tests.clients  # noqa: E402, F401 (it makes logging in quicker)
 
 pytest_plugins = ["tests.database", "tests.processes", "tests.pages", "tests.openai_server.fixture"]
-
-Client._login = log_in
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,5 +1,6 @@
 """The test database: migrated once, emptied between tests, and filled once for a module where that takes long."""
 
+import copy
 import os
 import subprocess
 import sys
@@ -150,6 +151,17 @@ def module_transaction(django_db_setup: None, django_db_blocker: Any, request: p
     assert not commits, f"These commit, in a module whose tests are in one transaction: {commits}"
     with django_db_blocker.unblock(), taken_back():
         yield
+
+
+def copied_from_world(place: Any = None) -> Any:
+    """A fixture for a module that builds much: its own `_world` makes something once, with `module_transaction`, and
+    each test gets a copy of that, or of what stands at this place of it."""
+
+    @pytest.fixture
+    def copied(_world: Any, db: None) -> Any:
+        return copy.deepcopy(_world if place is None else _world[place])
+
+    return copied
 
 
 def _commits(item: pytest.Item) -> bool:

@@ -23,9 +23,9 @@ import pytest
 import redis
 from django.conf import settings
 from django.db import connection
-from django.test import Client
 
 from config import embedded
+from tests.clients import as_user
 from tests.database import READY_SECONDS, empty_database
 
 if TYPE_CHECKING:
@@ -165,8 +165,7 @@ class LiveApp(AppProcess):
 
     def session_cookie(self, user: Any) -> dict[str, str]:
         """A cookie that logs this user in, in Playwright's form. For API clients: `{name: value}` of it."""
-        client = Client()
-        client.force_login(user)
+        client = as_user(user)
         name = settings.SESSION_COOKIE_NAME
         return {"name": name, "value": client.cookies[name].value, "url": self.url}
 

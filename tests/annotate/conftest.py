@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import copy
-
 import pytest
 
 from tests.annotate.factories import World, make_world
+from tests.database import copied_from_world
 
 
 @pytest.fixture(scope="module")
@@ -12,7 +11,5 @@ def _world(module_transaction: None) -> World:
     return make_world()
 
 
-@pytest.fixture
-def world(_world: World, db: None) -> World:
-    """A module whose tests commit, or look at the database's clock, has a fixture of this name that makes its own."""
-    return copy.deepcopy(_world)
+# A module whose tests commit, or look at the database's clock, has a fixture of this name that makes its own.
+world = copied_from_world()

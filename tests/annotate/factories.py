@@ -19,6 +19,7 @@ from annotate.batches.steps import open_batch
 from annotate.batches.write import create_batch
 from annotate.core.units import units_of
 from annotate.models import Batch, Criterion, Label, LabelEvent, Project, Sample, Task, User, Verdict
+from annotate.projects.read import current_criteria
 from annotate.projects.write import create_project, set_member
 from annotate.tasks.labelling import LabelInput, save_label, submit_task
 from annotate.tasks.task_queue import take_task
@@ -76,23 +77,11 @@ class World:
         criteria: Sequence[str] = ("support", "grade"),
         annotators: Sequence[User] | None = None,
         overlap: int = 2,
-        selection: dict[str, Any] | None = None,
-        seed: int | None = 1,
-        opened: bool = True,
         **more: Any,
     ) -> Batch:
-        batch = create_batch(
-            project=self.project,
-            name="A batch",
-            criteria=self.criteria(*criteria),
-            annotators=self.annotators if annotators is None else annotators,
-            overlap=overlap,
-            selection=selection or {"method": "all"},
-            seed=seed,
-            created_by=self.alice,
-            **more,
-        )
-        return open_batch(batch=batch) if opened else batch
+        people = self.annotators if annotators is None else annotators
+        given = {"criteria": self.criteria(*criteria), "overlap": overlap, "created_by": self.alice, **more}
+        return make_batch(self.project, people, **given)
 
 
 def make_world() -> World:
@@ -110,6 +99,27 @@ def make_world() -> World:
         set_member(project=project, user=people[name], role="annotator")
     other = create_project(slug="next-door", spec={"name": "Next door", "criteria": [GRADE]}, created_by=people["dora"])
     return World(**people, project=project, other=other)
+
+
+def make_batch(
+    project: Project,
+    annotators: Sequence[User],
+    *,
+    samples: Sequence[str] | None = None,
+    opened: bool = True,
+    **more: Any,
+) -> Batch:
+    """Each annotator is asked all current criteria of these samples, or of all, unless more says otherwise."""
+    given: dict[str, Any] = {
+        "name": "A batch",
+        "criteria": list(current_criteria(project)),
+        "overlap": len(annotators),
+        "selection": {"method": "all"} if samples is None else {"method": "list", "samples": samples},
+        "seed": 1,
+        **more,
+    }
+    batch = create_batch(project=project, annotators=annotators, **given)
+    return open_batch(batch=batch) if opened else batch
 
 
 def make_sample(project: Project, number: int = 1, **fields: Any) -> Sample:

@@ -10,11 +10,9 @@ from django.conf import global_settings
 from django.contrib.auth.hashers import make_password
 from django.test import override_settings
 
-from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.models import Batch, Label, Project, Sample, Task, User
 from annotate.projects.write import create_project, set_member
-from tests.annotate.factories import make_sample
+from tests.annotate.factories import make_batch, make_sample
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -65,17 +63,7 @@ def desk(transactional_db: None) -> Desk:
         set_member(project=project, user=people[name], role="annotator")
     for number in range(3):
         make_sample(project, number)
-    batch = open_batch(
-        batch=create_batch(
-            project=project,
-            name="First",
-            criteria=list(project.criteria.all()),
-            annotators=[people["ana"], people["ben"]],
-            overlap=2,
-            selection={"method": "all"},
-            seed=1,
-        )
-    )
+    batch = make_batch(project, [people["ana"], people["ben"]], name="First")
     return Desk(project=project, batch=batch, **people)
 
 
@@ -124,16 +112,7 @@ def set_table(transactional_db: None, live_app: LiveApp, new_page: Callable[...,
         if "contexts" in fields:
             fields["contexts"] = [{"id": None, "text": text, "score": None} for text in fields["contexts"]]
         sample = make_sample(project, **fields)
-        batch = create_batch(
-            project=project,
-            name="First",
-            criteria=list(project.criteria.all()),
-            annotators=[ana],
-            overlap=1,
-            selection={"method": "all"},
-            seed=1,
-        )
-        open_batch(batch=batch)
+        make_batch(project, [ana], name="First")
         page = new_page(ana, **(browser or {}))
         page.goto(f"{live_app.url}/p/desk/label/")
         page.wait_for_selector("#work:not([hidden])")

@@ -6,14 +6,13 @@ from typing import Any
 
 from annotate.batches.gold import set_gold
 from annotate.batches.steps import close_batch, open_batch, pause_batch, start_adjudication
-from annotate.batches.write import create_batch
 from annotate.models import Batch, Project, Sample, Task, User, Verdict
 from annotate.models.batch import ConsensusRule, Purpose
 from annotate.projects.write import create_project, set_member
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.write import reopen_task, return_task
 from annotate.verdicts.adjudication import approve, decide
-from tests.annotate.factories import TRISTATE, finish, make_sample, say
+from tests.annotate.factories import TRISTATE, finish, make_batch, make_sample, say
 
 SCORE = {
     "key": "score",
@@ -56,15 +55,14 @@ class Stages:
     ) -> Batch:
         self.samples += 1
         sample = sample or make_sample(self.project, self.samples, contexts=_CONTEXTS)
-        batch = create_batch(
-            project=self.project,
+        batch = make_batch(
+            self.project,
+            people,
             name=name,
             criteria=list(self.project.criteria.filter(key=asks)),
-            annotators=people,
-            overlap=len(people),
-            selection={"method": "list", "samples": [sample.external_id]},
-            seed=1,
+            samples=[sample.external_id],
             created_by=self.alma,
+            opened=False,
             **more,
         )
         self.names[name] = batch.number

@@ -18,19 +18,18 @@ from django.core.management import call_command
 from django.urls import URLPattern, URLResolver, get_resolver, resolve
 from knox.models import get_token_model
 
-from annotate.batches.write import create_batch
 from annotate.files.import_jobs import create_job, start
 from annotate.files.releases import make_release
 from annotate.members.write import create_invite
 from annotate.models import Project, Sample, Task, User, Verdict
 from annotate.projects.builtin_criteria import BUILTIN_CRITERIA
 from annotate.projects.criteria import add_criteria
-from annotate.projects.read import current_criteria
 from annotate.projects.write import create_project, set_member
 from annotate.samples.flags import raise_flag
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.endpoints.write import create_endpoint
 from judges.reports.write import freeze_report
+from tests.annotate.factories import make_batch
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
 from tests.browser.judge_stages import canary_stages, judge_stages, trial_stages
 from tests.browser.stages import Stages
@@ -234,15 +233,7 @@ def world(standing_app: LiveApp) -> dict[str, Any]:
     raise_flag(actor=ana, task_id=Task.objects.filter(annotator=ana)[0].pk, reason="Holds " + "a" * 90)
     spec = {**BUILTIN_CRITERIA["fact_in_answer"], "key": "fact_in_answer", "prompt": "Is it said?"}
     add_criteria(project=demo, specs=[spec], actor=alma)
-    draft = create_batch(
-        project=demo,
-        name="Second",
-        criteria=list(current_criteria(demo)),
-        annotators=[ana],
-        overlap=1,
-        selection={"method": "random", "n": 3},
-        seed=2,
-    )
+    draft = make_batch(demo, [ana], name="Second", selection={"method": "random", "n": 3}, seed=2, opened=False)
     good, bad = ({"question": "Q?", "answer": "A.", "contexts": ["C."]}, {"question": "Q?"})
     bare = create_project(slug="bare", spec={"name": "W" * 90}, created_by=alma)
     for user, role in ((remy, "reviewer"), (ana, "annotator")):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from annotate.batches.steps import open_batch, start_adjudication
-from annotate.batches.write import create_batch
+from annotate.batches.steps import start_adjudication
 from annotate.models import Flag, Label, Task, Verdict
 from annotate.verdicts.adjudication import decide
-from tests.annotate.factories import finish, make_sample
+from tests.annotate.factories import finish, make_batch, make_sample
 from tests.browser.conftest import Desk, wait_for_next_task
 from tests.browser.test_admin_day import press, tab_to
 from tests.browser.test_deciding import task_of, wait_saved
@@ -48,17 +47,7 @@ def test_the_annotators_day_by_keyboard(desk: Desk, new_page: Callable[..., Page
 def _a_reviewer_decided_otherwise(desk: Desk) -> None:
     """In an earlier batch, whose labelling has ended."""
     make_sample(desk.project, 9, question="When does it close?")
-    earlier = open_batch(
-        batch=create_batch(
-            project=desk.project,
-            name="Earlier",
-            criteria=list(desk.project.criteria.all()),
-            annotators=[desk.ana, desk.ben],
-            overlap=2,
-            selection={"method": "list", "samples": ["s9"]},
-            seed=1,
-        )
-    )
+    earlier = make_batch(desk.project, [desk.ana, desk.ben], name="Earlier", samples=["s9"])
     for task, value in zip(earlier.tasks.order_by("annotator_id"), ("supported", "contradicted"), strict=True):
         finish(task, support=value)
     start_adjudication(batch=earlier)

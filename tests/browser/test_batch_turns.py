@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from annotate.batches.gold import set_gold
-from annotate.batches.steps import close_batch, open_batch, pause_batch, resume_batch
-from annotate.batches.write import create_batch
-from annotate.models import Batch, Label, Task
+from annotate.batches.steps import close_batch, pause_batch, resume_batch
+from annotate.models import Label, Task
 from annotate.models.batch import OPEN_TASK_STATUSES
-from tests.annotate.factories import make_sample, must_take, run_out
+from tests.annotate.factories import make_batch, make_sample, must_take, run_out
 from tests.browser.conftest import Desk, wait_for_next_task
 from tests.browser.test_deciding import open_workspace, press, task_of, wait_saved
 
@@ -24,19 +23,6 @@ if TYPE_CHECKING:
     from tests.processes import LiveApp
 
 REASON = "The notice at the door says so."
-
-
-def _batch(desk: Desk, samples: list[str], **more: object) -> Batch:
-    chosen: dict[str, object] = {"annotators": [desk.ana], "overlap": 1, "seed": 1, **more}
-    return open_batch(
-        batch=create_batch(
-            project=desk.project,
-            name="Next",
-            criteria=list(desk.project.criteria.all()),
-            selection={"method": "list", "samples": samples},
-            **chosen,  # type: ignore[arg-type]
-        )
-    )
 
 
 def test_known_answers_are_shown_where_the_batch_shows_them(
@@ -54,7 +40,9 @@ def test_known_answers_are_shown_where_the_batch_shows_them(
     page = new_page(desk.ana)
     dialog = page.locator("#feedback-dialog")
     for sample, shown in (("s0", False), ("s1", True)):
-        gold = _batch(desk, [sample], gold_share=1, gold_feedback=shown).tasks.get(purpose="gold")
+        gold = make_batch(desk.project, [desk.ana], samples=[sample], gold_share=1, gold_feedback=shown).tasks.get(
+            purpose="gold"
+        )
         page.goto(f"{live_app.url}/p/desk/label/?task={gold.pk}")
         page.wait_for_selector(f'html[data-task-id="{gold.pk}"]')
         with page.expect_response("**/submit/") as reply:
@@ -101,7 +89,7 @@ def test_a_choice_that_meets_a_pause_is_kept_and_sent_when_the_batch_goes_on(
 def test_a_task_that_somebody_else_has_now(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
     """The page learns it from its heartbeat: says so, with what was chosen and written, and goes on to the next one."""
     close_batch(batch=desk.batch)
-    batch = _batch(desk, ["s0", "s1", "s2"], annotators=[desk.ana, desk.ben], strategy="pull")
+    batch = make_batch(desk.project, [desk.ana, desk.ben], samples=["s0", "s1", "s2"], overlap=1, strategy="pull")
     page = new_page(desk.ana)
     page.clock.install(time=0)
     open_workspace(page, live_app)

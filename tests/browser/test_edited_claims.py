@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from annotate.batches.steps import close_batch, open_batch
-from annotate.batches.write import create_batch
+from annotate.batches.steps import close_batch
 from annotate.models import Label, Task
 from annotate.samples.claims_write import edit_claims
+from tests.annotate.factories import make_batch
 from tests.browser.conftest import Desk
 
 if TYPE_CHECKING:
@@ -33,16 +33,7 @@ def test_labels_go_to_the_claims_that_are_there(desk: Desk, new_page: Callable[.
         edit_claims(
             actor=desk.remy, project=desk.project, sample_id=sample.pk, change=change, expected_revision=revision
         )
-    batch = create_batch(
-        project=desk.project,
-        name="Second",
-        criteria=list(desk.project.criteria.all()),
-        annotators=[desk.ana],
-        overlap=1,
-        selection={"method": "list", "samples": [sample.external_id]},
-        seed=1,
-    )
-    open_batch(batch=batch)
+    batch = make_batch(desk.project, [desk.ana], name="Second", samples=[sample.external_id])
 
     page = new_page(desk.ana)
     page.goto(f"/p/desk/label/?batch={batch.number}")

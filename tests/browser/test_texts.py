@@ -174,24 +174,13 @@ def test_in_a_long_context_all_hits_are_counted_and_those_near_are_coloured(set_
 
 
 def test_another_sample_closes_the_search(set_table: SetTable) -> None:
-    from annotate.batches.steps import open_batch
-    from annotate.batches.write import create_batch
     from annotate.models import Task
-    from tests.annotate.factories import make_sample
+    from tests.annotate.factories import make_batch, make_sample
 
     table = set_table(contexts=[HOURS])
     project = table.sample.project
     make_sample(project, 2, contexts=[{"id": None, "text": "Other words.", "score": None}])
-    batch = create_batch(
-        project=project,
-        name="Second",
-        criteria=list(project.criteria.all()),
-        annotators=[table.ana],
-        overlap=1,
-        selection={"method": "all"},
-        seed=1,
-    )
-    open_batch(batch=batch)
+    make_batch(project, [table.ana], name="Second")
     assert Task.objects.count() > 1
     page = table.page
     page.reload()

@@ -32,10 +32,11 @@ from judges.models import Ask, Judge, JudgeVersion, Run, Trial
 from judges.reports.read import report_state
 from judges.reports.write import freeze_report
 from judges.versions.write import create_judge
-from tests.annotate.api.conftest import Both, _both, client_of
+from tests.annotate.api.conftest import Both, _both
 from tests.annotate.api.routes import API, PAGES, Route
 from tests.annotate.api.test_access import PUBLIC
 from tests.annotate.factories import finish, must_take, run_out
+from tests.clients import client_of
 from tests.database import ONLY_READS, taken_back
 
 # Each stands for a role: nobody, somebody of no project, and the three roles of one.

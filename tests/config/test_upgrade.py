@@ -32,6 +32,7 @@ from django.utils import translation
 
 from config import embedded
 from frontend.reports.in_words import in_words, plot_in_words, trust_in_words
+from tests.clients import as_user
 
 INSTALLATION = Path(__file__).with_name("installation_d79ca33.sql.xz")
 # Django's own account of what was migrated, and what is frozen: its sentences become codes (below). Every other table
@@ -110,8 +111,7 @@ def test_every_page_of_an_upgraded_installation_opens(before: None, django_user_
     call_command("migrate", verbosity=0)
     opened: Counter[str] = Counter()
     for name in ("alma", "ida", "ana"):
-        client = Client()
-        client.force_login(django_user_model.objects.get(username=name))
+        client = as_user(django_user_model.objects.get(username=name))
         opened += _open_all(client)
     assert set(opened) >= {
         "audit", "batch", "canary-check", "criterion", "dispute", "flags", "import-job", "judge", "label", "lab-trial",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.models import Batch, Project, Sample, User, Verdict
-from annotate.projects.read import current_criteria
 from annotate.projects.write import create_project, set_member
+from tests.annotate import factories
+from tests.clients import as_user
 from tests.frontend.building import label_task, make_samples, make_user
 
 GUIDELINES = "# Rules\n\nRead **all** contexts.\n\n<script>alert(1)</script>\n"
@@ -38,17 +36,6 @@ def make_help_desk(staff: Staff) -> Project:
     for user, role in ((staff.rita, "reviewer"), (staff.ben, "annotator"), (staff.bea, "annotator")):
         set_member(project=project, user=user, role=role)
     return project
-
-
-def copied_from_world(place: int) -> Any:
-    """A fixture in the place of one of these two, or of others, for a module that builds much on them: its own `_world`
-    makes it once, with `module_transaction`, as a tuple, and each test gets a copy of what stands at this place."""
-
-    @pytest.fixture
-    def copied(_world: tuple[Any, ...], db: None) -> Any:
-        return copy.deepcopy(_world[place])
-
-    return copied
 
 
 @pytest.fixture
@@ -98,30 +85,12 @@ def batch(project: Project, samples: list[Sample], staff: Staff) -> Batch:
 
 def give(project: Project, person: User, name: str) -> None:
     """An open batch in which this sample is this person's to label."""
-    batch = create_batch(
-        project=project,
-        name=f"For {person.username}",
-        criteria=list(project.criteria.filter(is_current=True)),
-        annotators=[person],
-        overlap=1,
-        selection={"method": "list", "samples": [name]},
-        seed=1,
-    )
-    open_batch(batch=batch)
+    factories.make_batch(project, [person], name=f"For {person.username}", samples=[name])
 
 
 def make_batch(project: Project, staff: Staff) -> Batch:
     """Open: each of the four samples goes to Ben and Bea."""
-    draft = create_batch(
-        project=project,
-        name="Batch one",
-        criteria=list(current_criteria(project)),
-        annotators=[staff.ben, staff.bea],
-        overlap=2,
-        selection={"method": "all"},
-        seed=1,
-    )
-    return open_batch(batch=draft)
+    return factories.make_batch(project, [staff.ben, staff.bea], name="Batch one")
 
 
 @pytest.fixture
@@ -138,18 +107,6 @@ def make_disputes(batch: Batch, sample: Sample) -> list[Verdict]:
 
 
 @pytest.fixture
-def as_user() -> Callable[[User], Client]:
-    """`as_user(alice)`: a browser in which Alice is logged in. It checks CSRF tokens only where a test asks for it."""
-
-    def log_in(user: User) -> Client:
-        client = Client()
-        client.force_login(user)
-        return client
-
-    return log_in
-
-
-@pytest.fixture
 def people(alice: User, rita: User, ben: User, charlie: User) -> dict[str, User]:
     return {"admin": alice, "reviewer": rita, "annotator": ben, "stranger": charlie}
 
@@ -157,10 +114,7 @@ def people(alice: User, rita: User, ben: User, charlie: User) -> dict[str, User]
 @pytest.fixture
 def who_may(people: dict[str, User], project: Project) -> Callable[..., dict[str, int]]:
     """The status that each kind of person gets for an address."""
-    clients = {"anonymous": Client()}
-    for name, user in people.items():
-        clients[name] = Client()
-        clients[name].force_login(user)
+    clients = {"anonymous": Client(), **{name: as_user(user) for name, user in people.items()}}
 
     def ask(url: str, method: str = "get", data: dict[str, Any] | None = None) -> dict[str, int]:
         return {name: getattr(client, method)(url, data or {}).status_code for name, client in clients.items()}

@@ -6,16 +6,13 @@ from typing import Any
 
 import pytest
 from django.urls import get_resolver
-from rest_framework.test import APIClient
 
-from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.members.write import create_invite
 from annotate.models import Batch, Flag, GoldAnswer, ImportJob, Release, Sample, Task, User, Verdict
 from annotate.projects.write import set_member
 from judges.endpoints.write import create_endpoint
 from judges.models import Ask, Judge, JudgeVersion, Run, Score, Trial
-from tests.annotate.factories import World, finish, make_sample, make_world
+from tests.annotate.factories import World, finish, make_batch, make_sample, make_world
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +32,6 @@ def both(_filled: Both, db: None) -> Both:
 def world(db: None) -> World:
     """Two empty projects."""
     return make_world()
-
-
-def client_of(user: User | None, **options: Any) -> APIClient:
-    client = APIClient(**options)
-    if user is not None:
-        client.force_login(user)
-    return client
 
 
 @dataclass
@@ -70,29 +60,12 @@ def _both() -> Both:
 
 def _fill(project: Any, first: User, second: User, *, criteria: list[str], number: int) -> dict[str, Any]:
     sample: Sample = make_sample(project, number)
-    batch = create_batch(
-        project=project,
-        name="B",
-        criteria=list(project.criteria.filter(key__in=criteria)),
-        annotators=[first, second],
-        overlap=2,
-        selection={"method": "all"},
-        seed=1,
-    )
-    open_batch(batch=batch)
+    asked = list(project.criteria.filter(key__in=criteria))
+    batch = make_batch(project, [first, second], criteria=asked)
     for person, grade in ((first, 1), (second, 5)):
         finish(batch.tasks.get(annotator=person), grade=grade)
     make_sample(project, number + 1)
-    waiting = create_batch(
-        project=project,
-        name="Waiting",
-        criteria=list(project.criteria.filter(key__in=criteria)),
-        annotators=[first],
-        overlap=1,
-        selection={"method": "all"},
-        seed=1,
-    )
-    open_batch(batch=waiting)
+    waiting = make_batch(project, [first], name="Waiting", criteria=asked)
     Batch.objects.filter(pk=batch.pk).update(number=number + 100)
     Batch.objects.filter(pk=waiting.pk).update(number=number)
     job = ImportJob.objects.create(

@@ -24,9 +24,10 @@ from annotate.api.tasks import (
 )
 from annotate.core.permissions import ROLES_FOR
 from annotate.models import Batch, Membership, User
-from tests.annotate.api.conftest import Both, client_of, lexical_config
+from tests.annotate.api.conftest import Both, lexical_config
 from tests.annotate.api.routes import API, Route
 from tests.annotate.factories import stored
+from tests.clients import client_of
 
 # The last one is the answer to a route that does not exist.
 PUBLIC = {"/api/schema/", "/api/docs/", "/api/"}

@@ -9,8 +9,8 @@ import pytest
 
 from annotate.models import Batch, Verdict
 from judges.models import Judge, JudgeVersion, Run, Score
-from tests.annotate.api.conftest import client_of
 from tests.annotate.factories import World, finish, make_samples
+from tests.clients import client_of
 
 DESK = "/api/projects/desk/"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.models import Label
-from tests.annotate.api.conftest import Both, client_of
+from tests.annotate.api.conftest import Both
+from tests.clients import client_of
 
 
 def test_the_trail_is_read_page_by_page(both: Both) -> None:

@@ -6,22 +6,21 @@ that occur nowhere else.
 
 from __future__ import annotations
 
-import copy
 import re
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from annotate.batches.steps import close_batch, reopen_batch
 from annotate.models import Batch, Flag, GoldAnswer, Task, Verdict
 from annotate.projects.criteria import add_criteria
 from annotate.tasks.labelling import skip_task, submit_task
 from judges.models import Ask, Judge, JudgeVersion, Reply, Run, Score, Trial
-from tests.annotate.api.conftest import client_of
 from tests.annotate.api.routes import API, PAGES, Route
 from tests.annotate.api.test_access import PUBLIC, ask
 from tests.annotate.factories import World, label_all, make_sample, make_world, say
+from tests.clients import as_user, client_of
+from tests.database import copied_from_world
 
 MARKER = "zebra"
 NUMBERS = (0.8173625, 0.6291847, 31.4159265)
@@ -30,13 +29,11 @@ OWN = "my own words"
 MARKS = re.compile("|".join([MARKER, *(re.escape(str(number)) for number in NUMBERS)]), re.IGNORECASE)
 
 
-@pytest.fixture
-def told(_told: World, db: None) -> World:
-    return copy.deepcopy(_told)
+told = copied_from_world()
 
 
 @pytest.fixture(scope="module")
-def _told(module_transaction: None) -> World:
+def _world(module_transaction: None) -> World:
     """Ann has open tasks, one half done and one submitted; Ben and Chen have said a lot; two judges have scored all."""
     world = make_world()
     add_criteria(
@@ -218,16 +215,14 @@ def label_missing(world: World, task: Task) -> None:
 
 @pytest.mark.parametrize("route", PAGES, ids=str)
 def test_no_page_tells(told: World, route: Route) -> None:
-    client = Client()
-    client.force_login(told.ann)
+    client = as_user(told.ann)
     for url in urls_of(route, told):
         for query in ("", "?criterion=grade", "?batch=1"):
             assert_blind(client.get(url + query, follow=True), url + query)
 
 
 def test_the_workspace_shows_ones_own(told: World) -> None:
-    client = Client()
-    client.force_login(told.ann)
+    client = as_user(told.ann)
     assert OWN in read(client.get("/p/desk/label/"))
 
 

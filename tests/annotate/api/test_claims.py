@@ -9,9 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import ClaimEdit, Sample
-from tests.annotate.api.conftest import client_of
 from tests.annotate.api.test_access import ask
 from tests.annotate.factories import World, make_sample
+from tests.clients import client_of
 
 DROP = {"op": "drop", "claim": 0}
 

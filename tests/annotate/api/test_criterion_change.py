@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from annotate.models import Batch, Label
-from tests.annotate.api.conftest import client_of
 from tests.annotate.factories import TRISTATE, World, finish, make_sample
+from tests.clients import client_of
 
 CRITERION = {name: value for name, value in TRISTATE.items() if name != "key"}
 WITHOUT_NO = {**CRITERION, "options": [{"value": "yes"}, {"value": "unsure"}]}

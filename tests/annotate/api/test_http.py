@@ -17,9 +17,9 @@ from rest_framework.test import APIClient
 from annotate.members.write import deactivate_member
 from annotate.models import Project, User
 from annotate.projects.write import create_project
-from tests.annotate.api.conftest import client_of
 from tests.annotate.api.test_access import ask, token_client
 from tests.annotate.factories import World, make_sample, make_samples, stored
+from tests.clients import client_of
 
 
 def test_tokens_that_are_none(world: World) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from annotate.models import ImportJob, Sample
-from tests.annotate.api.conftest import client_of
 from tests.annotate.api.test_access import ask
 from tests.annotate.factories import World
+from tests.clients import client_of
 
 URL = "/api/projects/desk/samples/"
 ONE = {"id": "kb-001", "question": "Which port?", "answer": "8000. Or what PORT says.", "contexts": ["Port 8000."]}

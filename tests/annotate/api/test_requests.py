@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from annotate.models import Project, User
-from tests.annotate.api.conftest import Both, client_of
+from tests.annotate.api.conftest import Both
 from tests.annotate.api.routes import API, Route
 from tests.annotate.api.test_access import GUARDED, PROJECT_ROUTES, PUBLIC, ask, user_of
 from tests.annotate.factories import stored
+from tests.clients import client_of
 
 LISTS = ["/api/projects/", "/api/tokens/", *(f"/api/projects/desk/{name}/" for name in (
     "criteria", "members", "samples", "batches", "disputes", "imports", "releases", "reports", "runs"))]  # fmt: skip

@@ -10,10 +10,11 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
 from annotate.models import User
-from tests.annotate.api.conftest import Both, client_of
+from tests.annotate.api.conftest import Both
 from tests.annotate.api.routes import API
 from tests.annotate.api.test_access import PUBLIC, ask
 from tests.annotate.factories import make_sample
+from tests.clients import client_of
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from annotate.models import Flag, Task, User
-from tests.annotate.api.conftest import client_of
 from tests.annotate.api.test_access import ask
 from tests.annotate.factories import World, finish, make_sample, say
+from tests.clients import client_of
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from annotate.projects.read import batches_of
 from annotate.projects.write import remove_member
 from annotate.tasks.assignment import Seats, assign
 from annotate.tasks.labelling import skip_task
-from tests.annotate.factories import World, finish, make_sample, make_samples, say
+from tests.annotate.factories import World, finish, make_batch, make_sample, make_samples, say
 from tests.annotate.labels.test_consensus import imported
 
 # Choosing
@@ -189,15 +189,7 @@ def test_a_batch_is_due_today_or_later(world: World) -> None:
     today = timezone.localdate()
 
     def make(due: int) -> Batch:
-        return create_batch(
-            project=world.project,
-            name="B",
-            criteria=world.criteria("grade"),
-            annotators=[world.ann],
-            overlap=1,
-            selection={"method": "all"},
-            due_date=today + timedelta(days=due),
-        )
+        return make_batch(world.project, [world.ann], due_date=today + timedelta(days=due), opened=False)
 
     for due in (0, 1, 400):
         assert make(due).due_date == today + timedelta(days=due)
@@ -212,14 +204,7 @@ def test_only_the_projects_own_criteria_and_active_members(world: World) -> None
     make_sample(world.project)
     foreign = list(world.other.criteria.all())
     with pytest.raises(Invalid, match="not a current criterion"):
-        create_batch(
-            project=world.project,
-            name="B",
-            criteria=foreign,
-            annotators=world.annotators,
-            overlap=1,
-            selection={"method": "all"},
-        )
+        make_batch(world.project, world.annotators, overlap=1, criteria=foreign)
     with pytest.raises(Invalid, match="charlie is not an active member"):
         world.batch(annotators=[world.ann, world.charlie])
     User.objects.filter(pk=world.ben.pk).update(is_active=False)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.http import Http404
-from rest_framework.test import APIClient
 
 from annotate.batches.criterion_change_read import Choices, impact
 from annotate.batches.gold import gold_from_verdicts, import_gold, remove_gold, set_gold
@@ -24,6 +23,7 @@ from annotate.verdicts.adjudication import decide, mark_read
 from annotate.verdicts.evidence_read import agreement
 from annotate.verdicts.ratings_read import labels_before, rating_columns
 from tests.annotate.factories import GRADE, World, finish, label_all, make_sample, make_samples, must_take, say, take
+from tests.clients import client_of
 
 
 def know(world: World, sample: Sample, value: Any = 4, unit: str = "answer", key: str = "grade") -> GoldAnswer:
@@ -377,8 +377,7 @@ def test_a_list_of_tasks_tells_only_admins_which_ones_measure(world: World) -> N
     address = f"/api/projects/{world.project.slug}/batches/{task.batch.number}/tasks/"
     listed = {}
     for person in (world.alice, world.rita):
-        client = APIClient()
-        client.force_authenticate(person)
+        client = client_of(person)
         listed[person] = {row["purpose"] for row in client.get(address).json()["results"]}
     assert listed == {world.alice: {"label", "gold"}, world.rita: {"label"}}
 

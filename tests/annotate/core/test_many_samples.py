@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotate.batches.write import create_batch
 from annotate.files.claim_naming import with_labels_or_tasks
 from annotate.models import Project, Sample
 from judges.core.split import divide
 from judges.files.import_scores import with_scored_claims
-from tests.annotate.factories import World, make_world
+from tests.annotate.factories import World, make_batch, make_world
 
 pytestmark = pytest.mark.django_db
 MANY = 70_000
@@ -39,17 +38,8 @@ def project(world: World) -> Project:
 @pytest.mark.parametrize("listed", [False, True])
 def test_a_batch(world: World, listed: bool) -> None:
     names = [f"s{number}" for number in range(1, MANY + 1)]
-    more: dict[str, Any] = {"selection": {"method": "all"}}
-    if listed:
-        more = {"selection": {"method": "list", "samples": names}, "chances": dict.fromkeys(names, (0.5, 1))}
-    batch = create_batch(
-        project=world.project,
-        name="All",
-        criteria=world.criteria(),
-        annotators=[world.ann],
-        overlap=1,
-        **more,
-    )
+    more: dict[str, Any] = {"samples": names, "chances": dict.fromkeys(names, (0.5, 1))} if listed else {}
+    batch = make_batch(world.project, [world.ann], opened=False, **more)
     assert batch.batch_samples.count() == MANY
 
 

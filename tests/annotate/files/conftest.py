@@ -10,6 +10,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotate.models import Criterion, Membership, Project, User
+from tests.clients import client_of
 from tests.conftest import ROOT
 
 
@@ -46,9 +47,7 @@ def admin(project: Project) -> User:
 
 @pytest.fixture
 def api(admin: User) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(admin)
-    return client
+    return client_of(admin)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import json
@@ -24,6 +23,7 @@ from annotate.models.batch import Purpose
 from annotate.projects.write import create_project
 from annotate.tasks.labelling import submit_task
 from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE, World, label_all, make_sample, make_world, say
+from tests.database import copied_from_world
 
 pytestmark = pytest.mark.django_db
 
@@ -57,9 +57,7 @@ def _world(module_transaction: None) -> World:
     return world
 
 
-@pytest.fixture
-def world(_world: World, db: None) -> World:
-    return copy.deepcopy(_world)
+world = copied_from_world()
 
 
 def content(world: World, file_format: str, naming: str | None = "named", **filters: Any) -> bytes:

@@ -16,6 +16,7 @@ from annotate.files import import_engine as engine
 from annotate.files import import_jobs as imports
 from annotate.models import AuditEntry, ImportJob, Membership, Project, Sample, User
 from config import celery_app
+from tests.clients import client_of
 from tests.processes import Worker
 
 URL = "/api/projects/p/imports/"
@@ -115,8 +116,7 @@ def test_only_admins_import(role: str | None, project: Project) -> None:
     user = User.objects.create_user("u")
     if role:
         Membership.objects.create(project=project, user=user, role=role)
-    client = APIClient()
-    client.force_authenticate(user)
+    client = client_of(user)
     job = ImportJob.objects.create(project=project, kind="samples", file_name="x")
     status = 403 if role else 404
 

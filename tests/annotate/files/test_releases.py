@@ -23,6 +23,7 @@ from annotate.samples.claims_write import edit_claims
 from annotate.verdicts.evidence_read import agreement
 from config import celery_app
 from tests.annotate.factories import rewriting_history
+from tests.clients import client_of
 from tests.processes import Worker
 
 NASTY = "=cmd|' /C calc'!A0\n\t\"x\",😀"
@@ -316,8 +317,7 @@ def test_api(project: Project) -> None:
     admin, annotator = (User.objects.create_user(name) for name in ("ada", "ann"))
     Membership.objects.create(project=project, user=admin, role="admin")
     Membership.objects.create(project=project, user=annotator, role="annotator")
-    client = APIClient()
-    client.force_authenticate(admin)
+    client = client_of(admin)
     url = "/api/projects/p/releases/"
 
     made = client.post(url, {"format": "csv", "filters": {"criteria": ["support"]}}, format="json")
@@ -342,9 +342,7 @@ def downloader(project: Project) -> APIClient:
     admin = User.objects.create_user("ada")
     Membership.objects.create(project=project, user=admin, role="admin")
     make_release(project=project, user=admin, file_format="jsonl")
-    client = APIClient()
-    client.force_authenticate(admin)
-    return client
+    return client_of(admin)
 
 
 def downloads() -> list[tuple[str, str, str]]:

@@ -1,11 +1,8 @@
-from collections.abc import Callable
-
 from django.test import Client
 from knox.models import get_token_model
 
 from annotate.models import User
-
-AsUser = Callable[[User], Client]
+from tests.clients import as_user
 
 
 def test_needs_a_login(db: None) -> None:
@@ -16,7 +13,7 @@ def test_needs_a_login(db: None) -> None:
         assert Client().get(path).status_code == 405
 
 
-def test_a_token_is_shown_once_and_works(ben: User, as_user: AsUser) -> None:
+def test_a_token_is_shown_once_and_works(ben: User) -> None:
     client = as_user(ben)
     reply = client.post("/account/tokens/")
     assert reply.status_code == 201
@@ -26,7 +23,7 @@ def test_a_token_is_shown_once_and_works(ben: User, as_user: AsUser) -> None:
     assert token not in client.get("/account/").content.decode()
 
 
-def test_a_revoked_token_is_refused_and_others_cannot_revoke_it(ben: User, bea: User, as_user: AsUser) -> None:
+def test_a_revoked_token_is_refused_and_others_cannot_revoke_it(ben: User, bea: User) -> None:
     token = as_user(ben).post("/account/tokens/").context["token"]
     key = get_token_model().objects.get().token_key
     as_user(bea).post(f"/account/tokens/{key}/revoke/")
@@ -35,7 +32,7 @@ def test_a_revoked_token_is_refused_and_others_cannot_revoke_it(ben: User, bea: 
     assert Client().get("/api/projects/", headers={"Authorization": f"Token {token}"}).status_code == 401
 
 
-def test_changes_the_password(ben: User, as_user: AsUser) -> None:
+def test_changes_the_password(ben: User) -> None:
     client = as_user(ben)
     sent = {"old_password": "a long password", "new_password1": "another one 7!", "new_password2": "another one 7!"}
     assert client.post("/account/password/", {**sent, "old_password": "wrong"}).status_code == 200
@@ -44,7 +41,7 @@ def test_changes_the_password(ben: User, as_user: AsUser) -> None:
     assert client.get("/account/").status_code == 200
 
 
-def test_changes_the_address_for_mail(ben: User, as_user: AsUser) -> None:
+def test_changes_the_address_for_mail(ben: User) -> None:
     client = as_user(ben)
     reply = client.post("/account/email/", {"email": "nobody"})
     assert reply.status_code == 422

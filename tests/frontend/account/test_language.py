@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.conf import settings
 from django.template import Context, Template
@@ -13,6 +11,7 @@ from django.utils import translation
 from annotate.core.errors import Invalid
 from annotate.models import Project, User
 from annotate.projects.accounts import choose_language
+from tests.clients import as_user
 
 CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9,en;q=0.5"}
 
@@ -43,7 +42,7 @@ def test_a_chosen_language_stays_and_leads_back() -> None:
 
 
 @pytest.mark.parametrize("sent", [{"language": "xx"}, {"language": "fr"}, {"language": ""}, {}])
-def test_no_other_language_can_be_chosen(sent: dict[str, str], ben: User, as_user: Callable[[User], Client]) -> None:
+def test_no_other_language_can_be_chosen(sent: dict[str, str], ben: User) -> None:
     client = as_user(ben)
     assert client.post("/language/", {**sent, "next": "/login/"}).status_code == 400
     assert settings.LANGUAGE_COOKIE_NAME not in client.cookies
@@ -53,7 +52,7 @@ def test_no_other_language_can_be_chosen(sent: dict[str, str], ben: User, as_use
         choose_language(user=ben, language="fr")
 
 
-def test_a_person_takes_the_language_along(ben: User, as_user: Callable[[User], Client]) -> None:
+def test_a_person_takes_the_language_along(ben: User) -> None:
     as_user(ben).post("/language/", {"language": "zh-hans"})
     ben.refresh_from_db()
     assert ben.language == "zh-hans"
@@ -75,9 +74,7 @@ def test_choosing_leads_to_no_other_site_and_takes_a_form_of_ours() -> None:
     assert Client(enforce_csrf_checks=True).post("/language/", {"language": "en"}).status_code == 403
 
 
-def test_every_page_offers_the_languages_by_their_own_names(
-    project: Project, ben: User, as_user: Callable[[User], Client]
-) -> None:
+def test_every_page_offers_the_languages_by_their_own_names(project: Project, ben: User) -> None:
     pages = [(Client(), "/login/"), (Client(), "/no-such-page/"), (as_user(ben), "/"), (as_user(ben), "/p/help/")]
     for client, url in pages:
         page = client.get(url).content.decode()
@@ -86,7 +83,7 @@ def test_every_page_offers_the_languages_by_their_own_names(
         assert f'name="next" value="{url}"' in page, url
 
 
-def test_after_a_form_that_only_takes_posts_the_way_back_is_home(ben: User, as_user: Callable[[User], Client]) -> None:
+def test_after_a_form_that_only_takes_posts_the_way_back_is_home(ben: User) -> None:
     page = as_user(ben).post("/account/tokens/").content.decode()
     assert 'name="next" value="/"' in page
 
@@ -112,9 +109,7 @@ def test_a_date_field_keeps_the_form_that_browsers_take() -> None:
         assert forms.DateInput().format_value(date(2026, 11, 3)) == "2026-11-03"
 
 
-def test_forms_and_refusals_speak_the_language_too(
-    project: Project, alice: User, as_user: Callable[[User], Client]
-) -> None:
+def test_forms_and_refusals_speak_the_language_too(project: Project, alice: User) -> None:
     client = as_user(alice)
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = "zh-hans"
     page = client.post("/p/help/members/", {"username": "nobody", "role": "annotator"}).content.decode()

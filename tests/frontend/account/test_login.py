@@ -1,6 +1,7 @@
 from django.test import Client
 
 from annotate.models import User
+from tests.clients import as_user
 
 
 def test_logs_in_and_goes_where_one_wanted_to_go(alice: User) -> None:
@@ -28,8 +29,7 @@ def test_an_unknown_name_gets_the_same_words(alice: User) -> None:
 
 
 def test_logging_out_takes_a_post(alice: User) -> None:
-    client = Client()
-    client.force_login(alice)
+    client = as_user(alice)
     assert client.get("/logout/").status_code == 405
     assert client.post("/logout/").url == "/login/"
     assert client.get("/").status_code == 302

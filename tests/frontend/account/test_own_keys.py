@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-
-from django.test import Client
 
 from annotate.models import Sample, User, Verdict
 from annotate.projects.accounts import change_preferences
+from tests.clients import as_user
 
-AsUser = Callable[[User], Client]
 QUEUE = "/p/help/adjudicate/"
 
 
@@ -23,9 +20,7 @@ def shown(page: str) -> set[str]:
     return set(re.findall(r"<kbd[^>]*>(\S)</kbd>", page)) - set("19↓↑↵")
 
 
-def test_the_keys_in_force_stand_on_each_page(
-    rita: User, disputes: list[Verdict], samples: list[Sample], as_user: AsUser
-) -> None:
+def test_the_keys_in_force_stand_on_each_page(rita: User, disputes: list[Verdict], samples: list[Sample]) -> None:
     client = as_user(rita)
     pages = (QUEUE, f"{QUEUE}{disputes[0].pk}/", f"/p/help/samples/{samples[0].pk}/claims/")
     usual = ("s", "njpkcebo?", "njpkawzyrsmebd?")
@@ -43,9 +38,7 @@ def test_the_keys_in_force_stand_on_each_page(
     assert '"send_back": ["i"]' in client.get(pages[1]).content.decode()
 
 
-def test_without_single_keys_no_page_promises_one(
-    rita: User, disputes: list[Verdict], samples: list[Sample], as_user: AsUser
-) -> None:
+def test_without_single_keys_no_page_promises_one(rita: User, disputes: list[Verdict], samples: list[Sample]) -> None:
     change_preferences(user=rita, changes={"single_keys": False})
     client = as_user(rita)
     for address in (QUEUE, f"{QUEUE}{disputes[0].pk}/", f"/p/help/samples/{samples[0].pk}/claims/"):
@@ -54,7 +47,7 @@ def test_without_single_keys_no_page_promises_one(
     assert "Single-key shortcuts are off." in page
 
 
-def test_keys_are_grouped_by_page(rita: User, as_user: AsUser) -> None:
+def test_keys_are_grouped_by_page(rita: User) -> None:
     groups = dict(as_user(rita).get("/account/keys/").context["form"].key_groups)
     assert list(groups) == ["On several pages", "Labelling", "Adjudicating", "Editing claims"]
     names = {name: [field.name for field in fields] for name, fields in groups.items()}

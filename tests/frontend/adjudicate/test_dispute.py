@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,15 +10,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.models import AuditEntry, Batch, Label, Project, Task, User, Verdict
-from annotate.projects.read import current_criteria
 from annotate.verdicts.disputes_read import Said
 from frontend.adjudicate.dispute import stretches
 from judges.models import Judge, JudgeVersion, Run, Score
+from tests.annotate.factories import make_batch
+from tests.clients import as_user
 
-AsUser = Callable[[User], Client]
 PAGE = "/p/help/adjudicate/"
 
 
@@ -41,7 +38,7 @@ def test_overlapping_evidence_is_cut_where_somebody_begins_or_ends() -> None:
     assert "".join(piece.text for piece in stretches("", 0, said)) == ""
 
 
-def test_marks_name_their_annotator_in_words(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_marks_name_their_annotator_in_words(rita: User, disputes: list[Verdict]) -> None:
     verdict = disputes[0]
     text = verdict.sample.contexts[0]["text"]
     labels = Label.objects.filter(pk__in=[vote["label"] for vote in verdict.votes]).order_by("id")
@@ -54,7 +51,7 @@ def test_marks_name_their_annotator_in_words(rita: User, disputes: list[Verdict]
 
 
 def test_names_are_for_admins_who_ask_and_that_is_noted(
-    rita: User, alice: User, project: Project, disputes: list[Verdict], as_user: AsUser
+    rita: User, alice: User, project: Project, disputes: list[Verdict]
 ) -> None:
     url = f"{PAGE}{disputes[0].pk}/"
 
@@ -99,7 +96,7 @@ def decide(client: Client, verdict: Verdict) -> Any:
 
 @pytest.mark.parametrize("shows", [True, False])
 def test_judges_are_heard_after_the_decision_if_at_all(
-    shows: bool, rita: User, project: Project, judged: Verdict, disputes: list[Verdict], as_user: AsUser
+    shows: bool, rita: User, project: Project, judged: Verdict, disputes: list[Verdict]
 ) -> None:
     project.show_judges = shows
     project.save()
@@ -117,15 +114,13 @@ def test_judges_are_heard_after_the_decision_if_at_all(
     assert "okapi" not in client.get(f"{PAGE}{judged.pk}/").content.decode()
 
 
-def test_judges_are_silent_about_what_a_rule_settled(
-    rita: User, project: Project, judged: Verdict, as_user: AsUser
-) -> None:
+def test_judges_are_silent_about_what_a_rule_settled(rita: User, project: Project, judged: Verdict) -> None:
     Project.objects.update(show_judges=True)
     Verdict.objects.filter(pk=judged.pk).update(state="settled", method="majority", value="supported")
     assert "okapi" not in as_user(rita).get(f"{PAGE}{judged.pk}/").content.decode()
 
 
-def test_a_reopened_unit_shows_what_changed(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_a_reopened_unit_shows_what_changed(rita: User, disputes: list[Verdict]) -> None:
     client, verdict = as_user(rita), disputes[0]
     decide(client, verdict)
     verdict.refresh_from_db()
@@ -138,7 +133,7 @@ def test_a_reopened_unit_shows_what_changed(rita: User, disputes: list[Verdict],
     assert "stands as decided until you decide again" in text
 
 
-def test_sending_back(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_sending_back(rita: User, disputes: list[Verdict]) -> None:
     client, (one, _two) = as_user(rita), disputes
     page = client.get(f"{PAGE}{one.pk}/")
     form = page.context["returning"]
@@ -160,7 +155,7 @@ def test_sending_back(rita: User, disputes: list[Verdict], as_user: AsUser) -> N
     assert [letter for letter, _ in waiting.context["returning"].fields["annotator"].choices] == ["A"]
 
 
-def test_nothing_is_sent_back_once_labelling_is_over(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_nothing_is_sent_back_once_labelling_is_over(rita: User, disputes: list[Verdict]) -> None:
     Batch.objects.update(status="adjudicating")
     page = as_user(rita).get(f"{PAGE}{disputes[0].pk}/")
     assert page.context["returning"] is None
@@ -168,14 +163,9 @@ def test_nothing_is_sent_back_once_labelling_is_over(rita: User, disputes: list[
 
 
 def test_who_has_it_to_label_labels_it_first(
-    rita: User, alice: User, project: Project, disputes: list[Verdict], as_user: AsUser
+    rita: User, alice: User, project: Project, disputes: list[Verdict]
 ) -> None:
-    open_batch(
-        batch=create_batch(
-            project=project, name="Rita's", criteria=list(current_criteria(project)), annotators=[rita], overlap=1,
-            selection={"method": "all"}, created_by=alice,
-        )
-    )  # fmt: skip
+    make_batch(project, [rita], name="Rita's", created_by=alice)
     client, url = as_user(rita), f"{PAGE}{disputes[0].pk}/"
     for reply in (client.get(url), decide(client, disputes[0]), client.post(url + "return/", {"annotator": "A"})):
         assert reply.status_code == 409
@@ -196,7 +186,7 @@ def agreeing(disputes: list[Verdict]) -> list[Verdict]:
     return list(Verdict.objects.filter(criterion__key="relevance"))
 
 
-def test_settling_many_at_once(rita: User, agreeing: list[Verdict], as_user: AsUser) -> None:
+def test_settling_many_at_once(rita: User, agreeing: list[Verdict]) -> None:
     client, url = as_user(rita), f"{PAGE}accept/"
     assert client.get(url).context["preview"] is None
     asked = {"method": "agreement", "criterion": "", "agreement": 66, "votes": 2}
@@ -213,7 +203,7 @@ def test_settling_many_at_once(rita: User, agreeing: list[Verdict], as_user: AsU
     assert client.get(url, {**asked, "agreement": 50}).status_code == 422
 
 
-def test_a_model_without_ground_says_so(rita: User, agreeing: list[Verdict], as_user: AsUser) -> None:
+def test_a_model_without_ground_says_so(rita: User, agreeing: list[Verdict]) -> None:
     asked = {"method": "dawid_skene", "criterion": "support", "posterior": 95}
     page = as_user(rita).get(f"{PAGE}accept/", asked)
     assert page.status_code == 409
@@ -223,9 +213,7 @@ def test_a_model_without_ground_says_so(rita: User, agreeing: list[Verdict], as_
 # Lessons
 
 
-def test_an_annotator_reads_what_was_decided(
-    rita: User, ben: User, bea: User, disputes: list[Verdict], as_user: AsUser
-) -> None:
+def test_an_annotator_reads_what_was_decided(rita: User, ben: User, bea: User, disputes: list[Verdict]) -> None:
     decide(as_user(rita), disputes[0])
     client = as_user(bea)
     assert "Nothing to learn from yet" in client.get("/p/help/label/lessons/").content.decode()
@@ -244,7 +232,7 @@ def test_an_annotator_reads_what_was_decided(
     client.post("/p/help/label/lessons/", {"read": ["x", "²", "9" * 30]})
 
 
-def test_the_number_of_queries_does_not_grow(rita: User, bea: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(rita: User, bea: User, disputes: list[Verdict]) -> None:
     reviewer, reader = as_user(rita), as_user(bea)
     counts = []
     for verdict in disputes:

@@ -1,23 +1,20 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, Sample, User, Verdict
 from annotate.verdicts.adjudication import decide
+from tests.clients import as_user
 from tests.frontend.building import label_task
-
-AsUser = Callable[[User], Client]
 
 
 def decision(verdict: Verdict, **change: Any) -> dict[str, Any]:
     return {"value": "supported", "reason": "The context says so.", "revision": verdict.revision, **change}
 
 
-def test_the_queue_counts_by_criterion(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_the_queue_counts_by_criterion(rita: User, disputes: list[Verdict]) -> None:
     client = as_user(rita)
     reply = client.get("/p/help/adjudicate/")
     assert [(group.key, group.n) for group, _ in reply.context["groups"]] == [("support", 2)]
@@ -27,11 +24,11 @@ def test_the_queue_counts_by_criterion(rita: User, disputes: list[Verdict], as_u
         assert client.get(f"/p/help/adjudicate/?criterion={odd}").status_code == 200
 
 
-def test_an_empty_queue_says_so(rita: User, project: Project, as_user: AsUser) -> None:
+def test_an_empty_queue_says_so(rita: User, project: Project) -> None:
     assert "Nothing to settle" in as_user(rita).get("/p/help/adjudicate/").content.decode()
 
 
-def test_shows_labels_side_by_side_without_names(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_shows_labels_side_by_side_without_names(rita: User, disputes: list[Verdict]) -> None:
     reply = as_user(rita).get(f"/p/help/adjudicate/{disputes[0].pk}/")
     shown = [(said.who, shown) for said, shown in reply.context["labels"]]
     assert sorted(shown) == [("Annotator A", "Contradicted"), ("Annotator B", "Supported")]
@@ -41,7 +38,7 @@ def test_shows_labels_side_by_side_without_names(rita: User, disputes: list[Verd
     assert "claim:" not in text
 
 
-def test_decides_and_goes_on(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_decides_and_goes_on(rita: User, disputes: list[Verdict]) -> None:
     one, two = disputes
     client = as_user(rita)
     reply = client.post(f"/p/help/adjudicate/{one.pk}/?criterion=support", decision(one))
@@ -63,7 +60,7 @@ def test_decides_and_goes_on(rita: User, disputes: list[Verdict], as_user: AsUse
     ],
 )
 def test_a_bad_decision_says_why_and_keeps_the_rest(
-    change: dict[str, Any], said: str, rita: User, disputes: list[Verdict], as_user: AsUser
+    change: dict[str, Any], said: str, rita: User, disputes: list[Verdict]
 ) -> None:
     reply = as_user(rita).post(f"/p/help/adjudicate/{disputes[0].pk}/", decision(disputes[0], **change))
     assert reply.status_code == 422
@@ -76,7 +73,7 @@ def test_a_bad_decision_says_why_and_keeps_the_rest(
 
 
 def test_a_stale_decision_shows_both_and_is_not_saved(
-    rita: User, alice: User, project: Project, disputes: list[Verdict], as_user: AsUser
+    rita: User, alice: User, project: Project, disputes: list[Verdict]
 ) -> None:
     verdict, client = disputes[0], as_user(rita)
     old = decision(verdict)
@@ -102,7 +99,7 @@ def test_a_stale_decision_shows_both_and_is_not_saved(
     assert verdict.value == "supported"
 
 
-def test_sent_twice_is_decided_once(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_sent_twice_is_decided_once(rita: User, disputes: list[Verdict]) -> None:
     client, sent = as_user(rita), decision(disputes[0])
     for _ in range(2):
         assert client.post(f"/p/help/adjudicate/{disputes[0].pk}/", sent).status_code == 302
@@ -111,14 +108,12 @@ def test_sent_twice_is_decided_once(rita: User, disputes: list[Verdict], as_user
     assert disputes[0].revision == before + 1
 
 
-def test_skipping_goes_round(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_skipping_goes_round(rita: User, disputes: list[Verdict]) -> None:
     reply = as_user(rita).get(f"/p/help/adjudicate/{disputes[1].pk}/")
     assert reply.context["around"].next == reply.context["around"].previous == f"/p/help/adjudicate/{disputes[0].pk}/"
 
 
-def test_the_number_of_queries_does_not_grow(
-    rita: User, disputes: list[Verdict], samples: list[Sample], as_user: AsUser
-) -> None:
+def test_the_number_of_queries_does_not_grow(rita: User, disputes: list[Verdict], samples: list[Sample]) -> None:
     client, batch = as_user(rita), disputes[0].batch
     assert batch is not None
     counts = []
@@ -136,7 +131,7 @@ def test_the_number_of_queries_does_not_grow(
     assert len(set(counts)) == 1
 
 
-def test_agreed_units_are_checked_one_by_one(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_agreed_units_are_checked_one_by_one(rita: User, disputes: list[Verdict]) -> None:
     verdict = Verdict.objects.get(criterion__key="relevance", sample=disputes[0].sample, unit="context:0")
     client, here = as_user(rita), f"/p/help/adjudicate/{verdict.pk}/"
     page = client.get("/p/help/adjudicate/?state=agreed")
@@ -159,7 +154,7 @@ def test_agreed_units_are_checked_one_by_one(rita: User, disputes: list[Verdict]
     assert f"1 of {agreed} agreed" in board.content.decode()
 
 
-def test_an_approval_of_what_has_changed_is_not_taken(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_an_approval_of_what_has_changed_is_not_taken(rita: User, disputes: list[Verdict]) -> None:
     verdict = Verdict.objects.get(criterion__key="relevance", sample=disputes[0].sample, unit="context:0")
     reply = as_user(rita).post(f"/p/help/adjudicate/{verdict.pk}/approve/", {"revision": 7})
     assert reply.status_code == 412
@@ -168,7 +163,7 @@ def test_an_approval_of_what_has_changed_is_not_taken(rita: User, disputes: list
     assert "can be approved" in again.content.decode()
 
 
-def test_the_share_stays_in_the_address(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_the_share_stays_in_the_address(rita: User, disputes: list[Verdict]) -> None:
     page = as_user(rita).get("/p/help/adjudicate/?state=agreed&share=10&seed=3&batch=1")
     assert page.context["query"] == "?batch=1&state=agreed&share=10&seed=3"
     for odd in ("share=0", "share=101", "share=x", "seed=-1", "annotator=ben"):

@@ -3,14 +3,15 @@
 from collections.abc import Callable
 
 import pytest
-from django.test import Client
 from django.urls import get_resolver
 
 from annotate.members.write import create_invite
 from annotate.models import ImportJob, Project, User, Verdict
 from frontend.urls import project_patterns
+from tests.clients import as_user
+from tests.database import copied_from_world
 from tests.frontend.building import make_samples
-from tests.frontend.conftest import Staff, copied_from_world, make_batch, make_disputes, make_help_desk, make_staff
+from tests.frontend.conftest import Staff, make_batch, make_disputes, make_help_desk, make_staff
 
 WhoMay = Callable[..., dict[str, int]]
 World = tuple[Staff, Project, list[Verdict]]
@@ -166,21 +167,17 @@ def test_who_may_see_an_import(project: Project, alice: User, who_may: WhoMay) -
     "path", ["members/new-account/", "members/bea/change/", "members/bea/remove/", "members/invite/", "export/settle/"]
 )
 def test_what_changes_things_takes_a_post(path: str, alice: User, project: Project) -> None:
-    client = Client()
-    client.force_login(alice)
+    client = as_user(alice)
     assert client.get(f"/p/help/{path}").status_code == 405
 
 
 @pytest.mark.parametrize("path", ["", "samples/", "batches/", "adjudicate/", "criteria/", "judges/", "runs/"])
 def test_what_only_shows_takes_no_post(path: str, alice: User, project: Project) -> None:
-    client = Client()
-    client.force_login(alice)
+    client = as_user(alice)
     assert client.post(f"/p/help/{path}").status_code == 405
 
 
-def test_things_of_another_project_are_not_found(
-    alice: User, disputes: list[Verdict], as_user: Callable[[User], Client]
-) -> None:
+def test_things_of_another_project_are_not_found(alice: User, disputes: list[Verdict]) -> None:
     from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
@@ -189,9 +186,7 @@ def test_things_of_another_project_are_not_found(
         assert client.get(f"/p/other/{path}").status_code == 404, path
 
 
-def test_the_navigation_has_what_the_role_may_open(
-    people: dict[str, User], project: Project, as_user: Callable[[User], Client]
-) -> None:
+def test_the_navigation_has_what_the_role_may_open(people: dict[str, User], project: Project) -> None:
     for name in ("admin", "reviewer", "annotator"):
         client = as_user(people[name])
         reply = client.get("/p/help/")

@@ -1,14 +1,13 @@
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.test import Client
 
 from annotate.models import User
+from tests.clients import as_user
 from tests.conftest import ROOT
 
-AsUser = Callable[[User], Client]
 EXPLAINED = re.compile(r'reports/explained\.html" with anchor="([^"]+)"')
 LINKED = re.compile(r'url "statistics-help" %}#([\w-]+)')
 
@@ -17,7 +16,7 @@ def _anchors(text: str) -> set[str]:
     return set(re.findall(r'<h\d id="([^"]+)"', text))
 
 
-def test_every_document_is_there_and_its_links_lead_somewhere(rita: User, as_user: AsUser) -> None:
+def test_every_document_is_there_and_its_links_lead_somewhere(rita: User) -> None:
     client = as_user(rita)
     pages = {"/help/" + path.relative_to(ROOT / "docs").with_suffix("").as_posix() + "/" for path in _documents()}
     assert "/help/decisions/0003-the-test-half-is-locked/" in pages
@@ -32,7 +31,7 @@ def test_every_document_is_there_and_its_links_lead_somewhere(rita: User, as_use
                 assert anchor in _anchors(texts[path or page]), f"{page} links to {target}"
 
 
-def test_a_figure_is_explained_where_its_link_says(rita: User, as_user: AsUser) -> None:
+def test_a_figure_is_explained_where_its_link_says(rita: User) -> None:
     """Every “More” of every template leads to a heading of docs/statistics.md."""
     there = _anchors(as_user(rita).get("/help/statistics/").content.decode())
     templates = list(ROOT.glob("frontend/*/templates/**/*.html"))
@@ -46,14 +45,14 @@ def test_a_figure_is_explained_where_its_link_says(rita: User, as_user: AsUser) 
     assert [(name, anchor) for name, anchor in sorted(wanted) if anchor not in there] == []
 
 
-def test_the_contents_lead_to_the_sections(rita: User, as_user: AsUser) -> None:
+def test_the_contents_lead_to_the_sections(rita: User) -> None:
     text = as_user(rita).get("/help/statistics/").content.decode()
     assert "<h1>What the figures mean</h1>" in text
     assert '<a href="#the-kappa-paradox">The kappa paradox</a>' in text
     assert set(re.findall(r'<li><a href="#([^"]+)"', text)) <= _anchors(text)
 
 
-def test_an_example_comes_as_a_file(rita: User, as_user: AsUser) -> None:
+def test_an_example_comes_as_a_file(rita: User) -> None:
     reply = as_user(rita).get("/help/examples/ci_gate.py/")
     assert reply.content == (ROOT / "docs" / "examples" / "ci_gate.py").read_bytes()
     assert reply["Content-Disposition"] == 'attachment; filename="ci_gate.py"'
@@ -61,7 +60,7 @@ def test_an_example_comes_as_a_file(rita: User, as_user: AsUser) -> None:
 
 
 @pytest.mark.parametrize("name", ["nothing", "../README", "statistics.md", "decisions"])
-def test_nothing_else_is_shown(name: str, rita: User, as_user: AsUser) -> None:
+def test_nothing_else_is_shown(name: str, rita: User) -> None:
     assert as_user(rita).get(f"/help/{name}/").status_code == 404
 
 

@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
 from django.test import Client
@@ -7,20 +5,19 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, User, Verdict
 from annotate.projects.write import create_project, set_member
+from tests.clients import as_user
 from tests.frontend.building import label_task, make_samples
-
-AsUser = Callable[[User], Client]
 
 
 def test_needs_a_login(db: None) -> None:
     assert Client().get("/").url == "/login/?next=/"
 
 
-def test_a_post_is_not_allowed(alice: User, as_user: AsUser) -> None:
+def test_a_post_is_not_allowed(alice: User) -> None:
     assert as_user(alice).post("/").status_code == 405
 
 
-def test_an_annotator_sees_how_much_waits(ben: User, batch: Batch, as_user: AsUser) -> None:
+def test_an_annotator_sees_how_much_waits(ben: User, batch: Batch) -> None:
     text = as_user(ben).get("/").content.decode()
     assert "<strong>4 tasks</strong> wait for you in “<bdi>Batch one</bdi>”" in text
     assert "/p/help/label/" in text
@@ -28,9 +25,7 @@ def test_an_annotator_sees_how_much_waits(ben: User, batch: Batch, as_user: AsUs
     assert "/p/help/adjudicate/" not in text
 
 
-def test_an_annotator_sees_what_they_have_done_and_how_long_the_rest_takes(
-    ben: User, bea: User, batch: Batch, as_user: AsUser
-) -> None:
+def test_an_annotator_sees_what_they_have_done_and_how_long_the_rest_takes(ben: User, bea: User, batch: Batch) -> None:
     for task in batch.tasks.filter(annotator=ben).order_by("position")[:3]:
         label_task(task, {"support": "supported", "relevance": 3})
     batch.tasks.filter(status="submitted").update(active_seconds=120)
@@ -39,7 +34,7 @@ def test_an_annotator_sees_what_they_have_done_and_how_long_the_rest_takes(
     assert "done" not in as_user(bea).get("/").content.decode()
 
 
-def test_a_queue_waits_for_its_annotators(ben: User, rita: User, batch: Batch, as_user: AsUser) -> None:
+def test_a_queue_waits_for_its_annotators(ben: User, rita: User, batch: Batch) -> None:
     Batch.objects.update(strategy="pull")
     batch.tasks.filter(annotator__username="bea").delete()
     batch.tasks.update(annotator=None)
@@ -50,26 +45,26 @@ def test_a_queue_waits_for_its_annotators(ben: User, rita: User, batch: Batch, a
         assert "wait for you" not in as_user(rita).get(url).content.decode()
 
 
-def test_a_reviewer_sees_what_is_to_settle(rita: User, disputes: list[Verdict], as_user: AsUser) -> None:
+def test_a_reviewer_sees_what_is_to_settle(rita: User, disputes: list[Verdict]) -> None:
     text = as_user(rita).get("/").content.decode()
     assert "<strong>2 disagreements</strong> to settle" in text
     assert "/p/help/adjudicate/" in text
 
 
-def test_an_admin_is_led_through_the_campaign(alice: User, project: Project, as_user: AsUser) -> None:
+def test_an_admin_is_led_through_the_campaign(alice: User, project: Project) -> None:
     client = as_user(alice)
     assert "Next: Import samples" in client.get("/").content.decode()
     make_samples(project, 1)
     assert "Next: Make a batch" in client.get("/").content.decode()
 
 
-def test_a_stranger_sees_no_project(charlie: User, project: Project, as_user: AsUser) -> None:
+def test_a_stranger_sees_no_project(charlie: User, project: Project) -> None:
     text = as_user(charlie).get("/").content.decode()
     assert "You are in no project yet" in text
     assert "Help desk" not in text
 
 
-def test_the_number_of_queries_does_not_grow(alice: User, batch: Batch, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(alice: User, batch: Batch) -> None:
     client = as_user(alice)
     client.get("/")
     with CaptureQueriesContext(connection) as one:
@@ -82,12 +77,12 @@ def test_the_number_of_queries_does_not_grow(alice: User, batch: Batch, as_user:
 
 
 @pytest.mark.usefixtures("project")
-def test_a_superuser_is_admin_everywhere(db: None, as_user: AsUser) -> None:
+def test_a_superuser_is_admin_everywhere(db: None) -> None:
     root = User.objects.create_superuser("root", password="a long password")
     assert "Help desk" in as_user(root).get("/").content.decode()
 
 
-def test_one_button_leads(ben: User, alice: User, batch: Batch, as_user: AsUser) -> None:
+def test_one_button_leads(ben: User, alice: User, batch: Batch) -> None:
     """That of the first project in which something waits, wherever it stands in the list."""
     empty = create_project(slug="aaa", spec={"name": "A first one"}, created_by=alice)
     set_member(project=empty, user=ben, role="annotator")

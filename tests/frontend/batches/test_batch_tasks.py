@@ -1,7 +1,5 @@
 """The tasks of a batch: looked through, given to somebody else, sent back."""
 
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
 from django.test import Client
@@ -10,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from annotate.batches.steps import extend_batch
 from annotate.models import Batch, Project, Task, User
 from annotate.models.batch import Purpose
+from tests.clients import as_user
 from tests.frontend.building import label_task, make_samples
 
-AsUser = Callable[[User], Client]
 URL = "/p/help/batches/1/tasks/"
 ALL = {"support": "supported", "relevance": 3}
 
@@ -29,7 +27,7 @@ def done(batch: Batch, ben: User) -> Task:
     return task
 
 
-def test_lists_and_filters(alice: User, batch: Batch, done: Task, as_user: AsUser) -> None:
+def test_lists_and_filters(alice: User, batch: Batch, done: Task) -> None:
     client = as_user(alice)
     assert len(shown(client)) == 8
     assert {task.annotator.username for task in shown(client, "?person=ben") if task.annotator} == {"ben"}
@@ -40,14 +38,14 @@ def test_lists_and_filters(alice: User, batch: Batch, done: Task, as_user: AsUse
     assert len(shown(client, "?person=nobody&status=eaten&page=x")) == 8
 
 
-def test_never_says_which_task_measures_whom(rita: User, batch: Batch, ben: User, as_user: AsUser) -> None:
+def test_never_says_which_task_measures_whom(rita: User, batch: Batch, ben: User) -> None:
     gold = batch.tasks.filter(annotator=ben).first()
     assert gold is not None
     Task.objects.filter(pk=gold.pk).update(purpose=Purpose.GOLD)
     assert gold not in shown(as_user(rita))
 
 
-def test_gives_ticked_tasks_to_somebody_else(alice: User, rita: User, ben: User, batch: Batch, as_user: AsUser) -> None:
+def test_gives_ticked_tasks_to_somebody_else(alice: User, rita: User, ben: User, batch: Batch) -> None:
     client = as_user(alice)
     ticked = [task.pk for task in shown(client, "?person=ben")[:2]]
     reply = client.post(URL + "?person=ben", {"task": ticked, "to": rita.pk})
@@ -56,7 +54,7 @@ def test_gives_ticked_tasks_to_somebody_else(alice: User, rita: User, ben: User,
     assert batch.tasks.filter(annotator=ben, status="pending").count() == 2
 
 
-def test_all_or_none(alice: User, bea: User, rita: User, batch: Batch, ben: User, done: Task, as_user: AsUser) -> None:
+def test_all_or_none(alice: User, bea: User, rita: User, batch: Batch, ben: User, done: Task) -> None:
     pending = batch.tasks.filter(annotator=ben, status="pending").first()
     assert pending is not None
     for sent, status, said in (
@@ -72,27 +70,25 @@ def test_all_or_none(alice: User, bea: User, rita: User, batch: Batch, ben: User
     assert not batch.tasks.filter(annotator=rita).exists()
 
 
-def test_what_was_ticked_stays_ticked_after_a_refusal(
-    alice: User, bea: User, batch: Batch, ben: User, as_user: AsUser
-) -> None:
+def test_what_was_ticked_stays_ticked_after_a_refusal(alice: User, bea: User, batch: Batch, ben: User) -> None:
     task = batch.tasks.filter(annotator=ben).first()
     assert task is not None
     text = as_user(alice).post(URL, {"task": [task.pk], "to": bea.pk}).content.decode()
     assert f'value="{task.pk}" checked' in text
 
 
-def test_a_task_of_another_batch_is_not_there(alice: User, rita: User, batch: Batch, as_user: AsUser) -> None:
+def test_a_task_of_another_batch_is_not_there(alice: User, rita: User, batch: Batch) -> None:
     assert as_user(alice).post(URL, {"task": [10**15], "to": rita.pk}).status_code == 404
 
 
-def test_a_reviewer_looks_and_returns_but_moves_nothing(rita: User, alice: User, done: Task, as_user: AsUser) -> None:
+def test_a_reviewer_looks_and_returns_but_moves_nothing(rita: User, alice: User, done: Task) -> None:
     text = as_user(rita).get(URL).content.decode()
     assert "Hand on" not in text
     assert f"{URL}{done.pk}/return/" in text
     assert as_user(rita).post(URL, {"task": [done.pk], "to": alice.pk}).status_code == 403
 
 
-def test_returns_a_task_with_a_message(rita: User, ben: User, done: Task, as_user: AsUser) -> None:
+def test_returns_a_task_with_a_message(rita: User, ben: User, done: Task) -> None:
     client = as_user(rita)
     url = f"{URL}{done.pk}/return/"
     assert "Send this task back to <bdi>Ben</bdi>?" in client.get(url).content.decode()
@@ -104,7 +100,7 @@ def test_returns_a_task_with_a_message(rita: User, ben: User, done: Task, as_use
     assert "Look at the second claim again." in reply.content.decode()
 
 
-def test_an_open_task_can_not_be_returned(rita: User, batch: Batch, as_user: AsUser) -> None:
+def test_an_open_task_can_not_be_returned(rita: User, batch: Batch) -> None:
     task = batch.tasks.filter(status="pending").first()
     assert task is not None
     reply = as_user(rita).post(f"{URL}{task.pk}/return/", {"message": "Again."})
@@ -112,7 +108,7 @@ def test_an_open_task_can_not_be_returned(rita: User, batch: Batch, as_user: AsU
     assert "submitted or skipped" in reply.content.decode()
 
 
-def test_a_closed_batch_offers_nothing(alice: User, batch: Batch, done: Task, as_user: AsUser) -> None:
+def test_a_closed_batch_offers_nothing(alice: User, batch: Batch, done: Task) -> None:
     client = as_user(alice)
     client.post("/p/help/batches/1/close/")
     text = client.get(URL).content.decode()
@@ -120,7 +116,7 @@ def test_a_closed_batch_offers_nothing(alice: User, batch: Batch, done: Task, as
     assert "/return/" not in text
 
 
-def test_the_number_of_queries_does_not_grow(alice: User, batch: Batch, project: Project, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(alice: User, batch: Batch, project: Project) -> None:
     client = as_user(alice)
     client.get(URL)
     with CaptureQueriesContext(connection) as few:

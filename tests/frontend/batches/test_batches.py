@@ -1,18 +1,15 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotate.batches.write import create_batch
 from annotate.models import Batch, Project, Sample, User
 from annotate.models.batch import BatchStatus
 from annotate.projects.read import current_criteria
+from tests.annotate.factories import make_batch
+from tests.clients import as_user
 from tests.frontend.building import label_task, make_samples
-
-AsUser = Callable[[User], Client]
 
 
 @pytest.fixture
@@ -33,7 +30,7 @@ def sent(project: Project, samples: list[Sample], ben: User, bea: User) -> dict[
 
 
 def test_the_page_itself_sends_what_the_simple_case_needs(
-    alice: User, ben: User, bea: User, project: Project, samples: list[Sample], as_user: AsUser
+    alice: User, ben: User, bea: User, project: Project, samples: list[Sample]
 ) -> None:
     """Name and people are all that has to be given."""
     form = as_user(alice).get("/p/help/batches/new/").context["form"]
@@ -45,7 +42,7 @@ def test_the_page_itself_sends_what_the_simple_case_needs(
     assert batch.criteria.count() == 2
 
 
-def test_all_options_reach_the_batch(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_all_options_reach_the_batch(alice: User, sent: dict[str, Any]) -> None:
     options = {
         "strategy": "pull", "lease_minutes": 5, "overlap_percent": 50, "consensus": "unanimous", "tag_key": "tier",
         "gold_percent": 5, "gold_feedback": "on", "repeat_percent": 10, "due_date": "2999-01-31",
@@ -61,7 +58,7 @@ def test_all_options_reach_the_batch(alice: User, sent: dict[str, Any], as_user:
         assert said in text
 
 
-def test_a_threshold_of_ones_own(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_a_threshold_of_ones_own(alice: User, sent: dict[str, Any]) -> None:
     client = as_user(alice)
     rule = {"consensus": "threshold", "settle_percent": 66, "settle_votes": 2}
     for change, field in (
@@ -81,7 +78,7 @@ def test_a_threshold_of_ones_own(alice: User, sent: dict[str, Any], as_user: AsU
     assert "where enough of them agree they settle it" in client.get("/p/help/batches/1/close/").content.decode()
 
 
-def test_the_threshold_is_kept_with_its_own_rule_only(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_the_threshold_is_kept_with_its_own_rule_only(alice: User, sent: dict[str, Any]) -> None:
     reply = as_user(alice).post("/p/help/batches/new/", sent | {"settle_percent": 90, "settle_votes": 3})
     assert reply.status_code == 302
     batch = Batch.objects.get()
@@ -106,16 +103,14 @@ def test_the_threshold_is_kept_with_its_own_rule_only(alice: User, sent: dict[st
         ({"annotators": []}, "Choose who labels"),
     ],
 )
-def test_says_what_will_be_made(
-    change: dict[str, Any], said: str, alice: User, sent: dict[str, Any], as_user: AsUser
-) -> None:
+def test_says_what_will_be_made(change: dict[str, Any], said: str, alice: User, sent: dict[str, Any]) -> None:
     reply = as_user(alice).post("/p/help/batches/new/preview/", {**sent, **change})
     assert reply.status_code == 200
     assert said in reply.content.decode()
     assert not Batch.objects.exists()
 
 
-def test_what_will_be_made_is_made(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_what_will_be_made_is_made(alice: User, sent: dict[str, Any]) -> None:
     client = as_user(alice)
     plan = client.post("/p/help/batches/new/preview/", {**sent, "overlap_percent": 50}).context["plan"]
     client.post("/p/help/batches/new/", {**sent, "overlap_percent": 50})
@@ -124,7 +119,7 @@ def test_what_will_be_made_is_made(alice: User, sent: dict[str, Any], as_user: A
     assert plan.doubled == Batch.objects.get().batch_samples.filter(overlap=2).count()
 
 
-def test_pauses_and_resumes(alice: User, batch: Batch, as_user: AsUser) -> None:
+def test_pauses_and_resumes(alice: User, batch: Batch) -> None:
     client = as_user(alice)
     for step, status, shown in (("pause", "paused", "Resume"), ("resume", "open", "Pause")):
         reply = client.post(f"/p/help/batches/1/{step}/", follow=True)
@@ -133,7 +128,7 @@ def test_pauses_and_resumes(alice: User, batch: Batch, as_user: AsUser) -> None:
         assert f">{shown}<" in reply.content.decode()
 
 
-def test_extends(alice: User, rita: User, batch: Batch, project: Project, as_user: AsUser) -> None:
+def test_extends(alice: User, rita: User, batch: Batch, project: Project) -> None:
     make_samples(project, 3)
     client = as_user(alice)
     asked = client.get("/p/help/batches/1/extend/")
@@ -151,14 +146,14 @@ def test_extends(alice: User, rita: User, batch: Batch, project: Project, as_use
     assert "needs a later day" in early.content.decode()
 
 
-def test_makes_a_draft_of_all_samples(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_makes_a_draft_of_all_samples(alice: User, sent: dict[str, Any]) -> None:
     assert as_user(alice).post("/p/help/batches/new/", {**sent, "due_date": "2999-01-31"}).url == "/p/help/batches/1/"
     batch = Batch.objects.get()
     assert (batch.status, batch.batch_samples.count(), str(batch.due_date)) == ("draft", 4, "2999-01-31")
     assert [asked.criterion.key for asked in batch.batch_criteria.order_by("position")] == ["support", "relevance"]
 
 
-def test_draws_at_random_with_a_seed(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_draws_at_random_with_a_seed(alice: User, sent: dict[str, Any]) -> None:
     for _ in range(2):
         as_user(alice).post("/p/help/batches/new/", {**sent, "method": "random", "n": 2, "seed": 7})
     one, two = (list(batch.batch_samples.values_list("sample_id", flat=True)) for batch in Batch.objects.all())
@@ -166,7 +161,7 @@ def test_draws_at_random_with_a_seed(alice: User, sent: dict[str, Any], as_user:
     assert len(one) == 2
 
 
-def test_filters_by_metadata_that_the_form_knows(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_filters_by_metadata_that_the_form_knows(alice: User, sent: dict[str, Any]) -> None:
     client = as_user(alice)
     form = client.get("/p/help/batches/new/").context["form"]
     # Every sample has another `row`, which is nothing to filter by.
@@ -196,7 +191,7 @@ def test_filters_by_metadata_that_the_form_knows(alice: User, sent: dict[str, An
     ],
 )
 def test_a_bad_form_says_why_and_keeps_what_was_typed(
-    change: dict[str, Any], said: str, alice: User, sent: dict[str, Any], as_user: AsUser
+    change: dict[str, Any], said: str, alice: User, sent: dict[str, Any]
 ) -> None:
     reply = as_user(alice).post("/p/help/batches/new/", {**sent, **change})
     assert reply.status_code == 422
@@ -205,12 +200,12 @@ def test_a_bad_form_says_why_and_keeps_what_was_typed(
     assert not Batch.objects.exists()
 
 
-def test_a_stranger_cannot_be_chosen(alice: User, charlie: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_a_stranger_cannot_be_chosen(alice: User, charlie: User, sent: dict[str, Any]) -> None:
     assert as_user(alice).post("/p/help/batches/new/", {**sent, "annotators": [charlie.pk]}).status_code == 422
     assert not Batch.objects.exists()
 
 
-def test_goes_from_draft_to_closed_and_back(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_goes_from_draft_to_closed_and_back(alice: User, sent: dict[str, Any]) -> None:
     client = as_user(alice)
     client.post("/p/help/batches/new/", sent)
     for step, status in (("open", "open"), ("adjudicate", "adjudicating"), ("close", "closed"), ("reopen", "open")):
@@ -222,7 +217,7 @@ def test_goes_from_draft_to_closed_and_back(alice: User, sent: dict[str, Any], a
     assert "can be taken only in a batch that is draft" in again.content.decode()
 
 
-def test_a_draft_is_deleted_after_a_question(alice: User, sent: dict[str, Any], as_user: AsUser) -> None:
+def test_a_draft_is_deleted_after_a_question(alice: User, sent: dict[str, Any]) -> None:
     client = as_user(alice)
     client.post("/p/help/batches/new/", sent)
     assert "Delete “<bdi>First</bdi>”?" in client.get("/p/help/batches/1/delete/").content.decode()
@@ -233,9 +228,7 @@ def test_a_draft_is_deleted_after_a_question(alice: User, sent: dict[str, Any], 
 
 @pytest.mark.parametrize(("step", "before"), [("close", "open"), ("adjudicate", "open"), ("close", "adjudicating")])
 @pytest.mark.usefixtures("disputes")
-def test_ends_after_a_question_that_says_what_stops(
-    step: str, before: str, alice: User, batch: Batch, as_user: AsUser
-) -> None:
+def test_ends_after_a_question_that_says_what_stops(step: str, before: str, alice: User, batch: Batch) -> None:
     """8 tasks, 2 of them submitted and 1 begun; 2 units are disputed."""
     client = as_user(alice)
     begun = batch.tasks.filter(status="pending").first()
@@ -260,14 +253,14 @@ def test_ends_after_a_question_that_says_what_stops(
 
 
 @pytest.mark.usefixtures("disputes")
-def test_one_with_labels_stays(alice: User, as_user: AsUser) -> None:
+def test_one_with_labels_stays(alice: User) -> None:
     reply = as_user(alice).post("/p/help/batches/1/delete/", follow=True)
     assert "carries 6 labels" in reply.content.decode()
     assert Batch.objects.exists()
 
 
 @pytest.mark.usefixtures("disputes")
-def test_shows_progress_and_asks_again_only_while_open(rita: User, batch: Batch, as_user: AsUser) -> None:
+def test_shows_progress_and_asks_again_only_while_open(rita: User, batch: Batch) -> None:
     client = as_user(rita)
     text = client.get("/p/help/batches/1/").content.decode()
     assert "<strong>25 %</strong>" in text
@@ -281,7 +274,7 @@ def test_shows_progress_and_asks_again_only_while_open(rita: User, batch: Batch,
 
 
 @pytest.mark.usefixtures("disputes")
-def test_sends_nothing_when_nothing_has_changed(rita: User, batch: Batch, as_user: AsUser) -> None:
+def test_sends_nothing_when_nothing_has_changed(rita: User, batch: Batch) -> None:
     client = as_user(rita)
     seen = client.get("/p/help/batches/1/").context["seen"]
     assert client.get(f"/p/help/batches/1/progress/?seen={seen}").status_code == 204
@@ -299,9 +292,7 @@ def test_sends_nothing_when_nothing_has_changed(rita: User, batch: Batch, as_use
     assert "hx-get" not in last.content.decode()
 
 
-def test_the_number_of_queries_does_not_grow(
-    alice: User, ben: User, batch: Batch, project: Project, as_user: AsUser
-) -> None:
+def test_the_number_of_queries_does_not_grow(alice: User, ben: User, batch: Batch, project: Project) -> None:
     client = as_user(alice)
     client.get("/p/help/batches/")
     counts = {}
@@ -312,13 +303,6 @@ def test_the_number_of_queries_does_not_grow(
             counts[size, path] = len(queries)
         make_samples(project, 5)
         for _ in range(3):
-            create_batch(
-                project=project,
-                name="More",
-                criteria=list(current_criteria(project)),
-                annotators=[ben],
-                overlap=1,
-                selection={"method": "all"},
-            )
+            make_batch(project, [ben], name="More", opened=False)
     for path in ("", "1/", "new/"):
         assert counts["few", path] == counts["many", path], path

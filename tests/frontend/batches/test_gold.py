@@ -2,14 +2,13 @@ from collections.abc import Callable
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.batches.criterion_change_read import content_of
 from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
 from annotate.projects.criteria import add_criteria
+from tests.clients import as_user
 
-AsUser = Callable[[User], Client]
 URL = "/p/help/gold/"
 
 
@@ -19,7 +18,7 @@ def relevance(project: Project) -> Criterion:
 
 
 @pytest.mark.usefixtures("disputes")
-def test_draws_from_what_all_agreed_on(alice: User, relevance: Criterion, as_user: AsUser) -> None:
+def test_draws_from_what_all_agreed_on(alice: User, relevance: Criterion) -> None:
     client = as_user(alice)
     assert "No answer is known yet" in client.get(URL).content.decode()
     assert Verdict.objects.filter(criterion=relevance, state="settled").count() == 1
@@ -32,7 +31,7 @@ def test_draws_from_what_all_agreed_on(alice: User, relevance: Criterion, as_use
     assert "Only 0 units" in more.content.decode()
 
 
-def test_takes_one_back(alice: User, relevance: Criterion, samples: list[Sample], as_user: AsUser) -> None:
+def test_takes_one_back(alice: User, relevance: Criterion, samples: list[Sample]) -> None:
     known = GoldAnswer.objects.create(sample=samples[0], unit="context:0", criterion=relevance, value=2)
     client = as_user(alice)
     assert "Paris, context 0." in client.get(URL).content.decode()
@@ -42,7 +41,7 @@ def test_takes_one_back(alice: User, relevance: Criterion, samples: list[Sample]
 
 
 def test_what_a_change_touched_is_shown_as_to_set_again(
-    alice: User, project: Project, relevance: Criterion, samples: list[Sample], as_user: AsUser
+    alice: User, project: Project, relevance: Criterion, samples: list[Sample]
 ) -> None:
     known = GoldAnswer.objects.create(sample=samples[0], unit="context:0", criterion=relevance, value=2)
     client = as_user(alice)
@@ -67,9 +66,7 @@ def test_only_admins_know(project: Project, who_may: Callable[..., dict[str, int
     assert who_may(f"{URL}1/remove/", "post") == {**only, "admin": 404}
 
 
-def test_the_number_of_queries_does_not_grow(
-    alice: User, relevance: Criterion, samples: list[Sample], as_user: AsUser
-) -> None:
+def test_the_number_of_queries_does_not_grow(alice: User, relevance: Criterion, samples: list[Sample]) -> None:
     client = as_user(alice)
     GoldAnswer.objects.create(sample=samples[0], unit="context:0", criterion=relevance, value=2)
     client.get(URL)

@@ -9,31 +9,21 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.models import Batch, Project, Sample, User
-from annotate.projects.read import current_criteria
 from annotate.samples.claims_write import edit_claims
+from tests.annotate.factories import make_batch
+from tests.clients import as_user
 from tests.frontend.building import make_samples
 
-AsUser = Callable[[User], Client]
 STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
 
 
 @pytest.fixture
 def draft(project: Project, samples: list[Sample], ben: User) -> Batch:
-    return create_batch(
-        project=project,
-        name="Next",
-        criteria=list(current_criteria(project)),
-        annotators=[ben],
-        overlap=1,
-        selection={"method": "all"},
-        seed=1,
-    )
+    return make_batch(project, [ben], name="Next", opened=False)
 
 
 def check(project: Project, user: User, sample: Sample) -> None:
@@ -62,7 +52,7 @@ def test_who_may_open_them(draft: Batch, samples: list[Sample], who_may: Callabl
     assert who_may(f"/p/help/batches/{draft.number}/claims/") == STAFF
 
 
-def test_the_page_brings_the_claims(rita: User, draft: Batch, samples: list[Sample], as_user: AsUser) -> None:
+def test_the_page_brings_the_claims(rita: User, draft: Batch, samples: list[Sample]) -> None:
     reply = as_user(rita).get(f"/p/help/samples/{samples[0].pk}/claims/")
     data = brought(reply)
     assert data["answer"] == samples[0].answer
@@ -70,7 +60,7 @@ def test_the_page_brings_the_claims(rita: User, draft: Batch, samples: list[Samp
     assert (data["state"]["revision"], data["state"]["fixed"], data["next_url"]) == (1, "", None)
 
 
-def test_it_says_why_nothing_can_be_changed(rita: User, draft: Batch, samples: list[Sample], as_user: AsUser) -> None:
+def test_it_says_why_nothing_can_be_changed(rita: User, draft: Batch, samples: list[Sample]) -> None:
     open_batch(batch=draft)
     fixed = brought(as_user(rita).get(f"/p/help/samples/{samples[0].pk}/claims/"))["state"]["fixed"]
     # Which batch is for admins: one that has a sample only to measure people would give it away.
@@ -78,13 +68,11 @@ def test_it_says_why_nothing_can_be_changed(rita: User, draft: Batch, samples: l
 
 
 @pytest.mark.parametrize("query", ["?batch=x", "?batch=99", "?batch=9999999999", "?batch=%00"])
-def test_a_batch_that_is_not_there(query: str, rita: User, samples: list[Sample], as_user: AsUser) -> None:
+def test_a_batch_that_is_not_there(query: str, rita: User, samples: list[Sample]) -> None:
     assert as_user(rita).get(f"/p/help/samples/{samples[0].pk}/claims/{query}").status_code == 404
 
 
-def test_through_the_samples_of_a_batch(
-    rita: User, project: Project, draft: Batch, samples: list[Sample], as_user: AsUser
-) -> None:
+def test_through_the_samples_of_a_batch(rita: User, project: Project, draft: Batch, samples: list[Sample]) -> None:
     client, order = as_user(rita), [row.sample for row in draft.batch_samples.order_by("position")]
     text = client.get("/p/help/batches/1/").content.decode()
     assert 'href="/p/help/batches/1/claims/"' in text
@@ -106,18 +94,15 @@ def test_through_the_samples_of_a_batch(
     assert client.get("/p/help/batches/1/claims/?after=9999").status_code == 404
 
 
-def test_an_open_batch_offers_no_checking(rita: User, batch: Batch, as_user: AsUser) -> None:
+def test_an_open_batch_offers_no_checking(rita: User, batch: Batch) -> None:
     assert "Check the claims" not in as_user(rita).get(f"/p/help/batches/{batch.number}/").content.decode()
 
 
-def test_the_queries_of_the_list_do_not_grow(rita: User, project: Project, ben: User, as_user: AsUser) -> None:
+def test_the_queries_of_the_list_do_not_grow(rita: User, project: Project, ben: User) -> None:
     client, counts = as_user(rita), []
     for number, more in ((1, 1), (2, 40)):
         make_samples(project, more)
-        create_batch(
-            project=project, name="B", criteria=list(current_criteria(project)), annotators=[ben], overlap=1,
-            selection={"method": "all"},
-        )  # fmt: skip
+        make_batch(project, [ben], opened=False)
         client.get(f"/p/help/batches/{number}/claims/")
         with CaptureQueriesContext(connection) as queries:
             client.get(f"/p/help/batches/{number}/claims/")
@@ -125,9 +110,7 @@ def test_the_queries_of_the_list_do_not_grow(rita: User, project: Project, ben: 
     assert counts[0] == counts[1]
 
 
-def test_pages_show_only_claims_that_are_there(
-    rita: User, project: Project, samples: list[Sample], as_user: AsUser
-) -> None:
+def test_pages_show_only_claims_that_are_there(rita: User, project: Project, samples: list[Sample]) -> None:
     sample = samples[0]
     for revision, change in enumerate([{"op": "split", "claim": 0, "at": 5}, {"op": "drop", "claim": 1}], 1):
         edit_claims(actor=rita, project=project, sample_id=sample.pk, change=change, expected_revision=revision)

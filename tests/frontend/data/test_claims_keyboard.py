@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.core.units import reading_order
 from annotate.models import Batch, Project, Sample, User
-from annotate.projects.read import current_criteria
 from annotate.samples.claims_write import edit_claims
+from tests.annotate.factories import make_batch
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -30,15 +29,7 @@ def draft(project: Project, samples: list[Sample], ben: User) -> Batch:
             for text in ("It opens at nine 😀 and closes at five.", "周六不开门。", "The desk is on the left.")
         ],
     )
-    return create_batch(
-        project=project,
-        name="Next",
-        criteria=list(current_criteria(project)),
-        annotators=[ben],
-        overlap=1,
-        selection={"method": "all"},
-        seed=1,
-    )
+    return make_batch(project, [ben], name="Next", opened=False)
 
 
 @pytest.fixture

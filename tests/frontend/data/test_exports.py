@@ -1,16 +1,12 @@
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.files.export_writers import WRITERS
 from annotate.models import Label, Project, Release, Sample, User, Verdict
 from annotate.projects.read import one_criterion
 from frontend.data.files import FORMATS
-
-AsUser = Callable[[User], Client]
+from tests.clients import as_user
 
 
 @pytest.fixture
@@ -29,7 +25,7 @@ def test_the_form_offers_what_can_be_written() -> None:
 
 
 @pytest.mark.usefixtures("disputes")
-def test_counts_what_is_settled_and_how(alice: User, as_user: AsUser) -> None:
+def test_counts_what_is_settled_and_how(alice: User) -> None:
     truth = {row["key"]: row for row in as_user(alice).get("/p/help/export/").context["truth"]}
     assert (truth["support"]["settled"], truth["support"]["waiting"]) == (0, 2)
     assert (truth["relevance"]["unanimous"], truth["relevance"]["waiting"]) == (1, 0)
@@ -37,7 +33,7 @@ def test_counts_what_is_settled_and_how(alice: User, as_user: AsUser) -> None:
 
 @pytest.mark.usefixtures("disputes")
 @pytest.mark.parametrize("file_format", ["jsonl", "csv", "parquet", "qrels"])
-def test_makes_a_release_and_hands_it_out(file_format: str, alice: User, as_user: AsUser) -> None:
+def test_makes_a_release_and_hands_it_out(file_format: str, alice: User) -> None:
     client = as_user(alice)
     assert client.post("/p/help/export/", {"file_format": file_format}).url == "/p/help/export/"
     release = Release.objects.get()
@@ -47,7 +43,7 @@ def test_makes_a_release_and_hands_it_out(file_format: str, alice: User, as_user
     assert b"".join(file.streaming_content)  # type: ignore[arg-type]
 
 
-def test_nothing_to_export_is_said(alice: User, project: Project, as_user: AsUser) -> None:
+def test_nothing_to_export_is_said(alice: User, project: Project) -> None:
     reply = as_user(alice).post("/p/help/export/", {"file_format": "jsonl"})
     assert reply.status_code == 409
     assert "nothing to export" in reply.content.decode()
@@ -56,14 +52,14 @@ def test_nothing_to_export_is_said(alice: User, project: Project, as_user: AsUse
 
 
 @pytest.mark.usefixtures("disputes")
-def test_a_file_that_is_gone_is_said_to_be(alice: User, as_user: AsUser) -> None:
+def test_a_file_that_is_gone_is_said_to_be(alice: User) -> None:
     client = as_user(alice)
     client.post("/p/help/export/", {"file_format": "jsonl"})
     Release.objects.update(stored_as="releases/none")
     assert "no longer on the server" in client.get("/p/help/export/1/", follow=True).content.decode()
 
 
-def test_settles_imported_labels(alice: User, imported: list[Label], as_user: AsUser) -> None:
+def test_settles_imported_labels(alice: User, imported: list[Label]) -> None:
     client = as_user(alice)
     assert "12 labels by 3 raters" in client.get("/p/help/export/").content.decode()
     reply = client.post("/p/help/export/settle/", {"criterion": "support", "needed": 3}, follow=True)
@@ -72,15 +68,13 @@ def test_settles_imported_labels(alice: User, imported: list[Label], as_user: As
 
 
 @pytest.mark.parametrize("sent", [{"criterion": "none", "needed": 2}, {"criterion": "support", "needed": 0}, {}])
-def test_a_bad_form_settles_nothing(
-    sent: dict[str, object], alice: User, imported: list[Label], as_user: AsUser
-) -> None:
+def test_a_bad_form_settles_nothing(sent: dict[str, object], alice: User, imported: list[Label]) -> None:
     assert as_user(alice).post("/p/help/export/settle/", sent).status_code == 422
     assert not Verdict.objects.exists()
 
 
 @pytest.mark.usefixtures("disputes")
-def test_the_number_of_queries_does_not_grow(alice: User, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(alice: User) -> None:
     client = as_user(alice)
     client.post("/p/help/export/", {"file_format": "jsonl"})
     client.get("/p/help/export/")

@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -8,8 +6,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import ImportJob, Project, User
 from annotate.models.transfer import ImportStatus
+from tests.clients import as_user
 
-AsUser = Callable[[User], Client]
 CSV = b"q,reply,tier\nWhy?,Because.,gold\nHow?,<b>So</b>.,silver\n"
 
 
@@ -19,7 +17,7 @@ def send(client: Client, content: bytes, name: str = "answers.csv", kind: str = 
     return reply.url
 
 
-def test_upload_look_choose_import(alice: User, project: Project, as_user: AsUser) -> None:
+def test_upload_look_choose_import(alice: User, project: Project) -> None:
     client = as_user(alice)
     url = send(client, CSV)
     look = client.get(url)
@@ -38,7 +36,7 @@ def test_upload_look_choose_import(alice: User, project: Project, as_user: AsUse
     ]
 
 
-def test_two_columns_for_one_field_are_refused(alice: User, project: Project, as_user: AsUser) -> None:
+def test_two_columns_for_one_field_are_refused(alice: User, project: Project) -> None:
     client = as_user(alice)
     url = send(client, CSV)
     reply = client.post(url, {"column_0": "question", "column_1": "question", "column_2": "ignore"})
@@ -47,13 +45,13 @@ def test_two_columns_for_one_field_are_refused(alice: User, project: Project, as
     assert ImportJob.objects.get().status == ImportStatus.UPLOADED
 
 
-def test_a_column_must_become_something_known(alice: User, project: Project, as_user: AsUser) -> None:
+def test_a_column_must_become_something_known(alice: User, project: Project) -> None:
     client = as_user(alice)
     reply = client.post(send(client, CSV), {"column_0": "password", "column_1": "answer"})
     assert reply.status_code == 422
 
 
-def test_errors_are_listed_and_nothing_is_written(alice: User, project: Project, as_user: AsUser) -> None:
+def test_errors_are_listed_and_nothing_is_written(alice: User, project: Project) -> None:
     client = as_user(alice)
     good, bad = b'{"question": "q", "answer": "a", "contexts": []}\n', b'{"question": 3, "answer": "=1+1"}\n'
     url = send(client, good + bad * 120, "answers.jsonl")
@@ -69,7 +67,7 @@ def test_errors_are_listed_and_nothing_is_written(alice: User, project: Project,
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b'{"question": ', b"PK\x03\x04", "q\n".encode("utf-16")])
-def test_a_file_that_is_none_gets_a_sentence(content: bytes, alice: User, project: Project, as_user: AsUser) -> None:
+def test_a_file_that_is_none_gets_a_sentence(content: bytes, alice: User, project: Project) -> None:
     client = as_user(alice)
     reply = client.post(
         "/p/help/import/", {"kind": "samples", "file": SimpleUploadedFile("x.jsonl", content)}, follow=True
@@ -95,16 +93,14 @@ def test_a_file_that_is_none_gets_a_sentence(content: bytes, alice: User, projec
         (b"question,answer\nWhy?,Because.\nHow?,\xff\n", False),
     ],
 )
-def test_importing_is_offered_where_it_can_work(
-    content: bytes, offered: bool, alice: User, project: Project, as_user: AsUser
-) -> None:
+def test_importing_is_offered_where_it_can_work(content: bytes, offered: bool, alice: User, project: Project) -> None:
     client = as_user(alice)
     reply = client.get(send(client, content))
     assert ('type="submit">Import<' in reply.content.decode()) == offered
     assert ("Mend the file and upload it again." in reply.content.decode()) != offered
 
 
-def test_kind_and_file_are_required(alice: User, project: Project, as_user: AsUser) -> None:
+def test_kind_and_file_are_required(alice: User, project: Project) -> None:
     client = as_user(alice)
     assert client.post("/p/help/import/", {"kind": "samples"}).status_code == 422
     file = SimpleUploadedFile("a.csv", CSV)
@@ -112,7 +108,7 @@ def test_kind_and_file_are_required(alice: User, project: Project, as_user: AsUs
     assert not ImportJob.objects.exists()
 
 
-def test_progress_is_asked_for_until_the_end(alice: User, project: Project, as_user: AsUser) -> None:
+def test_progress_is_asked_for_until_the_end(alice: User, project: Project) -> None:
     client = as_user(alice)
     url = send(client, CSV)
     job = ImportJob.objects.get()
@@ -126,7 +122,7 @@ def test_progress_is_asked_for_until_the_end(alice: User, project: Project, as_u
     assert job.project == project
 
 
-def test_a_file_that_is_gone_is_said_to_be(alice: User, project: Project, as_user: AsUser) -> None:
+def test_a_file_that_is_gone_is_said_to_be(alice: User, project: Project) -> None:
     client = as_user(alice)
     url = send(client, CSV)
     ImportJob.objects.update(stored_as="")
@@ -135,7 +131,7 @@ def test_a_file_that_is_gone_is_said_to_be(alice: User, project: Project, as_use
     assert "upload it again" in reply.content.decode()
 
 
-def test_an_import_of_another_project_is_not_found(alice: User, project: Project, as_user: AsUser) -> None:
+def test_an_import_of_another_project_is_not_found(alice: User, project: Project) -> None:
     from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
@@ -145,7 +141,7 @@ def test_an_import_of_another_project_is_not_found(alice: User, project: Project
         assert client.get(url.replace("/help/", "/other/") + path).status_code == 404
 
 
-def test_the_number_of_queries_does_not_grow(alice: User, project: Project, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(alice: User, project: Project) -> None:
     client = as_user(alice)
     send(client, CSV)
     with CaptureQueriesContext(connection) as few:

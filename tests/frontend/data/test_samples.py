@@ -1,17 +1,13 @@
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, Sample, User, Verdict
 from annotate.projects.write import set_member
 from frontend.data.samples import answer_pieces, units_by_kind
 from judges.models import Judge, JudgeVersion, Run, Score
+from tests.clients import as_user
 from tests.frontend.building import make_samples
-
-AsUser = Callable[[User], Client]
 
 
 @pytest.fixture
@@ -30,7 +26,7 @@ def score(samples: list[Sample], project: Project) -> Score:
     )
 
 
-def test_lists_and_searches(rita: User, samples: list[Sample], as_user: AsUser) -> None:
+def test_lists_and_searches(rita: User, samples: list[Sample]) -> None:
     client = as_user(rita)
     assert "Question 3?" in client.get("/p/help/samples/").content.decode()
     text = client.get("/p/help/samples/?q=Question 2").content.decode()
@@ -40,11 +36,11 @@ def test_lists_and_searches(rita: User, samples: list[Sample], as_user: AsUser) 
 
 
 @pytest.mark.parametrize("query", ["q=%00", "page=0", "page=99", "page=x", "q=" + "x" * 300])
-def test_an_odd_query_is_no_error(query: str, rita: User, samples: list[Sample], as_user: AsUser) -> None:
+def test_an_odd_query_is_no_error(query: str, rita: User, samples: list[Sample]) -> None:
     assert as_user(rita).get(f"/p/help/samples/?{query}").status_code == 200
 
 
-def test_has_pages_of_fifty(rita: User, project: Project, as_user: AsUser) -> None:
+def test_has_pages_of_fifty(rita: User, project: Project) -> None:
     make_samples(project, 51)
     client = as_user(rita)
     assert len(client.get("/p/help/samples/").context["rows"]) == 50
@@ -52,7 +48,7 @@ def test_has_pages_of_fifty(rita: User, project: Project, as_user: AsUser) -> No
     assert "?q=Paris&amp;page=2" in client.get("/p/help/samples/?q=Paris").content.decode()
 
 
-def test_the_number_of_queries_does_not_grow(rita: User, project: Project, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(rita: User, project: Project) -> None:
     client = as_user(rita)
     make_samples(project, 1)
     client.get("/p/help/samples/")
@@ -65,9 +61,7 @@ def test_the_number_of_queries_does_not_grow(rita: User, project: Project, as_us
 
 
 @pytest.mark.usefixtures("disputes")
-def test_a_sample_shows_what_people_and_judges_said(
-    rita: User, samples: list[Sample], score: Score, as_user: AsUser
-) -> None:
+def test_a_sample_shows_what_people_and_judges_said(rita: User, samples: list[Sample], score: Score) -> None:
     text = as_user(rita).get(f"/p/help/samples/{samples[0].pk}/").content.decode()
     assert 'id="claim-1"' in text
     assert "Said by Ben." in text
@@ -78,7 +72,7 @@ def test_a_sample_shows_what_people_and_judges_said(
 
 
 def test_a_sample_stays_silent_to_those_who_still_label_it(
-    rita: User, batch: Batch, samples: list[Sample], score: Score, project: Project, as_user: AsUser
+    rita: User, batch: Batch, samples: list[Sample], score: Score, project: Project
 ) -> None:
     batch.tasks.filter(annotator__username="ben", sample=samples[0]).update(annotator=rita)
     text = as_user(rita).get(f"/p/help/samples/{samples[0].pk}/").content.decode()
@@ -88,7 +82,7 @@ def test_a_sample_stays_silent_to_those_who_still_label_it(
 
 @pytest.mark.usefixtures("disputes")
 def test_a_sample_takes_the_same_queries_however_much_was_said(
-    alice: User, samples: list[Sample], score: Score, project: Project, as_user: AsUser
+    alice: User, samples: list[Sample], score: Score, project: Project
 ) -> None:
     client = as_user(alice)
     client.get(f"/p/help/samples/{samples[1].pk}/")
@@ -99,9 +93,7 @@ def test_a_sample_takes_the_same_queries_however_much_was_said(
     assert len(full) == len(silent)
 
 
-def test_a_stranger_with_a_role_elsewhere_finds_nothing(
-    charlie: User, alice: User, samples: list[Sample], as_user: AsUser
-) -> None:
+def test_a_stranger_with_a_role_elsewhere_finds_nothing(charlie: User, alice: User, samples: list[Sample]) -> None:
     from annotate.projects.write import create_project
 
     set_member(project=create_project(slug="other", spec={}, created_by=alice), user=charlie, role="admin")
@@ -157,7 +149,7 @@ def test_a_citation_says_what_it_cites(answer: str, contexts: int, words: str) -
 
 
 def test_pages_link_citations_and_mark_those_of_no_context(
-    rita: User, samples: list[Sample], disputes: list[Verdict], as_user: AsUser
+    rita: User, samples: list[Sample], disputes: list[Verdict]
 ) -> None:
     Sample.objects.filter(pk=samples[0].pk).update(
         answer="It is so [1], and so [9].", claims=[{"text": "It is so", "start": None, "end": None}] * 2

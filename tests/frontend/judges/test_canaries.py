@@ -4,17 +4,17 @@ from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
-from django.test import Client
 
 from annotate.models import Project, User
 from judges.canaries.write import check_canaries
 from judges.models import Ask, Endpoint, Judge, Run
 from judges.runs import work as waking
 from judges.versions.write import create_judge
+from tests.clients import as_user
+from tests.database import copied_from_world
 from tests.frontend.building import make_samples
-from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
+from tests.frontend.conftest import Staff, make_help_desk, make_staff
 
-AsUser = Callable[[User], Client]
 WhoMay = Callable[..., dict[str, int]]
 World = tuple[Staff, Project, Judge]
 
@@ -67,7 +67,7 @@ def test_who_may(who_may: WhoMay, judge: Judge, check: Run) -> None:
     assert who_may(url_of(judge, "estimate"), "post") == refused
 
 
-def test_a_check_is_started_from_its_form(as_user: AsUser, alice: User, judge: Judge) -> None:
+def test_a_check_is_started_from_its_form(alice: User, judge: Judge) -> None:
     client = as_user(alice)
     page = client.get(url_of(judge)).content.decode()
     assert "Start the check" in page
@@ -86,7 +86,7 @@ def test_a_check_is_started_from_its_form(as_user: AsUser, alice: User, judge: J
     assert Run.objects.count() == 1
 
 
-def test_what_it_came_to(as_user: AsUser, alice: User, rita: User, judge: Judge, check: Run) -> None:
+def test_what_it_came_to(alice: User, rita: User, judge: Judge, check: Run) -> None:
     page = as_user(alice).get(url_of(judge, check.pk)).content.decode()
     assert "Canaries made the answer better in" in page
     assert "no judge is shown to be immune" in page
@@ -103,7 +103,7 @@ def test_what_it_came_to(as_user: AsUser, alice: User, rita: User, judge: Judge,
     assert "What it is worth" not in run_page
 
 
-def test_other_kinds_have_no_such_page(as_user: AsUser, alice: User, project: Project) -> None:
+def test_other_kinds_have_no_such_page(alice: User, project: Project) -> None:
     config = {"measure": "token_overlap", "criterion": "support"}
     words = create_judge(project=project, name="Words", kind="lexical", config=config)
     assert as_user(alice).get(url_of(words)).status_code == 404

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotate.models import Project, User
+from annotate.models import Project
 from judges.endpoints.write import create_endpoint
 from judges.models import Endpoint, Judge, JudgeVersion
-from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
+from tests.clients import as_user
+from tests.database import copied_from_world
+from tests.frontend.conftest import Staff, make_help_desk, make_staff
 from tests.openai_server import OpenAIServer, Reply, chat, error
 
 KEY = "sk-planted-0123456789abcdef"
 AT = "/p/help/judges/endpoints/"
 NOWHERE = "http://127.0.0.1:1/v1"
-LogIn = Callable[[User], Client]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ project = copied_from_world(1)
 
 
 @pytest.fixture
-def admin(staff: Staff, project: Project, as_user: LogIn) -> Client:
+def admin(staff: Staff, project: Project) -> Client:
     return as_user(staff.alice)
 
 

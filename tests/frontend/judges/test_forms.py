@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 
 from annotate.models import Project, User
 from judges.models import Endpoint, Judge, JudgeKind
 from judges.versions.write import create_judge
+from tests.clients import as_user
 
-AsUser = Callable[[User], Client]
 WhoMay = Callable[..., dict[str, int]]
 
 NEW = "/p/help/judges/new/"
@@ -41,7 +40,7 @@ def judge(project: Project, alice: User) -> Judge:
     return create_judge(project=project, name="Words", kind="lexical", config=OVERLAP, actor=alice)
 
 
-def test_every_template_opens_and_is_named_once(alice: User, project: Project, as_user: AsUser) -> None:
+def test_every_template_opens_and_is_named_once(alice: User, project: Project) -> None:
     client = as_user(alice)
     groups = client.get(NEW).context["groups"]
     keys = [start.key for group in groups for start in group.starts]
@@ -54,7 +53,7 @@ def test_every_template_opens_and_is_named_once(alice: User, project: Project, a
     assert client.get(f"{NEW}no-such-thing/").status_code == 404
 
 
-def test_a_lexical_judge_as_the_page_offers_it(alice: User, project: Project, as_user: AsUser) -> None:
+def test_a_lexical_judge_as_the_page_offers_it(alice: User, project: Project) -> None:
     client = as_user(alice)
     for key in ("token-overlap", "rouge-l", "citation", "bm25", "tf-idf"):
         at = f"{NEW}lexical-{key}/"
@@ -66,7 +65,7 @@ def test_a_lexical_judge_as_the_page_offers_it(alice: User, project: Project, as
     assert made.versions.get().created_by == alice
 
 
-def test_options_reach_the_configuration(alice: User, project: Project, as_user: AsUser) -> None:
+def test_options_reach_the_configuration(alice: User, project: Project) -> None:
     client, at = as_user(alice), f"{NEW}lexical-token-overlap/"
     changes = {"name": "Own", "config-criterion": "", "config-dimension": "shared", "config-unit": "answer"}
     changes |= {"config-against": "reference", "config-share": "f1", "description": "By words."}
@@ -95,7 +94,7 @@ def test_options_reach_the_configuration(alice: User, project: Project, as_user:
     ],
 )
 def test_what_is_wrong_is_said_at_its_field(
-    start: str, changes: dict[str, str], field: str, alice: User, judge: Judge, as_user: AsUser
+    start: str, changes: dict[str, str], field: str, alice: User, judge: Judge
 ) -> None:
     client = as_user(alice)
     reply = client.post(f"{NEW}{start}/", sent_by(client.get(f"{NEW}{start}/"), **changes))
@@ -106,7 +105,7 @@ def test_what_is_wrong_is_said_at_its_field(
     assert Judge.objects.count() == 1
 
 
-def test_an_llm_judge_from_each_template(alice: User, endpoint: Endpoint, as_user: AsUser) -> None:
+def test_an_llm_judge_from_each_template(alice: User, endpoint: Endpoint) -> None:
     client = as_user(alice)
     keys = [start.key for group in client.get(NEW).context["groups"] for start in group.starts if group.kind == "llm"]
     for key in keys:
@@ -123,7 +122,7 @@ def test_an_llm_judge_from_each_template(alice: User, endpoint: Endpoint, as_use
     assert made["rubric"].config["requirements"] == wanted
 
 
-def test_the_options_of_an_llm_judge(alice: User, endpoint: Endpoint, as_user: AsUser) -> None:
+def test_the_options_of_an_llm_judge(alice: User, endpoint: Endpoint) -> None:
     client, at = as_user(alice), f"{NEW}llm-claim-support/"
     page = client.get(at)
     assert "{{claim}}" in [variable["text"] for variable in page.context["config"].variables]
@@ -164,7 +163,7 @@ def test_the_options_of_an_llm_judge(alice: User, endpoint: Endpoint, as_user: A
     ],
 )
 def test_what_is_wrong_with_an_llm_judge(
-    start: str, changes: dict[str, str], field: str, alice: User, endpoint: Endpoint, as_user: AsUser
+    start: str, changes: dict[str, str], field: str, alice: User, endpoint: Endpoint
 ) -> None:
     client, at = as_user(alice), f"{NEW}llm-{start}/"
     reply = client.post(at, sent_by(client.get(at), **changes))
@@ -173,14 +172,14 @@ def test_what_is_wrong_with_an_llm_judge(
     assert ([bound.html_name for bound in config if bound.errors], config.non_field_errors()) == ([field], [])
 
 
-def test_without_an_endpoint_it_says_so(alice: User, project: Project, as_user: AsUser) -> None:
+def test_without_an_endpoint_it_says_so(alice: User, project: Project) -> None:
     client = as_user(alice)
     groups = {group.kind: group for group in client.get(NEW).context["groups"]}
     assert (bool(groups["llm"].missing), groups["lexical"].missing) == (True, "")
     assert "no endpoint yet" in client.get(f"{NEW}llm-claim-support/").content.decode()
 
 
-def test_a_composite_of_two(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_a_composite_of_two(alice: User, judge: Judge) -> None:
     client, at = as_user(alice), f"{NEW}composite/"
     create_judge(project=judge.project, name="Runs", kind="lexical", config={**OVERLAP, "measure": "rouge_l"})
     page = client.get(at)
@@ -206,7 +205,7 @@ def test_a_composite_of_two(alice: User, judge: Judge, as_user: AsUser) -> None:
     assert edit.rows[1]["high"].value() == 1
 
 
-def test_an_ensemble_that_has_nothing_to_learn_from(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_an_ensemble_that_has_nothing_to_learn_from(alice: User, judge: Judge) -> None:
     client, at = as_user(alice), f"{NEW}ensemble/"
     create_judge(project=judge.project, name="Runs", kind="lexical", config={**OVERLAP, "measure": "rouge_l"})
     page = client.get(at)
@@ -216,7 +215,7 @@ def test_an_ensemble_that_has_nothing_to_learn_from(alice: User, judge: Judge, a
     assert reply.context["config"].errors.keys() == {"members"}
 
 
-def test_embeddings_of_an_endpoint(alice: User, endpoint: Endpoint, as_user: AsUser) -> None:
+def test_embeddings_of_an_endpoint(alice: User, endpoint: Endpoint) -> None:
     client, at = as_user(alice), f"{NEW}embedding-endpoint/"
     client.post(at, sent_by(client.get(at), **{"config-model": "bag", "config-contexts": "mean"}))
     version = Judge.objects.get(kind="embedding").versions.get()
@@ -225,10 +224,7 @@ def test_embeddings_of_an_endpoint(alice: User, endpoint: Endpoint, as_user: AsU
     assert "Nothing differs" in client.post(edit, sent_by(client.get(edit)), follow=True).content.decode()
 
 
-def test_what_needs_more_than_is_here_says_so(
-    alice: User, endpoint: Endpoint, as_user: AsUser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("judges.kinds.ragas.installed_version", lambda: None)
+def test_what_needs_more_than_is_here_says_so(alice: User, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judges.kinds.ragas.installed_version", lambda: None)
     client = as_user(alice)
     groups = {group.kind: group for group in client.get(NEW).context["groups"]}
@@ -250,7 +246,7 @@ def upload(spec: Any) -> dict[str, SimpleUploadedFile]:
     return {"file": SimpleUploadedFile("judge.json", content)}
 
 
-def test_from_a_file_as_another_page_gives_it(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_from_a_file_as_another_page_gives_it(alice: User, judge: Judge) -> None:
     client = as_user(alice)
     spec = client.get(f"/p/help/judges/{judge.pk}/versions/1.json").json()
     reply = client.post(NEW, upload({**spec, "name": "Copied"}))
@@ -275,14 +271,14 @@ def test_from_a_file_as_another_page_gives_it(alice: User, judge: Judge, as_user
         ({"name": "Words", "kind": "composite", "config": OVERLAP}, "Words"),
     ],
 )
-def test_a_bad_file_says_why(spec: Any, said: str, alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_a_bad_file_says_why(spec: Any, said: str, alice: User, judge: Judge) -> None:
     reply = as_user(alice).post(NEW, upload(spec))
     assert reply.status_code in (409, 422)
     assert said in reply.content.decode()
     assert Judge.objects.count() == 1
 
 
-def test_editing_makes_the_next_version(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_editing_makes_the_next_version(alice: User, judge: Judge) -> None:
     client, at = as_user(alice), f"/p/help/judges/{judge.pk}/edit/"
     reply = client.post(at, sent_by(client.get(at), **{"config-contexts": "best"}), follow=True)
     assert "Saved as version 2" in reply.content.decode()
@@ -298,7 +294,7 @@ def test_editing_makes_the_next_version(alice: User, judge: Judge, as_user: AsUs
     assert judge.versions.count() == 3
 
 
-def test_a_bad_edit_keeps_what_was_typed(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_a_bad_edit_keeps_what_was_typed(alice: User, judge: Judge) -> None:
     client, at = as_user(alice), f"/p/help/judges/{judge.pk}/edit/"
     changes = {"config-criterion": "", "config-dimension": "support", "config-share": "f1"}
     reply = client.post(at, sent_by(client.get(at), **changes))

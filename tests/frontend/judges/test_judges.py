@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, User
 from judges.models import Judge, JudgeVersion, Run, Score, VersionState
 from judges.reports.write import freeze_report
 from judges.versions.write import add_version, create_judge
+from tests.clients import as_user
+from tests.database import copied_from_world
 from tests.frontend.building import make_samples
 from tests.frontend.conftest import (
     Staff,
-    copied_from_world,
     give,
     make_batch,
     make_disputes,
@@ -23,7 +23,6 @@ from tests.frontend.conftest import (
 )
 from tests.judges.building import add_judge
 
-AsUser = Callable[[User], Client]
 WhoMay = Callable[..., dict[str, int]]
 World = tuple[Staff, Project, Judge]
 
@@ -63,7 +62,7 @@ def second(judge: Judge, alice: User) -> JudgeVersion:
 
 
 def test_examples_are_for_those_who_may_know_their_verdicts(
-    alice: User, rita: User, project: Project, judge: Judge, second: JudgeVersion, as_user: AsUser
+    alice: User, rita: User, project: Project, judge: Judge, second: JudgeVersion
 ) -> None:
     """Reviewers may not, nor does an admin who still has one of these samples to label."""
     drawn = [{"sample": "s3", "unit": "claim:0", "value": "zebra", "shows": {}}]
@@ -81,7 +80,7 @@ def test_examples_are_for_those_who_may_know_their_verdicts(
     assert as_user(alice).get(places[2]).status_code == 403
 
 
-def test_the_list_says_what_each_judge_is_worth(alice: User, project: Project, judge: Judge, as_user: AsUser) -> None:
+def test_the_list_says_what_each_judge_is_worth(alice: User, project: Project, judge: Judge) -> None:
     freeze_report(criterion=project.criteria.get(key="support"))
     reply = as_user(alice).get("/p/help/judges/")
     rows = {row["judge"].name: row for row in reply.context["rows"]}
@@ -98,7 +97,7 @@ def test_the_list_says_what_each_judge_is_worth(alice: User, project: Project, j
     assert as_user(alice).get(rows["Words"]["agreement"][0][-1]).status_code == 200
 
 
-def test_without_judges_it_says_what_one_is(alice: User, charlie: User, as_user: AsUser) -> None:
+def test_without_judges_it_says_what_one_is(alice: User, charlie: User) -> None:
     from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
@@ -107,7 +106,7 @@ def test_without_judges_it_says_what_one_is(alice: User, charlie: User, as_user:
     assert 'href="/p/other/import/?kind=scores"' in text
 
 
-def test_a_reviewer_reads_and_changes_nothing(rita: User, judge: Judge, second: JudgeVersion, as_user: AsUser) -> None:
+def test_a_reviewer_reads_and_changes_nothing(rita: User, judge: Judge, second: JudgeVersion) -> None:
     client = as_user(rita)
     for path in ("judges/", f"judges/{judge.pk}/", f"judges/{judge.pk}/diff/", "runs/"):
         text = client.get(f"/p/help/{path}").content.decode()
@@ -129,7 +128,7 @@ def test_who_may_what(judge: Judge, second: JudgeVersion, who_may: WhoMay) -> No
         assert who_may(f"{at}{path}")["admin"] == 405, path
 
 
-def test_another_projects_judge_is_not_found(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_another_projects_judge_is_not_found(alice: User, judge: Judge) -> None:
     from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
@@ -137,7 +136,7 @@ def test_another_projects_judge_is_not_found(alice: User, judge: Judge, as_user:
         assert as_user(alice).get(f"/p/other/judges/{judge.pk}/{path}").status_code == 404, path
 
 
-def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVersion, as_user: AsUser) -> None:
+def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVersion) -> None:
     reply = as_user(alice).get(f"/p/help/judges/{judge.pk}/")
     assert reply.context["shown"].number == 1
     facts = {fact["name"]: fact["value"] for fact in reply.context["facts"]}
@@ -151,7 +150,7 @@ def test_one_judge_with_its_versions(alice: User, judge: Judge, second: JudgeVer
     assert as_user(alice).get(f"/p/help/judges/{judge.pk}/?version=3").status_code == 404
 
 
-def test_an_imported_judge_is_shown_as_such(alice: User, project: Project, as_user: AsUser) -> None:
+def test_an_imported_judge_is_shown_as_such(alice: User, project: Project) -> None:
     imported = project.judges.get(name="From elsewhere")
     text = as_user(alice).get(f"/p/help/judges/{imported.pk}/").content.decode()
     assert "were made elsewhere" in text
@@ -160,7 +159,7 @@ def test_an_imported_judge_is_shown_as_such(alice: User, project: Project, as_us
         assert as_user(alice).get(f"/p/help/judges/{imported.pk}/{path}").status_code == 404
 
 
-def test_what_changed(alice: User, judge: Judge, second: JudgeVersion, as_user: AsUser) -> None:
+def test_what_changed(alice: User, judge: Judge, second: JudgeVersion) -> None:
     client = as_user(alice)
     rows = client.get(f"/p/help/judges/{judge.pk}/diff/").context["rows"]
     assert [(row["name"], row["before"], row["after"]) for row in rows] == [("Several contexts", ALL, BEST)]
@@ -171,9 +170,7 @@ def test_what_changed(alice: User, judge: Judge, second: JudgeVersion, as_user: 
         assert client.get(f"/p/help/judges/{judge.pk}/diff/?{query}").status_code == 404
 
 
-def test_only_admins_see_the_examples(
-    alice: User, rita: User, judge: Judge, second: JudgeVersion, as_user: AsUser
-) -> None:
+def test_only_admins_see_the_examples(alice: User, rita: User, judge: Judge, second: JudgeVersion) -> None:
     """They are verdicts on samples that a reviewer may still have to label."""
     drawn = [{"sample": "s3", "unit": "claim:0", "value": "contradicted", "shows": {"claim": "It is not."}}]
     second.config = {**second.config, "examples": {"count": 1, "seed": 1, "drawn": drawn}}
@@ -187,7 +184,7 @@ def test_only_admins_see_the_examples(
         assert "not shown to you" in of_reviewer, path
 
 
-def test_a_trial_is_kept_and_dropped(alice: User, judge: Judge, second: JudgeVersion, as_user: AsUser) -> None:
+def test_a_trial_is_kept_and_dropped(alice: User, judge: Judge, second: JudgeVersion) -> None:
     client = as_user(alice)
     for step, state, said in (("keep", "kept", "Version 2 is in use"), ("drop", "dropped", "Version 2 is out of use")):
         text = client.post(f"/p/help/judges/{judge.pk}/versions/2/{step}/", follow=True).content.decode()
@@ -198,7 +195,7 @@ def test_a_trial_is_kept_and_dropped(alice: User, judge: Judge, second: JudgeVer
     assert client.post(f"/p/help/judges/{judge.pk}/versions/7/keep/").status_code == 404
 
 
-def test_which_way_its_scores_go(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_which_way_its_scores_go(alice: User, judge: Judge) -> None:
     client = as_user(alice)
     text = client.post(f"/p/help/judges/{judge.pk}/direction/", {"higher_is_better": "false"}, follow=True)
     judge.refresh_from_db()
@@ -206,13 +203,13 @@ def test_which_way_its_scores_go(alice: User, judge: Judge, as_user: AsUser) -> 
     assert "A lower score is better now." in text.content.decode()
 
 
-def test_a_version_can_be_taken_along(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_a_version_can_be_taken_along(alice: User, judge: Judge) -> None:
     reply = as_user(alice).get(f"/p/help/judges/{judge.pk}/versions/1.json")
     assert reply.json()["name"] == "Words"
     assert f'filename="help-judge-{judge.pk}-1.json"' in reply["Content-Disposition"]
 
 
-def test_the_number_of_queries_does_not_grow(alice: User, project: Project, judge: Judge, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(alice: User, project: Project, judge: Judge) -> None:
     client = as_user(alice)
     paths = ("judges/", f"judges/{judge.pk}/", f"judges/{judge.pk}/diff/", "runs/")
     add_version(judge=judge, config={**OVERLAP, "contexts": "best"})

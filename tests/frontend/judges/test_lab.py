@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -14,10 +13,11 @@ from annotate.projects.write import set_member
 from judges.lab.write import start_trial
 from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionState
 from judges.versions.write import create_judge
+from tests.clients import as_user
+from tests.database import copied_from_world
 from tests.frontend.building import make_user
 from tests.judges.lab.building import CLOSED, World, make_trial, trial_world
 
-AsUser = Callable[[User], Client]
 CONFIG = {"measure": "token_overlap", "criterion": "support"}
 
 pytestmark = pytest.mark.django_db
@@ -34,18 +34,14 @@ def _world(module_transaction: None) -> tuple[World, dict[str, User], Judge]:
     return world, people, words
 
 
-@pytest.fixture
-def world(_world: tuple[World, dict[str, User], Judge], db: None) -> World:
-    return copy.deepcopy(_world[0])
+world = copied_from_world(0)
+
+
+words = copied_from_world(2)
 
 
 @pytest.fixture
-def words(_world: tuple[World, dict[str, User], Judge], world: World) -> Judge:
-    return copy.deepcopy(_world[2])
-
-
-@pytest.fixture
-def alice(_world: tuple[World, dict[str, User], Judge], as_user: AsUser) -> Client:
+def alice(_world: tuple[World, dict[str, User], Judge]) -> Client:
     return as_user(_world[1]["Alice"])
 
 

@@ -3,16 +3,15 @@
 from collections.abc import Callable
 
 import pytest
-from django.test import Client
 
 from annotate.models import Project, Sample, User
 from judges.models import Ask, Endpoint, Judge, Run
 from judges.proposals.write import propose_claims
 from judges.runs import work as waking
 from judges.versions.write import create_judge
+from tests.clients import as_user
 from tests.frontend.building import make_samples
 
-AsUser = Callable[[User], Client]
 WhoMay = Callable[..., dict[str, int]]
 
 STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
@@ -45,7 +44,7 @@ def test_who_may(who_may: WhoMay, judge: Judge, run: Run) -> None:
     assert who_may(f"/p/help/runs/{run.pk}/claims/") == STAFF
 
 
-def test_from_the_form_to_the_claims(as_user: AsUser, alice: User, rita: User, judge: Judge) -> None:
+def test_from_the_form_to_the_claims(alice: User, rita: User, judge: Judge) -> None:
     client, at = as_user(alice), f"/p/help/judges/{judge.pk}/claims/"
     assert "3 units to ask about" in client.post(at + "estimate/", {"scope": "all"}).content.decode()
     reply = client.post(at, {"scope": "all", "budget": ""})
@@ -55,7 +54,7 @@ def test_from_the_form_to_the_claims(as_user: AsUser, alice: User, rita: User, j
     assert client.post(at, {"scope": "99"}).status_code == 422
 
 
-def test_taken_over_by_a_reviewer(as_user: AsUser, rita: User, run: Run) -> None:
+def test_taken_over_by_a_reviewer(rita: User, run: Run) -> None:
     client, at = as_user(rita), f"/p/help/runs/{run.pk}/claims/"
     page = client.get(at).content.decode()
     assert "&lt;b&gt;Said&lt;/b&gt; anew." in page

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, Sample, User
@@ -14,10 +13,11 @@ from judges.models import Ask, Endpoint, Judge, JudgeVersion, Reply, Run, RunSta
 from judges.runs import work as waking
 from judges.runs.write import start_run
 from judges.versions.write import create_judge
+from tests.clients import as_user
+from tests.database import copied_from_world
 from tests.frontend.building import make_samples
-from tests.frontend.conftest import Staff, copied_from_world, give, make_help_desk, make_staff
+from tests.frontend.conftest import Staff, give, make_help_desk, make_staff
 
-AsUser = Callable[[User], Client]
 WhoMay = Callable[..., dict[str, int]]
 World = tuple[Staff, Project, list[Sample], Judge]
 
@@ -80,7 +80,7 @@ def paid(run: Run, version: JudgeVersion, project: Project) -> Run:
     return run
 
 
-def test_started_from_the_form(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_started_from_the_form(alice: User, judge: Judge) -> None:
     client, at = as_user(alice), f"/p/help/judges/{judge.pk}/run/"
     form = client.get(at).context["form"]
     assert [name for name, _label in form.fields["scope"].choices] == ["all", "pipeline"], "there is no batch"
@@ -101,9 +101,7 @@ def test_started_from_the_form(alice: User, judge: Judge, as_user: AsUser) -> No
         ({"scope": "batch", "repeats": "1"}, "scope"),
     ],
 )
-def test_a_bad_form_starts_nothing(
-    sent: dict[str, str], field: str, alice: User, judge: Judge, as_user: AsUser
-) -> None:
+def test_a_bad_form_starts_nothing(sent: dict[str, str], field: str, alice: User, judge: Judge) -> None:
     reply = as_user(alice).post(f"/p/help/judges/{judge.pk}/run/", sent)
     assert reply.status_code == 422
     assert list(reply.context["form"].errors) == [field]
@@ -119,16 +117,14 @@ def test_a_bad_form_starts_nothing(
         ({"scope": "all", "repeats": ""}, "Once the form is filled in"),
     ],
 )
-def test_says_what_it_would_ask_for(
-    sent: dict[str, str], said: str, alice: User, judge: Judge, as_user: AsUser
-) -> None:
+def test_says_what_it_would_ask_for(sent: dict[str, str], said: str, alice: User, judge: Judge) -> None:
     reply = as_user(alice).post(f"/p/help/judges/{judge.pk}/run/estimate/", sent)
     assert reply.status_code == 200
     assert said in reply.content.decode()
     assert not Run.objects.exists()
 
 
-def test_one_click_asks_for_what_has_no_score(alice: User, judge: Judge, as_user: AsUser) -> None:
+def test_one_click_asks_for_what_has_no_score(alice: User, judge: Judge) -> None:
     client, at = as_user(alice), f"/p/help/judges/{judge.pk}/run/now/"
     reply = client.post(at)
     run = Run.objects.get()
@@ -145,7 +141,7 @@ def test_one_click_asks_for_what_has_no_score(alice: User, judge: Judge, as_user
     assert "nothing that version 1 could score" in client.post(at, follow=True).content.decode()
 
 
-def test_a_run_that_goes_on(alice: User, run: Run, as_user: AsUser) -> None:
+def test_a_run_that_goes_on(alice: User, run: Run) -> None:
     reply = as_user(alice).get(f"/p/help/runs/{run.pk}/")
     text = reply.content.decode()
     assert (reply.context["percent"], reply.context["left"]) == (33, "4")
@@ -155,7 +151,7 @@ def test_a_run_that_goes_on(alice: User, run: Run, as_user: AsUser) -> None:
     assert "<b>five" not in text
 
 
-def test_asks_again_only_for_what_changed(alice: User, run: Run, as_user: AsUser) -> None:
+def test_asks_again_only_for_what_changed(alice: User, run: Run) -> None:
     client, at = as_user(alice), f"/p/help/runs/{run.pk}/"
     page = client.get(at).context
     query = {"state": page["run"].state, "seen": page["seen"], "said": page["said_mark"]}
@@ -174,7 +170,7 @@ def test_asks_again_only_for_what_changed(alice: User, run: Run, as_user: AsUser
     assert "hx-get" not in ended.content.decode()
 
 
-def test_paused_resumed_and_cancelled(alice: User, run: Run, as_user: AsUser) -> None:
+def test_paused_resumed_and_cancelled(alice: User, run: Run) -> None:
     client, at = as_user(alice), f"/p/help/runs/{run.pk}/"
     for step, state, said in (
         ("pause", "paused", "The run is paused."),
@@ -192,7 +188,7 @@ def test_paused_resumed_and_cancelled(alice: User, run: Run, as_user: AsUser) ->
     assert client.post(f"{at}burn/").status_code == 404
 
 
-def test_what_is_still_to_be_counted_is_told_as_an_estimate(alice: User, run: Run, as_user: AsUser) -> None:
+def test_what_is_still_to_be_counted_is_told_as_an_estimate(alice: User, run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(is_laid=False, expected=1_234)
     here = f"/p/help/runs/{run.pk}/"
     client = as_user(alice)
@@ -210,14 +206,14 @@ def test_what_is_still_to_be_counted_is_told_as_an_estimate(alice: User, run: Ru
     assert "2 of 6 asked, and more to come" in client.get(here).content.decode()
 
 
-def test_a_cost_that_nobody_knows_is_not_zero(alice: User, paid: Run, as_user: AsUser) -> None:
+def test_a_cost_that_nobody_knows_is_not_zero(alice: User, paid: Run) -> None:
     Run.objects.filter(pk=paid.pk).update(budget=None, cost=Decimal(0), unpriced=2)
     text = as_user(alice).get(f"/p/help/runs/{paid.pk}/").content.decode()
     assert "2 of unknown price" in text
     assert "0 EUR" not in text
 
 
-def test_a_run_that_stopped_says_why_and_takes_a_larger_budget(alice: User, paid: Run, as_user: AsUser) -> None:
+def test_a_run_that_stopped_says_why_and_takes_a_larger_budget(alice: User, paid: Run) -> None:
     client, at = as_user(alice), f"/p/help/runs/{paid.pk}/"
     Run.objects.filter(pk=paid.pk).update(
         state=RunState.STOPPED, stop_code="budget", stop_message="The budget of this run is spent.", cost=Decimal("2.6")
@@ -235,7 +231,7 @@ def test_a_run_that_stopped_says_why_and_takes_a_larger_budget(alice: User, paid
     assert (paid.state, paid.budget) == ("running", Decimal(10))
 
 
-def test_failures_by_how_they_failed(alice: User, rita: User, run: Run, as_user: AsUser) -> None:
+def test_failures_by_how_they_failed(alice: User, rita: User, run: Run) -> None:
     at = f"/p/help/runs/{run.pk}/"
     (group,) = as_user(alice).get(at).context["failures"]
     assert (group["label"], group["count"], len(group["rows"])) == ("Reply not understood", 1, 1)
@@ -249,7 +245,7 @@ def test_failures_by_how_they_failed(alice: User, rita: User, run: Run, as_user:
 
 
 def test_a_reply_about_a_sample_that_is_still_ones_own_to_label_is_held_back(
-    alice: User, project: Project, run: Run, as_user: AsUser
+    alice: User, project: Project, run: Run
 ) -> None:
     give(project, alice, "s0")
     text = as_user(alice).get(f"/p/help/runs/{run.pk}/").content.decode()
@@ -258,7 +254,7 @@ def test_a_reply_about_a_sample_that_is_still_ones_own_to_label_is_held_back(
     assert "not one JSON object" not in text
 
 
-def test_after_the_end_it_leads_to_the_report(alice: User, run: Run, as_user: AsUser) -> None:
+def test_after_the_end_it_leads_to_the_report(alice: User, run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(state=RunState.DONE)
     reply = as_user(alice).get(f"/p/help/runs/{run.pk}/")
     assert [(criterion.key, url) for criterion, url in reply.context["reports"]] == [("support", "")]
@@ -275,7 +271,7 @@ def test_who_may_what(run: Run, judge: Judge, who_may: WhoMay) -> None:
     assert who_may(f"/p/help/judges/{judge.pk}/run/", "post") == {**ADMIN, "admin": 422}
 
 
-def test_another_projects_run_is_not_found(alice: User, run: Run, as_user: AsUser) -> None:
+def test_another_projects_run_is_not_found(alice: User, run: Run) -> None:
     from annotate.projects.write import create_project
 
     create_project(slug="other", spec={}, created_by=alice)
@@ -283,9 +279,7 @@ def test_another_projects_run_is_not_found(alice: User, run: Run, as_user: AsUse
         assert as_user(alice).get(f"/p/other/runs/{run.pk}/{path}").status_code == 404, path
 
 
-def test_the_list_and_its_number_of_queries(
-    alice: User, run: Run, version: JudgeVersion, project: Project, as_user: AsUser
-) -> None:
+def test_the_list_and_its_number_of_queries(alice: User, run: Run, version: JudgeVersion, project: Project) -> None:
     client = as_user(alice)
     counts: list[int] = []
     for _size in ("few", "many"):

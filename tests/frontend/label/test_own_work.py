@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
 from django.test import Client
@@ -14,9 +12,9 @@ from annotate.batches.steps import close_batch
 from annotate.models import Batch, Flag, Project, Sample, Task, User
 from annotate.projects.accounts import preferences_of
 from annotate.tasks.labelling import skip_task
+from tests.clients import as_user
 from tests.frontend.building import label_task, make_samples
 
-AsUser = Callable[[User], Client]
 DONE = "/p/help/label/done/"
 
 
@@ -29,14 +27,14 @@ def own(batch: Batch, ben: User) -> list[Task]:
     return tasks
 
 
-def test_lists_what_one_finished_and_nothing_of_others(own: list[Task], ben: User, bea: User, as_user: AsUser) -> None:
+def test_lists_what_one_finished_and_nothing_of_others(own: list[Task], ben: User, bea: User) -> None:
     reply = as_user(ben).get(DONE)
     assert {row["task"].pk for row in reply.context["listed"]} == {own[0].pk, own[1].pk}
     assert "No &lt;b&gt;idea&lt;/b&gt;." in reply.content.decode()
     assert "Nothing finished yet" in as_user(bea).get(DONE).content.decode()
 
 
-def test_searches_the_text(own: list[Task], ben: User, as_user: AsUser) -> None:
+def test_searches_the_text(own: list[Task], ben: User) -> None:
     client = as_user(ben)
     question = own[0].sample.question
     assert len(client.get(DONE, {"q": question}).context["listed"]) == 1
@@ -46,7 +44,7 @@ def test_searches_the_text(own: list[Task], ben: User, as_user: AsUser) -> None:
         assert client.get(DONE + odd).status_code == 200
 
 
-def test_change_takes_it_back_and_opens_it(own: list[Task], ben: User, as_user: AsUser) -> None:
+def test_change_takes_it_back_and_opens_it(own: list[Task], ben: User) -> None:
     client = as_user(ben)
     for task in own[:2]:
         reply = client.post(f"{DONE}{task.pk}/change/")
@@ -56,13 +54,11 @@ def test_change_takes_it_back_and_opens_it(own: list[Task], ben: User, as_user: 
         assert task.status == "in_progress"
 
 
-def test_a_task_that_is_not_open_leads_to_the_list(own: list[Task], ben: User, as_user: AsUser) -> None:
+def test_a_task_that_is_not_open_leads_to_the_list(own: list[Task], ben: User) -> None:
     assert as_user(ben).get(f"/p/help/label/?task={own[0].pk}").url == DONE
 
 
-def test_nothing_is_changed_in_a_closed_batch_or_by_others(
-    own: list[Task], ben: User, bea: User, batch: Batch, as_user: AsUser
-) -> None:
+def test_nothing_is_changed_in_a_closed_batch_or_by_others(own: list[Task], ben: User, bea: User, batch: Batch) -> None:
     assert as_user(bea).post(f"{DONE}{own[0].pk}/change/").status_code == 404
     assert as_user(bea).get(f"/p/help/label/?task={own[0].pk}").status_code == 404
     for wrong in ("?task=x", "?task=" + "9" * 30, "?batch=-1"):
@@ -77,7 +73,7 @@ def test_nothing_is_changed_in_a_closed_batch_or_by_others(
 
 
 def test_the_list_takes_the_same_queries_however_long(
-    own: list[Task], ben: User, project: Project, batch: Batch, as_user: AsUser
+    own: list[Task], ben: User, project: Project, batch: Batch
 ) -> None:
     client = as_user(ben)
     client.get(DONE)
@@ -103,7 +99,7 @@ def flag(own: list[Task], ben: User, project: Project, samples: list[Sample]) ->
     )
 
 
-def test_flags_wait_until_an_admin_resolves_them(flag: Flag, alice: User, rita: User, as_user: AsUser) -> None:
+def test_flags_wait_until_an_admin_resolves_them(flag: Flag, alice: User, rita: User) -> None:
     admin, reviewer = as_user(alice), as_user(rita)
     assert "Cut &lt;i&gt;off&lt;/i&gt;." in reviewer.get("/p/help/flags/").content.decode()
     assert "What was done about it" not in reviewer.get("/p/help/flags/").content.decode()
@@ -117,7 +113,7 @@ def test_flags_wait_until_an_admin_resolves_them(flag: Flag, alice: User, rita: 
     assert "flag</a> waits" not in admin.get("/p/help/").content.decode()
 
 
-def test_the_flags_take_the_same_queries_however_many(flag: Flag, ben: User, alice: User, as_user: AsUser) -> None:
+def test_the_flags_take_the_same_queries_however_many(flag: Flag, ben: User, alice: User) -> None:
     client = as_user(alice)
     client.get("/p/help/flags/")
     with CaptureQueriesContext(connection) as few:
@@ -137,7 +133,7 @@ def sent(**more: str) -> dict[str, str]:
     return {"single_keys": "on", "view": "one", **more}
 
 
-def test_keys_are_kept_and_reset(ben: User, as_user: AsUser) -> None:
+def test_keys_are_kept_and_reset(ben: User) -> None:
     client = as_user(ben)
     assert client.post("/account/keys/", sent(key_skip="W", key_undo="q", view="all")).status_code == 302
     ben.refresh_from_db()
@@ -158,7 +154,7 @@ def test_keys_are_kept_and_reset(ben: User, as_user: AsUser) -> None:
         ({"key_skip": "3"}, "key_skip"), ({"key_skip": " "}, None),
     ],
 )  # fmt: skip
-def test_a_collision_is_said_at_its_field(keys: dict[str, str], field: str | None, ben: User, as_user: AsUser) -> None:
+def test_a_collision_is_said_at_its_field(keys: dict[str, str], field: str | None, ben: User) -> None:
     reply = as_user(ben).post("/account/keys/", sent(**keys))
     assert reply.status_code == 422
     errors = reply.context["form"].errors

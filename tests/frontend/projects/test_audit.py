@@ -5,16 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.core.trail import note
 from annotate.models import Project, Sample, User, Verdict
 from annotate.projects.write import set_member
@@ -22,9 +18,9 @@ from annotate.samples.claims_write import edit_claims
 from annotate.verdicts.adjudication import decide
 from frontend.base.trail import NOTED
 from frontend.translation.update import ROOT
+from tests.annotate.factories import make_batch
+from tests.clients import as_user
 from tests.frontend.building import label_task
-
-AsUser = Callable[[User], Client]
 
 
 def sentences(reply: Any) -> list[str]:
@@ -39,7 +35,7 @@ def decided(disputes: list[Verdict], rita: User, project: Project) -> Verdict:
     )  # fmt: skip
 
 
-def test_the_trail_speaks_in_sentences(decided: Verdict, alice: User, as_user: AsUser) -> None:
+def test_the_trail_speaks_in_sentences(decided: Verdict, alice: User) -> None:
     told = sentences(as_user(alice).get("/p/help/audit/"))
     assert "Rita decided claim 2 of s0 on Support: contradicted" in told
     assert "Ben labelled claim 1 of s0 on Support: supported" in told
@@ -48,7 +44,7 @@ def test_the_trail_speaks_in_sentences(decided: Verdict, alice: User, as_user: A
     assert "The command line added ben as annotator." in told
 
 
-def test_the_trail_can_be_filtered(decided: Verdict, alice: User, as_user: AsUser) -> None:
+def test_the_trail_can_be_filtered(decided: Verdict, alice: User) -> None:
     client = as_user(alice)
     assert {row["who"] for row in client.get("/p/help/audit/?person=rita").context["rows"]} == {"Rita"}
     assert len(sentences(client.get("/p/help/audit/?kind=member"))) == 4
@@ -60,7 +56,7 @@ def test_the_trail_can_be_filtered(decided: Verdict, alice: User, as_user: AsUse
     assert (unknown.status_code, "no sample “s99”" in unknown.content.decode()) == (422, True)
 
 
-def test_pages_of_the_trail(project: Project, alice: User, as_user: AsUser) -> None:
+def test_pages_of_the_trail(project: Project, alice: User) -> None:
     for number in range(60):
         note(actor=alice, action="batch.closed", subject=f"B{number}", project=project, number=number)
     client = as_user(alice)
@@ -80,9 +76,7 @@ def test_every_action_has_a_sentence() -> None:
     assert written - {"account.deactivated"} <= NOTED.keys()
 
 
-def test_values_are_in_words_and_an_edit_is_told_once(
-    project: Project, samples: list[Sample], alice: User, as_user: AsUser
-) -> None:
+def test_values_are_in_words_and_an_edit_is_told_once(project: Project, samples: list[Sample], alice: User) -> None:
     note(actor=alice, action="invite.accepted", subject="7", project=project, role="reviewer")
     note(actor=alice, action="task.reassigned", subject="A: s1", project=project, of=None, to="ben")
     note(actor=alice, action="verdicts.accepted", subject="Help", project=project, method="dawid_skene", settled=4)
@@ -100,16 +94,14 @@ def test_values_are_in_words_and_an_edit_is_told_once(
     ]
 
 
-def test_an_action_without_a_sentence_is_shown_as_it_was_written(
-    project: Project, alice: User, as_user: AsUser
-) -> None:
+def test_an_action_without_a_sentence_is_shown_as_it_was_written(project: Project, alice: User) -> None:
     note(actor=alice, action="thing.turned", subject="<b>x</b>", project=project, by=3)
     reply = as_user(alice).get("/p/help/audit/")
     assert "Alice thing.turned: <b>x</b> (by: 3)" in sentences(reply)
     assert "<b>x</b>" not in reply.content.decode()
 
 
-def test_the_csv_has_all_of_it_and_no_formula(project: Project, alice: User, as_user: AsUser) -> None:
+def test_the_csv_has_all_of_it_and_no_formula(project: Project, alice: User) -> None:
     for number in range(60):
         note(actor=alice, action="batch.closed", subject=f"=cmd{number}", project=project, number=number)
     reply = as_user(alice).get("/p/help/audit/trail.csv?kind=batch")
@@ -120,9 +112,7 @@ def test_the_csv_has_all_of_it_and_no_formula(project: Project, alice: User, as_
     assert 'filename="help-audit.csv"' in reply["Content-Disposition"]
 
 
-def test_one_page_costs_the_same_however_much_is_on_it(
-    project: Project, batch: Any, alice: User, as_user: AsUser
-) -> None:
+def test_one_page_costs_the_same_however_much_is_on_it(project: Project, batch: Any, alice: User) -> None:
     client = as_user(alice)
 
     def label(task: Any) -> None:
@@ -142,9 +132,7 @@ def test_one_page_costs_the_same_however_much_is_on_it(
     assert queries() == before
 
 
-def test_the_history_of_a_sample_is_for_staff_and_names_for_admins(
-    decided: Verdict, alice: User, rita: User, as_user: AsUser
-) -> None:
+def test_the_history_of_a_sample_is_for_staff_and_names_for_admins(decided: Verdict, alice: User, rita: User) -> None:
     url = f"/p/help/samples/{decided.sample_id}/"
 
     def names(user: User) -> set[str]:
@@ -157,23 +145,17 @@ def test_the_history_of_a_sample_is_for_staff_and_names_for_admins(
     assert [row["what"] for row in history[1]["rows"]][-1] == "decided Support: contradicted"
 
 
-def test_who_has_yet_to_label_sees_no_history(
-    disputes: list[Verdict], batch: Any, project: Project, ben: User, as_user: AsUser
-) -> None:
+def test_who_has_yet_to_label_sees_no_history(disputes: list[Verdict], batch: Any, project: Project, ben: User) -> None:
     set_member(project=project, user=ben, role="reviewer")
     task = batch.tasks.filter(annotator=ben, status="pending").first()
     assert as_user(ben).get(f"/p/help/samples/{task.sample_id}/").context["history"] == []
 
 
 def test_what_one_still_has_to_label_is_held_back_with_the_reason(
-    decided: Verdict, project: Project, alice: User, as_user: AsUser
+    decided: Verdict, project: Project, alice: User
 ) -> None:
     client = as_user(alice)
-    own = create_batch(
-        project=project, name="Alice's", criteria=list(project.criteria.filter(key="support")), annotators=[alice],
-        overlap=1, selection={"method": "list", "samples": ["s0"]},
-    )  # fmt: skip
-    open_batch(batch=own)
+    make_batch(project, [alice], samples=["s0"], name="Alice's", criteria=list(project.criteria.filter(key="support")))
     reply = client.get("/p/help/audit/")
     told = sentences(reply)
     assert "Rita decided claim 2 of s0 on Support: (held back)" in told

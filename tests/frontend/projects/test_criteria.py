@@ -1,18 +1,15 @@
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, User
 from annotate.projects.criteria import add_criteria
 from annotate.projects.read import one_criterion
-
-AsUser = Callable[[User], Client]
+from tests.clients import as_user
 
 
 def form(rows: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
@@ -28,7 +25,7 @@ ROWS = [
 ]
 
 
-def test_makes_a_criterion_from_the_form(alice: User, project: Project, as_user: AsUser) -> None:
+def test_makes_a_criterion_from_the_form(alice: User, project: Project) -> None:
     assert as_user(alice).post("/p/help/criteria/new/", form(ROWS)).url == "/p/help/criteria/"
     made = one_criterion(project, "tone")
     assert made.options == [
@@ -49,7 +46,7 @@ def test_makes_a_criterion_from_the_form(alice: User, project: Project, as_user:
     ],
 )
 def test_a_bad_form_says_why_and_keeps_what_was_typed(
-    rows: list[dict[str, Any]], said: str, alice: User, project: Project, as_user: AsUser
+    rows: list[dict[str, Any]], said: str, alice: User, project: Project
 ) -> None:
     reply = as_user(alice).post("/p/help/criteria/new/", form(rows))
     assert reply.status_code == 422
@@ -60,7 +57,7 @@ def test_a_bad_form_says_why_and_keeps_what_was_typed(
     assert not project.criteria.filter(key="tone").exists()
 
 
-def test_saving_unchanged_changes_nothing(alice: User, project: Project, as_user: AsUser) -> None:
+def test_saving_unchanged_changes_nothing(alice: User, project: Project) -> None:
     """Also the types of values: texts that look like numbers stay texts."""
     spec = {
         "key": "odd",
@@ -78,9 +75,7 @@ def test_saving_unchanged_changes_nothing(alice: User, project: Project, as_user
     assert (after.pk, after.options, after.passes) == (before.pk, before.options, before.passes)
 
 
-def test_editing_one_in_use_makes_the_next_version(
-    alice: User, batch: Batch, project: Project, as_user: AsUser
-) -> None:
+def test_editing_one_in_use_makes_the_next_version(alice: User, batch: Batch, project: Project) -> None:
     client = as_user(alice)
     assert 'value="supported"' in client.get("/p/help/criteria/edit/support/").content.decode()
     rows = [{"value": "yes", "label": "Yes", "passes": "on"}, {"value": "no", "label": "No"}]
@@ -89,7 +84,7 @@ def test_editing_one_in_use_makes_the_next_version(
     assert batch.criteria.get(key="support").version == 1
 
 
-def test_adds_built_in_ones(alice: User, project: Project, as_user: AsUser) -> None:
+def test_adds_built_in_ones(alice: User, project: Project) -> None:
     client = as_user(alice)
     offered = client.get("/p/help/criteria/add/").content.decode()
     assert 'value="failure"' in offered
@@ -98,7 +93,7 @@ def test_adds_built_in_ones(alice: User, project: Project, as_user: AsUser) -> N
     assert project.criteria.filter(is_current=True).count() == 4
 
 
-def test_adds_from_a_file(alice: User, project: Project, as_user: AsUser) -> None:
+def test_adds_from_a_file(alice: User, project: Project) -> None:
     spec = {"key": "length", "unit": "answer", "scale": "interval", "prompt": "How long?"}
     bad = ("[1", '[{"key": 1}]', '[{"key": "a", "key": "b"}]')
     for content, status in ((json.dumps([spec]), 302), (json.dumps(spec), 302), *((text, 422) for text in bad)):
@@ -108,14 +103,14 @@ def test_adds_from_a_file(alice: User, project: Project, as_user: AsUser) -> Non
     assert one_criterion(project, "length").scale == "interval"
 
 
-def test_an_annotator_reads_and_finds_no_buttons(ben: User, project: Project, as_user: AsUser) -> None:
+def test_an_annotator_reads_and_finds_no_buttons(ben: User, project: Project) -> None:
     text = as_user(ben).get("/p/help/criteria/").content.decode()
     assert "Do the contexts support this claim?" in text
     assert "criteria/new" not in text
     assert "criteria/edit" not in text
 
 
-def test_the_number_of_queries_does_not_grow(alice: User, project: Project, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(alice: User, project: Project) -> None:
     client = as_user(alice)
     client.get("/p/help/criteria/")
     with CaptureQueriesContext(connection) as few:

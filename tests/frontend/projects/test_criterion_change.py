@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Label, Project, User, Verdict
@@ -16,8 +15,8 @@ from annotate.projects.write import remove_member
 from frontend.projects.criteria_forms import initial_of
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
+from tests.clients import as_user
 
-AsUser = Callable[[User], Client]
 EDIT = "/p/help/criteria/edit/support/"
 
 
@@ -33,7 +32,7 @@ def sent(project: Project, *, without: str = "", **fields: Any) -> dict[str, Any
 
 
 @pytest.mark.usefixtures("disputes")
-def test_nothing_is_saved_before_it_was_seen(alice: User, project: Project, as_user: AsUser) -> None:
+def test_nothing_is_saved_before_it_was_seen(alice: User, project: Project) -> None:
     reply = as_user(alice).post(EDIT, sent(project, without="contradicted"))
     text = reply.content.decode()
     assert reply.status_code == 200
@@ -46,7 +45,7 @@ def test_nothing_is_saved_before_it_was_seen(alice: User, project: Project, as_u
 
 
 @pytest.mark.usefixtures("disputes")
-def test_confirmed_it_is_saved_and_only_the_rest_is_asked(alice: User, project: Project, as_user: AsUser) -> None:
+def test_confirmed_it_is_saved_and_only_the_rest_is_asked(alice: User, project: Project) -> None:
     data = {**sent(project, without="contradicted"), "change-step": "confirm", "change-due_date": "2099-01-01"}
     reply = as_user(alice).post(EDIT, data)
     batch = Batch.objects.get(relabels__version=1)
@@ -58,7 +57,7 @@ def test_confirmed_it_is_saved_and_only_the_rest_is_asked(alice: User, project: 
 
 
 @pytest.mark.usefixtures("disputes")
-def test_only_the_wording_takes_a_reason(alice: User, project: Project, as_user: AsUser) -> None:
+def test_only_the_wording_takes_a_reason(alice: User, project: Project) -> None:
     client = as_user(alice)
     data = {**sent(project, prompt="Is it backed?"), "change-same_meaning": "on"}
     refused = client.post(EDIT, {**data, "change-step": "confirm"})
@@ -73,7 +72,7 @@ def test_only_the_wording_takes_a_reason(alice: User, project: Project, as_user:
 
 
 @pytest.mark.usefixtures("disputes")
-def test_the_way_back_keeps_what_was_typed(alice: User, project: Project, as_user: AsUser) -> None:
+def test_the_way_back_keeps_what_was_typed(alice: User, project: Project) -> None:
     reply = as_user(alice).post(EDIT, {**sent(project, prompt="Is it backed?"), "change-back": "1"})
     assert reply.status_code == 200
     assert "Is it backed?" in reply.content.decode()
@@ -82,9 +81,7 @@ def test_the_way_back_keeps_what_was_typed(alice: User, project: Project, as_use
 
 
 @pytest.mark.usefixtures("disputes")
-def test_labels_of_who_left_can_be_given_to_somebody(
-    alice: User, bea: User, rita: User, project: Project, as_user: AsUser
-) -> None:
+def test_labels_of_who_left_can_be_given_to_somebody(alice: User, bea: User, rita: User, project: Project) -> None:
     Batch.objects.update(status="closed")
     remove_member(project=project, user=bea, actor=alice)
     client, data = as_user(alice), sent(project, without="contradicted")
@@ -95,7 +92,7 @@ def test_labels_of_who_left_can_be_given_to_somebody(
     assert [task.annotator for task in Batch.objects.get(relabels__isnull=False).tasks.all()] == [rita]
 
 
-def test_without_labels_nothing_is_asked(alice: User, project: Project, as_user: AsUser) -> None:
+def test_without_labels_nothing_is_asked(alice: User, project: Project) -> None:
     reply = as_user(alice).post(EDIT, sent(project, prompt="Is it backed?"))
     assert reply.url == "/p/help/criteria/"
     assert one_criterion(project, "support").prompt == "Is it backed?"
@@ -103,7 +100,7 @@ def test_without_labels_nothing_is_asked(alice: User, project: Project, as_user:
 
 @pytest.mark.usefixtures("disputes")
 def test_the_history_shows_versions_and_what_rests_on_them(
-    alice: User, rita: User, ben: User, project: Project, as_user: AsUser
+    alice: User, rita: User, ben: User, project: Project
 ) -> None:
     freeze_report(criterion=one_criterion(project, "support"))
     as_user(alice).post(EDIT, {**sent(project, without="contradicted"), "change-step": "confirm"})
@@ -119,7 +116,7 @@ def test_the_history_shows_versions_and_what_rests_on_them(
 
 
 @pytest.mark.usefixtures("disputes")
-def test_a_report_on_an_earlier_version_says_so(alice: User, project: Project, as_user: AsUser) -> None:
+def test_a_report_on_an_earlier_version_says_so(alice: User, project: Project) -> None:
     freeze_report(criterion=one_criterion(project, "support"))
     client = as_user(alice)
     assert "version 1 of the criterion" in client.get("/p/help/reports/support/").content.decode()
@@ -131,7 +128,7 @@ def test_a_report_on_an_earlier_version_says_so(alice: User, project: Project, a
 
 
 @pytest.mark.usefixtures("disputes")
-def test_labels_of_an_earlier_version_can_be_carried_later(alice: User, project: Project, as_user: AsUser) -> None:
+def test_labels_of_an_earlier_version_can_be_carried_later(alice: User, project: Project) -> None:
     from annotate.models import Criterion
 
     first = one_criterion(project, "support")
@@ -155,7 +152,7 @@ def test_who_may_carry(who_may: Callable[..., dict[str, int]]) -> None:
 
 
 @pytest.mark.usefixtures("disputes")
-def test_the_history_costs_the_same_for_many_versions(alice: User, project: Project, as_user: AsUser) -> None:
+def test_the_history_costs_the_same_for_many_versions(alice: User, project: Project) -> None:
     client = as_user(alice)
 
     def queries() -> int:

@@ -1,15 +1,14 @@
 """Who opens an invitation: somebody new, somebody with an account, a member, and somebody too late."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from django.test import Client
 
 from annotate.members.write import create_invite, revoke_invite
 from annotate.models import Project, User
+from tests.clients import as_user
 
-AsUser = Callable[[User], Client]
 # What differs from page to page: the token, and where the choice of a language leads back to, which is the link itself.
 OWN = re.compile(rb'name="(?:csrfmiddlewaretoken|next)" value="[^"]*"')
 NEW = {
@@ -71,9 +70,7 @@ def test_a_form_can_not_say_what_one_becomes(token: str, project: Project) -> No
     assert (noor.is_staff, noor.is_superuser, project.memberships.get(user=noor).role) == (False, False, "reviewer")
 
 
-def test_somebody_with_an_account_joins_with_one_press(
-    token: str, charlie: User, project: Project, as_user: AsUser
-) -> None:
+def test_somebody_with_an_account_joins_with_one_press(token: str, charlie: User, project: Project) -> None:
     client = as_user(charlie)
     assert "You are logged in as <bdi>Charlie</bdi>" in client.get(f"/invite/{token}/").content.decode()
     assert not project.memberships.filter(user=charlie).exists()
@@ -81,16 +78,14 @@ def test_somebody_with_an_account_joins_with_one_press(
     assert project.memberships.get(user=charlie).role == "reviewer"
 
 
-def test_a_member_is_sent_to_the_project(token: str, ben: User, project: Project, as_user: AsUser) -> None:
+def test_a_member_is_sent_to_the_project(token: str, ben: User, project: Project) -> None:
     for method in ("get", "post"):
         assert getattr(as_user(ben), method)(f"/invite/{token}/").url == "/p/help/"
     assert project.memberships.get(user=ben).role == "annotator"
     assert project.invites.get().uses == 0
 
 
-def test_one_page_for_every_link_that_can_not_be_used(
-    token: str, alice: User, project: Project, charlie: User, as_user: AsUser
-) -> None:
+def test_one_page_for_every_link_that_can_not_be_used(token: str, alice: User, project: Project, charlie: User) -> None:
     revoke_invite(actor=alice, project=project, invite_id=project.invites.get().pk)
     used = create_invite(actor=alice, project=project, role="annotator")[1]
     assert Client().post(f"/invite/{used}/", NEW).status_code == 302

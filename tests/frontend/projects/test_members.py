@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 from django.core import mail
 from django.db import connection
 from django.test import Client
@@ -7,28 +5,27 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Batch, Project, User
 from annotate.projects.write import set_member
+from tests.clients import as_user
 from tests.frontend.building import make_user
-
-AsUser = Callable[[User], Client]
 
 
 def role(project: Project, name: str) -> str | None:
     return project.memberships.filter(user__username=name).values_list("role", flat=True).first()
 
 
-def test_adds_somebody_who_has_an_account(alice: User, charlie: User, project: Project, as_user: AsUser) -> None:
+def test_adds_somebody_who_has_an_account(alice: User, charlie: User, project: Project) -> None:
     reply = as_user(alice).post("/p/help/members/", {"username": "charlie", "role": "reviewer"}, follow=True)
     assert "Charlie is now reviewer." in reply.content.decode()
     assert role(project, "charlie") == "reviewer"
 
 
-def test_an_unknown_name_is_refused(alice: User, project: Project, as_user: AsUser) -> None:
+def test_an_unknown_name_is_refused(alice: User, project: Project) -> None:
     reply = as_user(alice).post("/p/help/members/", {"username": "nobody", "role": "annotator"})
     assert reply.status_code == 422
     assert "no active account “nobody”" in reply.content.decode()
 
 
-def test_a_new_account_can_log_in_with_the_password_shown(alice: User, project: Project, as_user: AsUser) -> None:
+def test_a_new_account_can_log_in_with_the_password_shown(alice: User, project: Project) -> None:
     sent = {"account-username": "dora", "account-display_name": "Dora D", "account-role": "annotator"}
     reply = as_user(alice).post("/p/help/members/new-account/", sent)
     assert reply.status_code == 201
@@ -40,7 +37,7 @@ def test_a_new_account_can_log_in_with_the_password_shown(alice: User, project: 
     assert password not in as_user(alice).get("/p/help/members/").content.decode()
 
 
-def test_a_taken_user_name_makes_nothing(alice: User, ben: User, project: Project, as_user: AsUser) -> None:
+def test_a_taken_user_name_makes_nothing(alice: User, ben: User, project: Project) -> None:
     before = User.objects.count()
     reply = as_user(alice).post("/p/help/members/new-account/", {"account-username": "ben", "account-role": "admin"})
     assert reply.status_code == 422
@@ -48,7 +45,7 @@ def test_a_taken_user_name_makes_nothing(alice: User, ben: User, project: Projec
     assert role(project, "ben") == "annotator"
 
 
-def test_a_name_that_labels_of_others_use_makes_no_account(alice: User, project: Project, as_user: AsUser) -> None:
+def test_a_name_that_labels_of_others_use_makes_no_account(alice: User, project: Project) -> None:
     project.raters.create(name="dora", user=make_user("Other"))
     reply = as_user(alice).post(
         "/p/help/members/new-account/", {"account-username": "dora", "account-role": "annotator"}
@@ -57,7 +54,7 @@ def test_a_name_that_labels_of_others_use_makes_no_account(alice: User, project:
     assert not User.objects.filter(username="dora").exists()
 
 
-def test_changes_role_and_expertise(alice: User, ben: User, project: Project, as_user: AsUser) -> None:
+def test_changes_role_and_expertise(alice: User, ben: User, project: Project) -> None:
     client = as_user(alice)
     client.post("/p/help/members/ben/change/", {"role": "reviewer", "tags": "law,  tax , law,"})
     assert role(project, "ben") == "reviewer"
@@ -65,7 +62,7 @@ def test_changes_role_and_expertise(alice: User, ben: User, project: Project, as
     assert 'value="law, tax"' in client.get("/p/help/members/").content.decode()
 
 
-def test_a_bad_row_changes_nothing(alice: User, ben: User, project: Project, as_user: AsUser) -> None:
+def test_a_bad_row_changes_nothing(alice: User, ben: User, project: Project) -> None:
     for sent, said in (
         ({"role": "king"}, "Select a valid choice"),
         ({"role": "admin", "tags": "x" * 81}, "at most 30"),
@@ -76,7 +73,7 @@ def test_a_bad_row_changes_nothing(alice: User, ben: User, project: Project, as_
 
 
 def test_deactivating_asks_first_and_hands_the_tasks_on(
-    alice: User, ben: User, rita: User, batch: Batch, project: Project, as_user: AsUser
+    alice: User, ben: User, rita: User, batch: Batch, project: Project
 ) -> None:
     client, bens = as_user(alice), as_user(ben)
     asked = client.get("/p/help/members/ben/deactivate/")
@@ -92,7 +89,7 @@ def test_deactivating_asks_first_and_hands_the_tasks_on(
 
 
 def test_people_who_can_not_take_the_tasks_keep_the_member(
-    alice: User, ben: User, bea: User, batch: Batch, project: Project, as_user: AsUser
+    alice: User, ben: User, bea: User, batch: Batch, project: Project
 ) -> None:
     """Bea has the same samples already."""
     reply = as_user(alice).post("/p/help/members/ben/deactivate/", {"to": [bea.pk]})
@@ -102,16 +99,14 @@ def test_people_who_can_not_take_the_tasks_keep_the_member(
     assert batch.tasks.filter(annotator=ben, status="pending").count() == 4
 
 
-def test_the_last_admin_can_not_be_deactivated(alice: User, project: Project, as_user: AsUser) -> None:
+def test_the_last_admin_can_not_be_deactivated(alice: User, project: Project) -> None:
     reply = as_user(alice).post("/p/help/members/alice/deactivate/")
     assert reply.status_code == 409
     assert "needs at least one admin" in reply.content.decode()
     assert project.memberships.get(user=alice).is_active
 
 
-def test_an_invitation_is_shown_once_and_can_be_taken_back(
-    alice: User, charlie: User, project: Project, as_user: AsUser
-) -> None:
+def test_an_invitation_is_shown_once_and_can_be_taken_back(alice: User, charlie: User, project: Project) -> None:
     client = as_user(alice)
     sent = {"invite-role": "reviewer", "invite-max_uses": 2, "invite-days": 3, "invite-tags": "law, tax"}
     reply = client.post("/p/help/members/invite/", sent)
@@ -129,41 +124,39 @@ def test_an_invitation_is_shown_once_and_can_be_taken_back(
     assert "Open invitations" not in client.get("/p/help/members/").content.decode()
 
 
-def test_an_invitation_is_mailed(alice: User, project: Project, as_user: AsUser) -> None:
+def test_an_invitation_is_mailed(alice: User, project: Project) -> None:
     sent = {"invite-role": "annotator", "invite-max_uses": 1, "invite-days": 3, "invite-email": "new@example.org"}
     reply = as_user(alice).post("/p/help/members/invite/", sent)
     assert "was sent to new@example.org" in reply.content.decode()
     assert mail.outbox[0].to == ["new@example.org"]
 
 
-def test_a_bad_invitation_says_why(alice: User, project: Project, as_user: AsUser) -> None:
+def test_a_bad_invitation_says_why(alice: User, project: Project) -> None:
     reply = as_user(alice).post("/p/help/members/invite/", {"invite-role": "annotator", "invite-days": 91})
     assert reply.status_code == 422
     assert "less than or equal to 90" in reply.content.decode()
     assert not project.invites.exists()
 
 
-def test_keeps_an_admin(alice: User, project: Project, as_user: AsUser) -> None:
+def test_keeps_an_admin(alice: User, project: Project) -> None:
     reply = as_user(alice).post("/p/help/members/alice/remove/", follow=True)
     assert "needs at least one admin" in reply.content.decode()
     assert role(project, "alice") == "admin"
 
 
-def test_somebody_with_open_tasks_stays(
-    alice: User, ben: User, batch: Batch, project: Project, as_user: AsUser
-) -> None:
+def test_somebody_with_open_tasks_stays(alice: User, ben: User, batch: Batch, project: Project) -> None:
     reply = as_user(alice).post("/p/help/members/ben/remove/", follow=True)
     assert "Ben still has 4 open tasks" in reply.content.decode()
     assert role(project, "ben") == "annotator"
 
 
-def test_removes_a_member(alice: User, project: Project, as_user: AsUser) -> None:
+def test_removes_a_member(alice: User, project: Project) -> None:
     as_user(alice).post("/p/help/members/rita/remove/")
     assert role(project, "rita") is None
     assert as_user(alice).post("/p/help/members/nobody/remove/").status_code == 404
 
 
-def test_the_number_of_queries_does_not_grow(alice: User, project: Project, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(alice: User, project: Project) -> None:
     client = as_user(alice)
     client.get("/p/help/members/")
     with CaptureQueriesContext(connection) as few:

@@ -1,25 +1,22 @@
 import json
-from collections.abc import Callable
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 
 from annotate.labels.consensus import settle_imported
 from annotate.models import Batch, Label, Project, Sample, User, Verdict
 from annotate.projects.read import one_criterion
+from tests.clients import as_user
 
-AsUser = Callable[[User], Client]
 
-
-def test_only_staff_make_projects(ben: User, charlie: User, as_user: AsUser) -> None:
+def test_only_staff_make_projects(ben: User, charlie: User) -> None:
     for user in (ben, charlie):
         assert as_user(user).get("/new/").status_code == 403
         assert as_user(user).post("/new/", {"name": "X", "slug": "x"}).status_code == 403
     assert not Project.objects.exists()
 
 
-def test_makes_a_project(alice: User, as_user: AsUser) -> None:
+def test_makes_a_project(alice: User) -> None:
     sent = {"name": "Travel", "slug": "travel", "guidelines": "Read.", "criteria": ["support", "relevance"]}
     reply = as_user(alice).post("/new/", sent)
     assert reply.url == "/p/travel/"
@@ -29,7 +26,7 @@ def test_makes_a_project(alice: User, as_user: AsUser) -> None:
     assert made.memberships.get().user == alice
 
 
-def test_a_taken_name_is_refused_and_nothing_typed_is_lost(alice: User, project: Project, as_user: AsUser) -> None:
+def test_a_taken_name_is_refused_and_nothing_typed_is_lost(alice: User, project: Project) -> None:
     reply = as_user(alice).post("/new/", {"name": "Mine", "slug": "help", "guidelines": "Long text"})
     assert reply.status_code == 409
     text = reply.content.decode()
@@ -43,7 +40,7 @@ def upload(text: str | bytes) -> dict[str, object]:
     return {"upload-slug": "filed", "upload-file": SimpleUploadedFile("project.json", content), "from_file": "1"}
 
 
-def test_makes_a_project_from_a_file(alice: User, as_user: AsUser) -> None:
+def test_makes_a_project_from_a_file(alice: User) -> None:
     reply = as_user(alice).post("/new/", upload(json.dumps({"name": "Filed", "criteria": ["support"]})))
     assert reply.url == "/p/filed/"
     assert Project.objects.get().name == "Filed"
@@ -61,36 +58,34 @@ def test_makes_a_project_from_a_file(alice: User, as_user: AsUser) -> None:
         "[" * 100_000,
     ],
 )
-def test_a_bad_file_is_refused_with_a_sentence(content: str | bytes, alice: User, as_user: AsUser) -> None:
+def test_a_bad_file_is_refused_with_a_sentence(content: str | bytes, alice: User) -> None:
     reply = as_user(alice).post("/new/", upload(content))
     assert reply.status_code == 422
     assert reply.context["file_form"].errors
     assert not Project.objects.exists()
 
 
-def test_guidelines_are_shown_without_their_html(ben: User, project: Project, as_user: AsUser) -> None:
+def test_guidelines_are_shown_without_their_html(ben: User, project: Project) -> None:
     text = as_user(ben).get("/p/help/").content.decode()
     assert "<strong>all</strong>" in text
     assert "<h2>Rules</h2>" in text
     assert "<script>alert" not in text
 
 
-def test_an_annotator_sees_own_work_and_no_figures(ben: User, batch: Batch, as_user: AsUser) -> None:
+def test_an_annotator_sees_own_work_and_no_figures(ben: User, batch: Batch) -> None:
     text = as_user(ben).get("/p/help/").content.decode()
     assert "<strong>4 tasks</strong>" in text
     assert "Disagreements" not in text
     assert "The campaign" not in text
 
 
-def test_an_admin_sees_figures_and_the_next_step(alice: User, batch: Batch, as_user: AsUser) -> None:
+def test_an_admin_sees_figures_and_the_next_step(alice: User, batch: Batch) -> None:
     reply = as_user(alice).get("/p/help/")
     assert [step.state for step in reply.context["steps"]][4:6] == ["next", "later"]
     assert reply.context["counts"].tasks_left == 8
 
 
-def test_what_is_disputed_can_be_settled_before_labelling_ends(
-    alice: User, disputes: list[Verdict], as_user: AsUser
-) -> None:
+def test_what_is_disputed_can_be_settled_before_labelling_ends(alice: User, disputes: list[Verdict]) -> None:
     reply = as_user(alice).get("/p/help/")
     labelling, settling = reply.context["steps"][4:6]
     assert (labelling.state, settling.state, settling.waits) == ("next", "later", True)
@@ -98,9 +93,7 @@ def test_what_is_disputed_can_be_settled_before_labelling_ends(
     assert reply.content.decode().count("button-primary") == 1
 
 
-def test_a_project_with_imported_labels_needs_no_batch(
-    alice: User, project: Project, samples: list[Sample], as_user: AsUser
-) -> None:
+def test_a_project_with_imported_labels_needs_no_batch(alice: User, project: Project, samples: list[Sample]) -> None:
     def next_step() -> tuple[str, str]:
         return next((s.name, s.text) for s in client.get("/p/help/").context["steps"] if s.state == "next")
 
@@ -117,7 +110,7 @@ def test_a_project_with_imported_labels_needs_no_batch(
     assert next_step() == ("adjudicate", "1 unit waits for a reviewer.")
 
 
-def test_settings_change_name_and_guidelines(alice: User, project: Project, as_user: AsUser) -> None:
+def test_settings_change_name_and_guidelines(alice: User, project: Project) -> None:
     client = as_user(alice)
     assert client.post("/p/help/settings/", {"name": "Desk", "guidelines": " # New\n"}).url == "/p/help/settings/"
     project.refresh_from_db()

@@ -15,9 +15,9 @@ from frontend.reports.shown import shown
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
 from tests.annotate.factories import TRISTATE, finish, make_samples, make_world, rewriting_history
+from tests.clients import as_user
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
 
-AsUser = Callable[[User], Client]
 URL = "/p/help/reports/support/annotators/"
 
 
@@ -29,7 +29,7 @@ def test_who_may_see_it(project: Project, who_may: Callable[..., dict[str, int]]
 
 
 @pytest.mark.usefixtures("disputes")
-def test_few_labels(rita: User, project: Project, as_user: AsUser) -> None:
+def test_few_labels(rita: User, project: Project) -> None:
     freeze_report(criterion=one_criterion(project, "support"))
     text = seen(as_user(rita), URL)
     assert (
@@ -56,7 +56,7 @@ def graded(rita: User, db: None) -> AlignmentReport:
 GRADES = "/p/desk/reports/grade/annotators/"
 
 
-def test_every_person_with_their_figures(graded: AlignmentReport, rita: User, as_user: AsUser) -> None:
+def test_every_person_with_their_figures(graded: AlignmentReport, rita: User) -> None:
     page = as_user(rita).get(GRADES).content.decode()
     assert "<b>cleo</b>" not in page
     everybody = {one["name"]: one for one in graded.result["annotators"]["people"]}
@@ -79,13 +79,13 @@ def test_every_person_with_their_figures(graded: AlignmentReport, rita: User, as
     assert "<small>judge</small>" not in page
 
 
-def test_labels_made_elsewhere_have_no_weeks(graded: AlignmentReport, rita: User, as_user: AsUser) -> None:
+def test_labels_made_elsewhere_have_no_weeks(graded: AlignmentReport, rita: User) -> None:
     text = seen(as_user(rita), GRADES)
     assert "There are no weeks to compare: no label has a day: labels made elsewhere bring none." in text
     assert graded.result["annotators"]["weeks"]["mondays"] == []
 
 
-def test_one_person_alone(rita: User, as_user: AsUser) -> None:
+def test_one_person_alone(rita: User) -> None:
     project = make_project("solo", criteria=[TRISTATE])
     set_member(project=project, user=rita, role="reviewer")
     support = project.criteria.get(key="support")
@@ -97,7 +97,7 @@ def test_one_person_alone(rita: User, as_user: AsUser) -> None:
     assert "Who agrees with whom" not in text
 
 
-def test_nobody_yet(rita: User, as_user: AsUser) -> None:
+def test_nobody_yet(rita: User) -> None:
     project = make_project("empty", criteria=[TRISTATE])
     set_member(project=project, user=rita, role="reviewer")
     freeze_report(criterion=project.criteria.get(key="support"))
@@ -105,7 +105,7 @@ def test_nobody_yet(rita: User, as_user: AsUser) -> None:
     assert "Nobody has labelled a unit of this criterion yet." in text
 
 
-def test_work_done_here_has_weeks_times_and_second_labels(db: None, as_user: AsUser) -> None:
+def test_work_done_here_has_weeks_times_and_second_labels(db: None) -> None:
     world = make_world()
     make_samples(world.project, 3)
     for _ in range(2):
@@ -131,7 +131,7 @@ def with_times(project: Project) -> None:
         Label.objects.filter(pk=label.pk).update(updated_at=start + timedelta(seconds=30 * place))
 
 
-def test_a_large_crowd_is_cut(rita: User, as_user: AsUser) -> None:
+def test_a_large_crowd_is_cut(rita: User) -> None:
     project = make_project("crowd", criteria=[TRISTATE])
     set_member(project=project, user=rita, role="reviewer")
     support = project.criteria.get(key="support")

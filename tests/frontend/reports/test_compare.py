@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from html import unescape
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from alignment.base.estimate import NO_VARIATION, remark
@@ -19,10 +17,11 @@ from frontend.reports.in_words import in_words
 from judges.models import Score
 from judges.reports.read import outcome
 from judges.reports.write import freeze_report
-from tests.frontend.conftest import Staff, copied_from_world, make_staff
+from tests.clients import as_user
+from tests.database import copied_from_world
+from tests.frontend.conftest import Staff, make_staff
 from tests.judges.building import add_judge, graded_project, scores_like
 
-AsUser = Callable[[User], Client]
 URL = "/p/desk/reports/grade/compare/"
 
 
@@ -54,7 +53,7 @@ def kappa(page: Any) -> list[float]:
     return [float(said.text), *map(float, said.interval.split(" to "))]
 
 
-def test_two_versions_of_one_judge(rita: User, desk: Project, as_user: AsUser) -> None:
+def test_two_versions_of_one_judge(rita: User, desk: Project) -> None:
     client = as_user(rita)
     page = client.get(URL, {"first": "new/1/grade", "second": "new/2/grade"})
     value, low, high = kappa(page)
@@ -70,7 +69,7 @@ def test_two_versions_of_one_judge(rita: User, desk: Project, as_user: AsUser) -
     assert client.get(f"/p/desk/samples/{sample.pk}/").status_code == 200
 
 
-def test_the_other_way_round_every_figure_changes_its_sign(rita: User, desk: Project, as_user: AsUser) -> None:
+def test_the_other_way_round_every_figure_changes_its_sign(rita: User, desk: Project) -> None:
     client = as_user(rita)
     one, other = (
         client.get(URL, {"first": f"new/{first}/grade", "second": f"new/{second}/grade"})
@@ -91,7 +90,7 @@ def test_the_other_way_round_every_figure_changes_its_sign(rita: User, desk: Pro
     assert said == turned
 
 
-def test_without_a_choice_the_first_two_judges(rita: User, desk: Project, as_user: AsUser) -> None:
+def test_without_a_choice_the_first_two_judges(rita: User, desk: Project) -> None:
     page = as_user(rita).get(URL)
     assert (page.context["compared"]["first"]["title"], page.context["compared"]["second"]["title"]) == (
         "new 2",
@@ -115,20 +114,18 @@ def test_without_a_choice_the_first_two_judges(rita: User, desk: Project, as_use
         ("new/1/grade", "rough%20%3Cb%3E/1/grade", "is compared with the latest version of the same judge"),
     ],
 )
-def test_what_is_not_compared_is_said(
-    first: str, second: str, said: str, rita: User, desk: Project, as_user: AsUser
-) -> None:
+def test_what_is_not_compared_is_said(first: str, second: str, said: str, rita: User, desk: Project) -> None:
     page = as_user(rita).get(URL, {"first": first, "second": second})
     assert said in page.content.decode()
     assert page.context["compared"]["pair"] is None
     assert page.content.decode().count(" selected") == 2
 
 
-def test_a_judge_that_is_not_there(rita: User, desk: Project, as_user: AsUser) -> None:
+def test_a_judge_that_is_not_there(rita: User, desk: Project) -> None:
     assert as_user(rita).get(URL, {"first": "new/1/grade", "second": "new/9/grade"}).status_code == 404
 
 
-def test_nothing_to_compare(rita: User, as_user: AsUser) -> None:
+def test_nothing_to_compare(rita: User) -> None:
     project, samples = graded_project("one")
     set_member(project=project, user=rita, role="reviewer")
     add_judge(project, "alone", samples, scores_like(samples), dimension="grade")
@@ -138,7 +135,7 @@ def test_nothing_to_compare(rita: User, as_user: AsUser) -> None:
     assert "<select" not in page.content.decode()
 
 
-def test_the_number_of_queries_does_not_grow(rita: User, desk: Project, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(rita: User, desk: Project) -> None:
     client, counts = as_user(rita), []
     for first, second in (("new/1/grade", "new/2/grade"), ("new/2/grade", "rough%20%3Cb%3E/1/grade")):
         client.get(URL)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 
 from frontend.reports.file import report_html
 from frontend.reports.judge import judge_context, population_context
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
+from tests.database import copied_from_world
 from tests.frontend.reports.test_judge_beside import Words
 from tests.judges.building import add_judge, add_samples, graded_project, scores_like
 
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def _report(module_transaction: None) -> AlignmentReport:
+def _world(module_transaction: None) -> AlignmentReport:
     """Of one judge every score has a label beside it; the other scored 200 samples more, nearly all of them high."""
     project, samples = graded_project()
     add_judge(project, "known", samples, scores_like(samples), dimension="grade")
@@ -27,9 +26,7 @@ def _report(module_transaction: None) -> AlignmentReport:
     return freeze_report(criterion=project.criteria.get(key="grade"))
 
 
-@pytest.fixture
-def report(_report: AlignmentReport, db: None) -> AlignmentReport:
-    return copy.deepcopy(_report)
+report = copied_from_world()
 
 
 def test_the_table_and_the_way_to_it(report: AlignmentReport) -> None:

@@ -17,8 +17,9 @@ from frontend.reports.in_words import trust_in_words
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Certificate, Look
 from judges.reports.write import freeze_report
+from tests.clients import as_user
+from tests.database import copied_from_world
 from tests.frontend.building import make_user
-from tests.frontend.conftest import copied_from_world
 from tests.judges.building import add_judge, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
@@ -48,9 +49,7 @@ grade = copied_from_world(1)
 @pytest.fixture
 def page_of(roles: dict[str, User]) -> Callable[[str], Client]:
     def log_in(name: str) -> Client:
-        client = Client()
-        client.force_login(roles[name])
-        return client
+        return as_user(roles[name])
 
     return log_in
 

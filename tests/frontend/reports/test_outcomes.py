@@ -15,11 +15,12 @@ from annotate.projects.read import one_criterion
 from config import celery_app
 from judges.reports.next_samples import About, Shares, outcome_queue
 from judges.reports.write import freeze_report
+from tests.clients import as_user
+from tests.database import copied_from_world
 from tests.frontend.building import make_samples
-from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
+from tests.frontend.conftest import Staff, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels
 
-AsUser = Callable[[User], Client]
 URL = "/p/help/reports/relevance/outcomes/"
 SCORER = {"judge": "scorer", "measures": "relevance"}
 
@@ -72,7 +73,7 @@ def shown(client: Client, **given: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("relevance")
-def test_all_fails_and_a_fifth_of_passes(alice: User, ben: User, bea: User, as_user: AsUser) -> None:
+def test_all_fails_and_a_fifth_of_passes(alice: User, ben: User, bea: User) -> None:
     client = as_user(alice)
     first = client.get(URL, SCORER).content.decode()
     assert "80 samples have no label" in first
@@ -96,7 +97,7 @@ def test_all_fails_and_a_fifth_of_passes(alice: User, ben: User, bea: User, as_u
 
 
 @pytest.mark.usefixtures("relevance")
-def test_a_judge_that_answers_with_options_needs_no_threshold(alice: User, as_user: AsUser) -> None:
+def test_a_judge_that_answers_with_options_needs_no_threshold(alice: User) -> None:
     draw = shown(as_user(alice), judge="labeller")
     assert "threshold" not in draw["sent"]
     # The project passes 2 and 3.
@@ -104,9 +105,7 @@ def test_a_judge_that_answers_with_options_needs_no_threshold(alice: User, as_us
 
 
 @pytest.mark.usefixtures("relevance")
-def test_another_draw_by_now_is_shown_again(
-    alice: User, ben: User, bea: User, as_user: AsUser, project: Project
-) -> None:
+def test_another_draw_by_now_is_shown_again(alice: User, ben: User, bea: User, project: Project) -> None:
     client = as_user(alice)
     sent = {**shown(client)["sent"], "annotators": [ben.pk, bea.pk], "overlap": 1, "name": "Mine"}
     make_samples(project, 1)
@@ -131,7 +130,7 @@ def test_another_draw_by_now_is_shown_again(
         ({"passes": "many"}, "Enter a number"),
     ],
 )
-def test_asks_for_what_can_be_drawn(alice: User, as_user: AsUser, given: dict[str, str], said: str) -> None:
+def test_asks_for_what_can_be_drawn(alice: User, given: dict[str, str], said: str) -> None:
     draw = shown(as_user(alice), **given)
     assert said in draw["text"]
     assert draw["seen"] is None
@@ -169,7 +168,7 @@ def test_refusals(relevance: Criterion, about: About, threshold: float | None, s
 
 
 @pytest.mark.usefixtures("relevance")
-def test_who_may(people: dict[str, User], who_may: Callable[..., dict[str, int]], as_user: AsUser) -> None:
+def test_who_may(people: dict[str, User], who_may: Callable[..., dict[str, int]]) -> None:
     address = f"{URL}?judge=scorer&measures=relevance"
     assert who_may(address) == {"anonymous": 302, "admin": 200, "reviewer": 200, "annotator": 403, "stranger": 404}
     sent = {**shown(as_user(people["admin"]))["sent"], "annotators": [people["annotator"].pk], "overlap": 1}
@@ -187,6 +186,6 @@ def test_who_may(people: dict[str, User], who_may: Callable[..., dict[str, int]]
 
 
 @pytest.mark.usefixtures("relevance")
-def test_the_triage_page_leads_here(alice: User, as_user: AsUser) -> None:
+def test_the_triage_page_leads_here(alice: User) -> None:
     text = as_user(alice).get("/p/help/reports/relevance/triage/", SCORER).content.decode()
     assert f"{URL}?judge=scorer&amp;measures=relevance" in text

@@ -15,11 +15,12 @@ from annotate.models import Batch, Criterion, Project, User
 from annotate.projects.read import one_criterion
 from config import celery_app
 from judges.reports.write import freeze_report
+from tests.clients import as_user
+from tests.database import copied_from_world
 from tests.frontend.building import label_task, make_samples
-from tests.frontend.conftest import Staff, copied_from_world, make_help_desk, make_staff
+from tests.frontend.conftest import Staff, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels
 
-AsUser = Callable[[User], Client]
 URL = "/p/help/reports/relevance/planner/"
 
 
@@ -65,7 +66,7 @@ def seen(client: Client, **given: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("relevance")
-def test_shows_how_many_more_labels(rita: User, as_user: AsUser) -> None:
+def test_shows_how_many_more_labels(rita: User) -> None:
     text = as_user(rita).get(URL).content.decode()
     assert "40 samples have labels; " in text
     assert '<tr class="group"><th scope="rowgroup" colspan="9"><bdi>scorer</bdi></th></tr>' in text
@@ -78,7 +79,7 @@ def test_shows_how_many_more_labels(rita: User, as_user: AsUser) -> None:
 
 
 @pytest.mark.usefixtures("relevance")
-def test_a_draw_is_seen_before_it_is_made(alice: User, ben: User, bea: User, as_user: AsUser) -> None:
+def test_a_draw_is_seen_before_it_is_made(alice: User, ben: User, bea: User) -> None:
     client = as_user(alice)
     assert "80 samples have no label on this criterion" in client.get(URL).content.decode()
     draw = seen(client)
@@ -96,7 +97,7 @@ def test_a_draw_is_seen_before_it_is_made(alice: User, ben: User, bea: User, as_
 
 @pytest.mark.usefixtures("relevance")
 def test_a_draw_that_is_another_one_by_now_is_shown_again(
-    alice: User, project: Project, relevance: Criterion, ben: User, bea: User, as_user: AsUser
+    alice: User, project: Project, relevance: Criterion, ben: User, bea: User
 ) -> None:
     client = as_user(alice)
     draw = seen(client)
@@ -126,7 +127,7 @@ def test_a_draw_that_is_another_one_by_now_is_shown_again(
     ],
 )
 def test_refuses_with_the_reason(
-    alice: User, ben: User, bea: User, as_user: AsUser, change: dict[str, Any], status: int, said: str
+    alice: User, ben: User, bea: User, change: dict[str, Any], status: int, said: str
 ) -> None:
     client = as_user(alice)
     reply = client.post(URL, {**seen(client)["sent"], "annotators": [ben.pk, bea.pk], **change})
@@ -136,14 +137,14 @@ def test_refuses_with_the_reason(
 
 
 @pytest.mark.usefixtures("relevance")
-def test_asks_for_what_can_be_drawn(alice: User, as_user: AsUser) -> None:
+def test_asks_for_what_can_be_drawn(alice: User) -> None:
     client = as_user(alice)
     assert "Only 80 samples have no labels" in client.get(URL, {"n": 99, "about": "people"}).content.decode()
     assert "Enter a whole number" in client.get(URL, {"n": "many", "about": "people"}).content.decode()
 
 
 @pytest.mark.usefixtures("relevance")
-def test_all_is_labelled(alice: User, as_user: AsUser, project: Project, relevance: Criterion) -> None:
+def test_all_is_labelled(alice: User, project: Project, relevance: Criterion) -> None:
     samples = {sample.external_id: sample for sample in project.samples.all()}
     add_labels(relevance, samples, [(name, "context:0", "Cy", 2) for name in samples])
     text = as_user(alice).get(URL).content.decode()
@@ -151,9 +152,7 @@ def test_all_is_labelled(alice: User, as_user: AsUser, project: Project, relevan
     assert "Show the draw" not in text
 
 
-def test_figures_for_all_samples(
-    alice: User, ben: User, bea: User, as_user: AsUser, relevance: Criterion, project: Project
-) -> None:
+def test_figures_for_all_samples(alice: User, ben: User, bea: User, relevance: Criterion, project: Project) -> None:
     client = as_user(alice)
     client.post(URL, {**seen(client)["sent"], "annotators": [ben.pk, bea.pk], "overlap": 1})
     batch = open_batch(batch=Batch.objects.get())
@@ -172,7 +171,7 @@ def test_figures_for_all_samples(
 
 
 @pytest.mark.usefixtures("relevance")
-def test_who_may(people: dict[str, User], who_may: Callable[..., dict[str, int]], as_user: AsUser) -> None:
+def test_who_may(people: dict[str, User], who_may: Callable[..., dict[str, int]]) -> None:
     assert who_may(URL) == {"anonymous": 302, "admin": 200, "reviewer": 200, "annotator": 403, "stranger": 404}
     draw = seen(as_user(people["admin"]))
     sent = {**draw["sent"], "annotators": [people["annotator"].pk], "overlap": 1}
@@ -192,7 +191,7 @@ def test_who_may(people: dict[str, User], who_may: Callable[..., dict[str, int]]
 
 
 @pytest.mark.usefixtures("relevance")
-def test_is_served_from_what_is_frozen(rita: User, as_user: AsUser) -> None:
+def test_is_served_from_what_is_frozen(rita: User) -> None:
     """Labels, verdicts, tasks, scores and judges are looked through for the report's state alone; the rest counts."""
     client = as_user(rita)
     client.get(URL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -18,6 +17,7 @@ from frontend.reports.plots.ink import plain
 from frontend.reports.plots.judge import histogram_plot, reliability_plot, sweep_plot
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
+from tests.database import copied_from_world
 from tests.judges.building import add_judge, add_samples, graded_project, scores_like
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,7 +26,7 @@ PEOPLE = {"value": 0.6, "low": 0.5, "high": 0.7}
 
 
 @pytest.fixture(scope="module")
-def _report(module_transaction: None) -> AlignmentReport:
+def _world(module_transaction: None) -> AlignmentReport:
     project, samples = graded_project()
     Project.objects.filter(pk=project.pk).update(name=HOSTILE.replace("\u0007", ""))
     more = add_samples(project, ["<b>bold</b>"], answer="<img src=x onerror=alert(2)>")
@@ -37,9 +37,7 @@ def _report(module_transaction: None) -> AlignmentReport:
     return freeze_report(criterion=project.criteria.get(key="grade"))
 
 
-@pytest.fixture
-def report(_report: AlignmentReport, db: None) -> AlignmentReport:
-    return copy.deepcopy(_report)
+report = copied_from_world()
 
 
 def check_svg(source: str) -> ET.Element:

@@ -6,7 +6,6 @@ from zipfile import ZipFile
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, User, Verdict
@@ -15,8 +14,8 @@ from annotate.projects.read import one_criterion
 from annotate.verdicts.adjudication import decide
 from config import celery_app
 from judges.reports.write import freeze_report
+from tests.clients import as_user
 
-AsUser = Callable[[User], Client]
 URL = "/p/help/reports/support/"
 
 
@@ -33,7 +32,6 @@ def test_a_button_asks_for_the_first_report(
     rita: User,
     project: Project,
     asked: list[int],
-    as_user: AsUser,
     django_capture_on_commit_callbacks: Callable[..., object],
 ) -> None:
     client = as_user(rita)
@@ -52,7 +50,7 @@ def test_a_button_asks_for_the_first_report(
 
 @pytest.mark.usefixtures("disputes", "asked")
 def test_shows_the_report_and_says_when_it_is_out_of_date(
-    rita: User, project: Project, disputes: list[Verdict], as_user: AsUser
+    rita: User, project: Project, disputes: list[Verdict]
 ) -> None:
     client = as_user(rita)
     freeze_report(criterion=one_criterion(project, "support"))
@@ -79,7 +77,7 @@ def test_shows_the_report_and_says_when_it_is_out_of_date(
 
 
 @pytest.mark.usefixtures("disputes")
-def test_downloads(rita: User, project: Project, as_user: AsUser) -> None:
+def test_downloads(rita: User, project: Project) -> None:
     client = as_user(rita)
     freeze_report(criterion=one_criterion(project, "support"))
     page = client.get(f"{URL}1.html")
@@ -93,14 +91,14 @@ def test_downloads(rita: User, project: Project, as_user: AsUser) -> None:
 
 
 @pytest.mark.usefixtures("disputes")
-def test_an_annotator_may_not_download(ben: User, charlie: User, project: Project, as_user: AsUser) -> None:
+def test_an_annotator_may_not_download(ben: User, charlie: User, project: Project) -> None:
     freeze_report(criterion=one_criterion(project, "support"))
     assert as_user(ben).get(f"{URL}1.json").status_code == 403
     assert as_user(charlie).get(f"{URL}1.json").status_code == 404
 
 
 @pytest.mark.usefixtures("disputes")
-def test_the_number_of_queries_does_not_grow(rita: User, project: Project, as_user: AsUser) -> None:
+def test_the_number_of_queries_does_not_grow(rita: User, project: Project) -> None:
     client = as_user(rita)
     client.get("/p/help/reports/")
     with CaptureQueriesContext(connection) as few:
@@ -116,7 +114,6 @@ def test_the_overview_shows_every_criterion_and_asks_for_what_is_missing(
     rita: User,
     project: Project,
     asked: list[int],
-    as_user: AsUser,
     django_capture_on_commit_callbacks: Callable[..., object],
 ) -> None:
     client = as_user(rita)
@@ -132,7 +129,7 @@ def test_the_overview_shows_every_criterion_and_asks_for_what_is_missing(
 
 
 def test_it_is_said_only_where_it_is_so_that_the_worker_makes_one(
-    rita: User, project: Project, as_user: AsUser, disputes: list[Verdict], settings: Any
+    rita: User, project: Project, disputes: list[Verdict], settings: Any
 ) -> None:
     add_criteria(project=project, specs=["failure"])
     client = as_user(rita)
@@ -145,7 +142,7 @@ def test_it_is_said_only_where_it_is_so_that_the_worker_makes_one(
     assert "after the last change" not in client.get(URL).content.decode()
 
 
-def test_a_report_of_an_earlier_way_of_reckoning_is_not_shown(rita: User, project: Project, as_user: AsUser) -> None:
+def test_a_report_of_an_earlier_way_of_reckoning_is_not_shown(rita: User, project: Project) -> None:
     old = freeze_report(criterion=one_criterion(project, "support"))
     old.parameters["figures"] -= 1
     old.result = {"what": "earlier versions said"}

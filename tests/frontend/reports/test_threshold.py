@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from django.test import Client
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from annotate.models import Project, User
 from annotate.projects.write import set_member
 from judges.models import AlignmentReport, Score, SplitMember
 from judges.reports.write import freeze_report
+from tests.clients import as_user
 from tests.frontend.building import make_user
 from tests.judges.building import GRADES, add_judge, graded_project
 
@@ -193,8 +193,7 @@ def test_walks_through_the_disagreements(report: AlignmentReport, lena: User, ne
 
 
 def test_a_walk_that_is_no_longer_there(report: AlignmentReport, lena: User) -> None:
-    client = Client()
-    client.force_login(lena)
+    client = as_user(lena)
     (judge,) = report.result["judges"]
     here = f"/p/desk/samples/{judge['disagreements'][0]['sample']}/"
     asked = {"criterion": "grade", "judge": "loose", "measures": "grade", "disagreement": "1"}
@@ -220,8 +219,7 @@ def test_an_annotator_has_no_walk(report: AlignmentReport) -> None:
     """Who may not read reports learns nothing of them from a sample's address either."""
     ben = make_user("Ben")
     set_member(project=report.project, user=ben, role="annotator")
-    client = Client()
-    client.force_login(ben)
+    client = as_user(ben)
     here = f"/p/desk/samples/{report.result['judges'][0]['disagreements'][0]['sample']}/"
     asked = {"criterion": "grade", "judge": "loose", "measures": "grade", "disagreement": "1"}
     assert "Disagreement" not in client.get(here, asked).content.decode()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from alignment.base.estimate import remark
 from annotate.models import Batch, Project, Sample, User
@@ -14,10 +12,11 @@ from annotate.projects.write import set_member
 from judges.certificates.write import look_at_test
 from judges.models import Judge, Look
 from judges.reports.write import freeze_report
-from tests.frontend.conftest import Staff, copied_from_world, make_staff
+from tests.clients import as_user
+from tests.database import copied_from_world
+from tests.frontend.conftest import Staff, make_staff
 from tests.judges.building import GRADES, add_judge, add_samples, graded_project, scores_like
 
-AsUser = Callable[[User], Client]
 URL = "/p/desk/reports/grade/triage/"
 # Far from the threshold it is always right, near to it every second time: grades 3 and 4 stand for fail and pass.
 SCORES = {1: 0.05, 2: 0.1, 3: 0.48, 4: 0.52, 5: 0.95}
@@ -85,7 +84,7 @@ def chosen(batch: Batch) -> set[str]:
     return set(batch.batch_samples.values_list("sample__external_id", flat=True))
 
 
-def test_before_anybody_looked(alice: User, ben: User, desk: Project, as_user: AsUser) -> None:
+def test_before_anybody_looked(alice: User, ben: User, desk: Project) -> None:
     client = as_user(alice)
     html = client.get(URL).content.decode()
     assert "Nobody has looked at the test half with this version of the judge" in html
@@ -98,7 +97,7 @@ def test_before_anybody_looked(alice: User, ben: User, desk: Project, as_user: A
 
 
 def test_a_batch_of_the_rest_holds_exactly_the_rest(
-    alice: User, ben: User, desk: Project, region: dict[str, Any], later: set[str], as_user: AsUser
+    alice: User, ben: User, desk: Project, region: dict[str, Any], later: set[str]
 ) -> None:
     client, labelled = as_user(alice), unsure(desk, region)
     assert len(labelled) > 50
@@ -124,7 +123,7 @@ def test_a_batch_of_the_rest_holds_exactly_the_rest(
     assert chosen(Batch.objects.get(number=2)) == later
 
 
-def test_nothing_is_left(alice: User, ben: User, desk: Project, region: dict[str, Any], as_user: AsUser) -> None:
+def test_nothing_is_left(alice: User, ben: User, desk: Project, region: dict[str, Any]) -> None:
     look = Look.objects.get()
     Look.objects.update(result={**look.result, "region": {**region, "distance": 0.0}})
     client = as_user(alice)
@@ -137,7 +136,7 @@ def test_nothing_is_left(alice: User, ben: User, desk: Project, region: dict[str
 
 
 def test_a_bad_form_says_why_and_keeps_what_was_typed(
-    alice: User, ben: User, desk: Project, region: dict[str, Any], as_user: AsUser
+    alice: User, ben: User, desk: Project, region: dict[str, Any]
 ) -> None:
     for change, said in (
         ({"overlap": 2}, "needs at least 2 people"),
@@ -151,9 +150,7 @@ def test_a_bad_form_says_why_and_keeps_what_was_typed(
     assert not Batch.objects.exists()
 
 
-def test_a_reviewer_sees_it_and_makes_no_batch(
-    rita: User, ben: User, desk: Project, region: dict[str, Any], as_user: AsUser
-) -> None:
+def test_a_reviewer_sees_it_and_makes_no_batch(rita: User, ben: User, desk: Project, region: dict[str, Any]) -> None:
     client = as_user(rita)
     html = client.get(URL).content.decode()
     assert "It may decide alone where its score is at most" in html
@@ -162,16 +159,14 @@ def test_a_reviewer_sees_it_and_makes_no_batch(
     assert not Batch.objects.exists()
 
 
-def test_what_a_look_certified_is_of_its_own_version(
-    alice: User, desk: Project, region: dict[str, Any], as_user: AsUser
-) -> None:
+def test_what_a_look_certified_is_of_its_own_version(alice: User, desk: Project, region: dict[str, Any]) -> None:
     samples = {sample.external_id: sample for sample in Sample.objects.filter(project=desk)}
     add_judge(desk, "careful", samples, scores_like(samples), dimension="grade", label="2")
     freeze_report(criterion=desk.criteria.get(key="grade"))
     assert "Nobody has looked at the test half with this version" in as_user(alice).get(URL).content.decode()
 
 
-def test_looks_that_certified_nothing(alice: User, desk: Project, region: dict[str, Any], as_user: AsUser) -> None:
+def test_looks_that_certified_nothing(alice: User, desk: Project, region: dict[str, Any]) -> None:
     look, client = Look.objects.get(), as_user(alice)
     none = {**region, "distance": None, "reason": remark("no_region", why=remark("no_decision_so_far"))}
     Look.objects.update(result={**look.result, "region": none})
@@ -182,7 +177,7 @@ def test_looks_that_certified_nothing(alice: User, desk: Project, region: dict[s
     assert "was made before looks certified a region" in client.get(URL).content.decode()
 
 
-def test_a_judge_that_answers_with_labels(alice: User, as_user: AsUser) -> None:
+def test_a_judge_that_answers_with_labels(alice: User) -> None:
     project, samples = graded_project("words")
     set_member(project=project, user=alice, role="admin")
     rows = [(name, "answer", str(GRADES[place % len(GRADES)])) for place, name in enumerate(samples)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotate.models import Batch, Sample
 from tests.annotate.factories import World, make_sample, make_world
+from tests.clients import client_of
+from tests.database import copied_from_world
 from tests.judges.building import GRADES, add_judge, add_samples
 
 pytestmark = pytest.mark.django_db
@@ -27,15 +27,7 @@ def _world(module_transaction: None) -> World:
     return world
 
 
-@pytest.fixture
-def world(_world: World, db: None) -> World:
-    return copy.deepcopy(_world)
-
-
-def client_of(world: World, name: str) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(getattr(world, name))
-    return client
+world = copied_from_world()
 
 
 def url(world: World, more: str = "") -> str:
@@ -44,7 +36,7 @@ def url(world: World, more: str = "") -> str:
 
 @pytest.mark.parametrize("asked", [OUTCOMES, WORTH])
 def test_seen_then_made(world: World, asked: dict[str, Any]) -> None:
-    reviewer, admin = client_of(world, "rita"), client_of(world, "alice")
+    reviewer, admin = client_of(world.rita), client_of(world.alice)
     seen = reviewer.post(url(world), asked, format="json").json()
     assert seen["frame"] == 40
     assert not Batch.objects.exists()
@@ -67,7 +59,7 @@ def test_seen_then_made(world: World, asked: dict[str, Any]) -> None:
 
 
 def test_changed_since(world: World) -> None:
-    admin = client_of(world, "alice")
+    admin = client_of(world.alice)
     seen = admin.post(url(world), OUTCOMES, format="json").json()
     make_sample(world.project, 99)
     batch = {"seed": seen["seed"], "plan": seen["plan"], "name": "Next", "annotators": ["ann"], "overlap": 1}
@@ -96,5 +88,5 @@ def test_changed_since(world: World) -> None:
     ],
 )
 def test_refusals(world: World, asked: dict[str, Any], code: str) -> None:
-    reply = client_of(world, "alice").post(url(world), asked, format="json")
+    reply = client_of(world.alice).post(url(world), asked, format="json")
     assert (reply.status_code, reply.json()["error"]["code"]) == (422, code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
@@ -12,10 +11,12 @@ from drf_spectacular.generators import SchemaGenerator
 from annotate.models import Sample
 from judges.models import Ask, AskState, Endpoint, Judge, JudgeVersion, Run, Score
 from judges.versions.write import create_judge
-from tests.annotate.api.conftest import client_of, lexical_config
+from tests.annotate.api.conftest import lexical_config
 from tests.annotate.api.test_access import ask
 from tests.annotate.api.test_schema import problems
 from tests.annotate.factories import World, make_samples, make_world
+from tests.clients import client_of
+from tests.database import copied_from_world
 
 pytestmark = pytest.mark.django_db
 
@@ -33,9 +34,7 @@ def _world(module_transaction: None) -> World:
     return world
 
 
-@pytest.fixture
-def world(_world: World, db: None) -> World:
-    return copy.deepcopy(_world)
+world = copied_from_world()
 
 
 @pytest.fixture

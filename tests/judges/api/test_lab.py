@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
 
-from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.core.blindness import SYSTEM
 from annotate.models import User
 from annotate.projects.write import set_member
 from judges.lab.read import trial_figures
 from judges.models import JudgeVersion, Run, RunState, Trial
 from judges.versions.write import create_judge
-from tests.annotate.api.conftest import client_of
+from tests.annotate.factories import make_batch
+from tests.clients import client_of
+from tests.database import copied_from_world
 from tests.frontend.building import make_user
 from tests.judges.lab.building import CLOSED, World, make_trial, trial_world
 
@@ -32,9 +31,7 @@ def _world(module_transaction: None) -> tuple[World, User]:
     return world, alice
 
 
-@pytest.fixture
-def world(_world: tuple[World, User], db: None) -> World:
-    return copy.deepcopy(_world[0])
+world = copied_from_world(0)
 
 
 @pytest.fixture
@@ -109,11 +106,7 @@ def test_who_still_has_to_label_is_not_told(world: World, alice: APIClient, admi
     trial = make_trial(world)
     before = alice.get(url_of(world, trial.pk)).json()["result"]
     name = before["flipped"][0]["sample"]
-    batch = create_batch(
-        project=world.project, name="b", criteria=[world.criterion], annotators=[admin], overlap=1,
-        selection={"method": "list", "samples": [name]}, seed=1,
-    )  # fmt: skip
-    open_batch(batch=batch)
+    make_batch(world.project, [admin], samples=[name])
     after = alice.get(url_of(world, trial.pk)).json()["result"]
     assert name not in {unit["sample"] for unit in after["flipped"]}
     assert after["held_back"] >= 1

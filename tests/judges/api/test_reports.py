@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -17,8 +16,9 @@ from config import celery_app
 from judges import celery_tasks as tasks
 from judges.reports.evidence import align
 from judges.reports.write import freeze_report
-from tests.annotate.api.conftest import client_of
 from tests.annotate.factories import World, make_world
+from tests.clients import client_of
+from tests.database import copied_from_world
 from tests.judges.building import GRADES, add_judge, add_labels, add_samples, scores_like
 
 pytestmark = pytest.mark.django_db
@@ -39,9 +39,7 @@ def _world(module_transaction: None) -> World:
     return world
 
 
-@pytest.fixture
-def world(_world: World, db: None) -> World:
-    return copy.deepcopy(_world)
+world = copied_from_world()
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from judges.runs.purposes import purpose_of
 from judges.runs.read import progress_of
 from judges.runs.write import start_run
 from judges.versions.write import create_judge
-from tests.annotate.api.conftest import client_of
 from tests.annotate.api.test_schema import problems
 from tests.annotate.factories import World, make_sample, make_samples, make_world
+from tests.clients import client_of
 from tests.judges.runs.building import endpoint_at, worked
 from tests.openai_server import OpenAIServer, Request
 from tests.openai_server.messages import chat

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import json
 from io import StringIO
@@ -25,8 +24,9 @@ from judges.certificates.apply import MAX_SCORES, AppliedBatch, applied_rows, ap
 from judges.certificates.gate import gate
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Certificate, Look
-from tests.annotate.api.conftest import client_of
 from tests.annotate.api.test_schema import problems
+from tests.clients import client_of
+from tests.database import copied_from_world
 from tests.judges.building import add_judge, graded_project, scores_like
 from tests.judges.certificates.test_looks import GRADES, noisy_project
 
@@ -34,16 +34,14 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def _project(module_transaction: None) -> Project:
+def _world(module_transaction: None) -> Project:
     """With a certificate of its judge."""
     project = noisy_project(count=240, noise=0.3)
     issue_certificate(look=look_at_test(criterion=project.criteria.get(), judge_name="judge"))
     return project
 
 
-@pytest.fixture
-def project(_project: Project, db: None) -> Project:
-    return copy.deepcopy(_project)
+project = copied_from_world()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@ nothing of what a person still has to label."""
 
 from __future__ import annotations
 
-import copy
 import json
 from io import StringIO
 from typing import Any
@@ -13,8 +12,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from drf_spectacular.generators import SchemaGenerator
 
-from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.core.blindness import SYSTEM
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Project, User
@@ -23,8 +20,10 @@ from judges.api.certificates_serializers import Applied, of_stored
 from judges.certificates.apply import apply_certificate, apply_to_pipeline
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Score
-from tests.annotate.api.conftest import client_of
 from tests.annotate.api.test_schema import problems
+from tests.annotate.factories import make_batch
+from tests.clients import client_of
+from tests.database import copied_from_world
 from tests.judges.building import add_judge, add_samples
 from tests.judges.certificates.test_looks import noisy_project
 
@@ -36,7 +35,7 @@ SAMPLES = 40
 
 
 @pytest.fixture(scope="module")
-def _project(module_transaction: None) -> Project:
+def _world(module_transaction: None) -> Project:
     """A certified judge, which has scored 38 of the 40 samples of v7, of which one failed, and two of v8."""
     project = noisy_project(count=240, noise=0.3)
     issue_certificate(look=look_at_test(criterion=project.criteria.get(), judge_name="judge"))
@@ -54,9 +53,7 @@ def _project(module_transaction: None) -> Project:
     return project
 
 
-@pytest.fixture
-def project(_project: Project, db: None) -> Project:
-    return copy.deepcopy(_project)
+project = copied_from_world()
 
 
 def apply(project: Project, pipeline: str = "v7", user: str | None = None) -> dict[str, Any]:
@@ -73,16 +70,7 @@ def ask(who: str, **change: Any) -> Any:
 
 def give(project: Project, who: str, names: list[str]) -> None:
     """An open batch in which these samples are this person's to label."""
-    batch = create_batch(
-        project=project,
-        name="B",
-        criteria=list(project.criteria.all()),
-        annotators=[User.objects.get(username=who)],
-        overlap=1,
-        selection={"method": "list", "samples": names},
-        seed=1,
-    )
-    open_batch(batch=batch)
+    make_batch(project, [User.objects.get(username=who)], samples=names)
 
 
 def test_it_is_what_comes_of_the_scores_themselves(project: Project) -> None:

@@ -11,8 +11,6 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from alignment import watch_drift
-from annotate.batches.steps import open_batch
-from annotate.batches.write import create_batch
 from annotate.core.errors import Conflict
 from annotate.models import Criterion, Label, Project, Sample, Task, User
 from annotate.projects.write import set_member
@@ -23,7 +21,7 @@ from judges.certificates.gate import gate, gate_markdown
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.core import scores_read as scores
 from judges.models import Certificate, Look
-from tests.annotate.factories import finish
+from tests.annotate.factories import finish, make_batch
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
@@ -188,10 +186,7 @@ def test_what_was_chosen_one_by_one_is_left_out(grade: Criterion, certificate: C
     set_member(project=grade.project, user=person, role="annotator")
     keys = {extra[name].pk: name for name in names}
     for selection in ({"method": "random", "n": len(extra), "seed": 1}, {"method": "list", "samples": ["picked"]}):
-        batch = create_batch(
-            project=grade.project, name="B", criteria=[grade], annotators=[person], overlap=1, selection=selection
-        )
-        open_batch(batch=batch)
+        batch = make_batch(grade.project, [person], criteria=[grade], selection=selection)
         wanted = "drawn" if selection["method"] == "random" else "picked"
         for task in Task.objects.filter(batch=batch):
             if keys.get(task.sample_id) == wanted:

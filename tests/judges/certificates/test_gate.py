@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from io import StringIO
 from typing import Any
@@ -20,23 +19,22 @@ from judges.certificates.gate import gate, gate_markdown
 from judges.certificates.write import issue_certificate, look_at_test
 from judges.models import Certificate, JudgeVersion, Look
 from judges.reports.evidence import align
-from tests.annotate.api.conftest import client_of
 from tests.annotate.factories import GRADE
+from tests.clients import client_of
+from tests.database import copied_from_world
 from tests.judges.building import add_judge, graded_project, make_project, scores_like
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def _samples(module_transaction: None) -> dict[str, Sample]:
+def _world(module_transaction: None) -> dict[str, Sample]:
     project, samples = graded_project(count=80)
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     return samples
 
 
-@pytest.fixture
-def samples(_samples: dict[str, Sample], db: None) -> dict[str, Sample]:
-    return copy.deepcopy(_samples)
+samples = copied_from_world()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import subprocess
@@ -16,6 +15,7 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Project
 from tests.conftest import ROOT
+from tests.database import copied_from_world
 from tests.judges.building import add_judge, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
@@ -46,16 +46,14 @@ RATES = {"kappa", "tpr", "tnr", "f1", "precision", "accuracy", "mcc", "ac1"}
 
 
 @pytest.fixture(scope="module")
-def _project(module_transaction: None) -> Project:
+def _world(module_transaction: None) -> Project:
     project, samples = graded_project()
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     add_judge(project, "bad | judge", samples, scores_like(samples, wrong_every=2), dimension="grade")
     return project
 
 
-@pytest.fixture
-def project(_project: Project, db: None) -> Project:
-    return copy.deepcopy(_project)
+project = copied_from_world()
 
 
 def run(*arguments: str) -> str:

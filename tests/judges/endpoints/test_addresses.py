@@ -19,7 +19,7 @@ from judges.endpoints.calls import ChatRequest, StopRun, TryLater
 from judges.endpoints.client import open_client
 from judges.endpoints.write import change_endpoint, create_endpoint, try_endpoint
 from judges.models import Endpoint
-from tests.annotate.api.conftest import client_of
+from tests.clients import client_of
 from tests.judges.building import make_project
 from tests.judges.endpoints.building import endpoint_at
 from tests.openai_server import OpenAIServer, error

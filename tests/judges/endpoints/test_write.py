@@ -21,7 +21,7 @@ from judges.endpoints.client import cost_of, open_client
 from judges.endpoints.read import endpoints_of, one_endpoint
 from judges.endpoints.write import change_endpoint, create_endpoint, delete_endpoint, rotate_stored_keys, try_endpoint
 from judges.models import Endpoint, Judge, JudgeVersion
-from tests.annotate.api.conftest import client_of
+from tests.clients import client_of
 from tests.judges.building import make_project
 from tests.judges.endpoints.building import endpoint_at
 from tests.openai_server import OpenAIServer, Reply, chat, error

@@ -1,6 +1,5 @@
 """Composite judges: the sum of what others said, and nothing where one of them said nothing."""
 
-import copy
 import random
 from math import fsum
 from typing import Any
@@ -15,6 +14,7 @@ from judges.kinds.base import Item
 from judges.kinds.composite import KIND
 from judges.models import JudgeVersion, Score, ScoreStatus
 from judges.versions.write import create_judge
+from tests.database import copied_from_world
 from tests.judges.building import add_judge, add_samples, make_project
 from tests.judges.kinds.making import together
 
@@ -38,9 +38,7 @@ def _world(module_transaction: None) -> Project:
     return project
 
 
-@pytest.fixture
-def project(_world: Project) -> Project:
-    return copy.deepcopy(_world)
+project = copied_from_world()
 
 
 def _made(project: Project, members: Any, **config: Any) -> JudgeVersion:

@@ -1,6 +1,5 @@
 """Embedding judges at an endpoint, and what they refuse of a model folder; local_models/ has the models themselves."""
 
-import copy
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from judges.endpoints.client import open_client
 from judges.kinds.base import Item, Outcome, Refused
 from judges.kinds.embedding import KIND, AskingScorer
 from judges.models import ScoreStatus
+from tests.database import copied_from_world
 from tests.judges.building import make_project
 from tests.judges.endpoints.building import endpoint_at
 from tests.judges.kinds.making import sample
@@ -27,9 +27,7 @@ def _world(module_transaction: None) -> Project:
     return make_project(criteria=("support", "relevance", "fact_in_answer", "relevancy", "correctness"))
 
 
-@pytest.fixture
-def project(_world: Project) -> Project:
-    return copy.deepcopy(_world)
+project = copied_from_world()
 
 
 class Letters:

@@ -1,6 +1,5 @@
 """Ensembles: fitted once on the dev half, frozen, and silent where a member is."""
 
-import copy
 import random
 from typing import Any
 
@@ -14,6 +13,7 @@ from judges.kinds.ensemble import KIND
 from judges.kinds.stacking import Curve, fold_of
 from judges.models import JudgeVersion, Score, ScoreStatus, SplitMember
 from judges.versions.write import add_version, create_judge, drop_version, judge_spec
+from tests.database import copied_from_world
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
 from tests.judges.kinds.making import together
 
@@ -41,9 +41,7 @@ def _world(module_transaction: None) -> Project:
     return project
 
 
-@pytest.fixture
-def project(_world: Project) -> Project:
-    return copy.deepcopy(_world)
+project = copied_from_world()
 
 
 def _made(project: Project, name: str = "both", **config: Any) -> JudgeVersion:

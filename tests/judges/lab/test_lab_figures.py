@@ -22,6 +22,7 @@ from judges.lab.units_read import differing, with_words
 from judges.models import JudgeVersion, Reply, Score, SplitMember, Trial, VersionState
 from judges.models.run import Ask, AskState
 from judges.reports.evidence import full_evidence, settled_on_dev
+from tests.database import copied_from_world
 from tests.frontend.building import make_user
 from tests.judges.lab.building import CLOSED, World, make_trial, trial_world
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def _worlds(module_transaction: None) -> Iterator[dict[str, World]]:
+def _world(module_transaction: None) -> Iterator[dict[str, World]]:
     return {
         "labels": trial_world("labels"),
         "numbers": trial_world("numbers", numbers=True),
@@ -37,9 +38,7 @@ def _worlds(module_transaction: None) -> Iterator[dict[str, World]]:
     }
 
 
-@pytest.fixture
-def worlds(_worlds: dict[str, World], db: None) -> dict[str, World]:
-    return copy.deepcopy(_worlds)
+worlds = copied_from_world()
 
 
 def outcomes(world: World) -> dict[tuple[str, str], bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from judges.models import Judge, JudgeVersion, Run, RunPurpose, RunState, SplitM
 from judges.runs.write import start_run
 from judges.versions.write import add_version, create_judge
 from tests.annotate.factories import TRISTATE
+from tests.database import copied_from_world
 from tests.judges.building import add_labels, add_samples, make_project
 
 pytestmark = pytest.mark.django_db
@@ -46,9 +46,7 @@ def _world(module_transaction: None) -> tuple[Project, Judge]:
     return make_world()
 
 
-@pytest.fixture
-def judge(_world: tuple[Project, Judge], db: None) -> Judge:
-    return copy.deepcopy(_world[1])
+judge = copied_from_world(1)
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from judges.proposals.read import proposals
 from judges.proposals.write import estimate_proposals, propose_claims, take_over
 from judges.runs.read import progress_of
 from judges.versions.write import create_judge
-from tests.annotate.api.conftest import client_of
 from tests.annotate.api.test_schema import problems
 from tests.annotate.factories import World, make_sample, make_samples, make_world
+from tests.clients import client_of
 from tests.judges.canaries.test_canaries import judge
 from tests.judges.runs.building import endpoint_at, worked
 from tests.openai_server import OpenAIServer, Request

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -22,6 +21,7 @@ from judges.reports.next_samples import About, make_drawn_batch, next_samples
 from judges.reports.read import report_state
 from judges.reports.write import freeze_report
 from tests.annotate.factories import World, finish, make_world
+from tests.database import copied_from_world
 from tests.judges.building import GRADES, add_judge, add_labels, add_samples, graded_project
 
 pytestmark = pytest.mark.django_db
@@ -42,9 +42,7 @@ def _world(module_transaction: None) -> World:
     return world
 
 
-@pytest.fixture
-def world(_world: World, db: None) -> World:
-    return copy.deepcopy(_world)
+world = copied_from_world()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 
 import pytest
@@ -14,13 +13,14 @@ from judges.models import AlignmentReport, Judge
 from judges.reports.read import data_version, one_report, report_state
 from judges.reports.write import basis_of, build_report, freeze_report
 from tests.annotate.factories import finish, make_sample, make_world
+from tests.database import copied_from_world
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def _project(module_transaction: None) -> Project:
+def _world(module_transaction: None) -> Project:
     """With a report, which Amy has made."""
     project, samples = graded_project("frozen")
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
@@ -28,9 +28,7 @@ def _project(module_transaction: None) -> Project:
     return project
 
 
-@pytest.fixture
-def project(_project: Project, db: None) -> Project:
-    return copy.deepcopy(_project)
+project = copied_from_world()
 
 
 @pytest.fixture

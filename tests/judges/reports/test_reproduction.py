@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import json
@@ -28,13 +27,14 @@ from judges.reports.evidence import full_evidence
 from judges.reports.reproduction import bundle, reproduce
 from judges.reports.write import freeze_report
 from tests.conftest import ROOT
+from tests.database import copied_from_world
 from tests.judges.building import add_judge, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def _report(module_transaction: None) -> AlignmentReport:
+def _world(module_transaction: None) -> AlignmentReport:
     project, samples = graded_project()
     add_judge(project, "good", samples, scores_like(samples), dimension="grade")
     scores = enumerate(scores_like(samples))
@@ -44,9 +44,7 @@ def _report(module_transaction: None) -> AlignmentReport:
     return freeze_report(criterion=project.criteria.get(key="grade"))
 
 
-@pytest.fixture
-def report(_report: AlignmentReport, db: None) -> AlignmentReport:
-    return copy.deepcopy(_report)
+report = copied_from_world()
 
 
 def test_evidence_comes_back_from_json_as_it_was(report: AlignmentReport) -> None:

@@ -13,7 +13,7 @@ from judges.models import AlignmentReport, Judge
 from judges.reports.evidence import align
 from judges.reports.read import report_state
 from judges.reports.write import freeze_report
-from tests.annotate.api.conftest import client_of
+from tests.clients import client_of
 from tests.judges.building import add_judge, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections import Counter
 from typing import Any
@@ -17,6 +16,7 @@ from judges.kinds.llm import KIND, example_samples
 from judges.models import SplitMember
 from judges.reports.evidence import full_evidence
 from judges.versions.identity import content_hash
+from tests.database import copied_from_world
 from tests.judges.building import GRADES, graded_project
 from tests.judges.kinds.llm.making import Scripted, prompt_of, said
 
@@ -52,9 +52,7 @@ def _world(module_transaction: None) -> Project:
     return project
 
 
-@pytest.fixture
-def project(_world: Project) -> Project:
-    return copy.deepcopy(_world)
+project = copied_from_world()
 
 
 @pytest.fixture
