@@ -145,7 +145,11 @@ OF_PEOPLE = {
     "scott_pi": (SIGNED, lambda p: scott_pi(p.ratings(), p.first, p.second, **ASKED)),
     "mean_pairwise_kappa": (
         SIGNED,
-        lambda p: [mean_pairwise_kappa(p.ratings(), "linear", 2, by_units, **ASKED) for by_units in (False, True)],
+        lambda p: [
+            mean_pairwise_kappa(p.ratings(), weights, 2, by_units, **ASKED)
+            for weights in (None, "linear", "quadratic")
+            for by_units in (False, True)
+        ],
     ),
     "mean_pairwise_pi": (SIGNED, lambda p: mean_pairwise_pi(p.ratings(), 2, **ASKED)),
     "pairwise": (SIGNED, lambda p: pairwise(p.ratings(), 2, **ASKED)),
@@ -280,7 +284,7 @@ def estimates(result):
     return {path: found for path, found in figures(result) if isinstance(found, Estimate)}
 
 
-def same(one, other):
+def same(one, other, within=1e-7):
     assert one.keys() == other.keys()
     for path, found in one.items():
         against = other[path]
@@ -288,7 +292,8 @@ def same(one, other):
             assert against == (pytest.approx(found, abs=1e-9) if isinstance(found, float) else found), path
             continue
         for name in ("value", "low", "high"):
-            assert getattr(against, name) == pytest.approx(getattr(found, name), abs=1e-7), (path, name)
+            assert getattr(against, name) == pytest.approx(getattr(found, name), abs=within), (path, name)
+        assert against.method == found.method, path
         assert (against.n, against.clusters, against.reason) == (found.n, found.clusters, found.reason), path
 
 
@@ -329,7 +334,8 @@ def shuffled(data, seed, names=OTHERWISE):
     if isinstance(data, Judged):
         order = rng.permutation(data.score.size)
         score, other, human, cluster, language = (column[order] for column in data)
-        return Judged(score, other, human, rng.permutation(1000)[cluster], language), {}
+        named = np.array([f"sample {code}" for code in rng.permutation(1000)])
+        return Judged(score, other, human, named[cluster], language), {}
     order, codes = rng.permutation(len(data.unit)), rng.permutation(1000)
     unit, rater, value, cluster = ([column[at] for at in order] for column in data[:4])
     renamed = People(
@@ -357,6 +363,30 @@ def test_order_and_names_mean_nothing(name, data, seed):
     other, back = shuffled(drawn, seed, IN_ORDER if name in NAMES_BREAK_TIES else OTHERWISE)
     _, statistic = EVERY[name]
     same(dict(figures(statistic(drawn))), dict(figures(statistic(other), back)))
+
+
+def hundreds(name):
+    """400 units in samples of two. People, of whom each rates two thirds, and judges say something like the truth."""
+    rng = np.random.default_rng(3)
+    truth, cluster = np.repeat(rng.integers(1, 5, size=200), 2), np.arange(400) // 2
+    if name in OF_COLUMNS:
+        score, other = np.clip(np.round(2 * truth + rng.normal(0, 1.5, size=(2, 400))) / 2, 1, 4.5)
+        return Judged(score, other, truth, cluster, np.where(cluster % 2, "en", "de"))
+    slips = rng.integers(-1, 2, size=(5, 400)) * (rng.random((5, 400)) < 0.5)
+    rater, unit = np.nonzero(rng.random((5, 400)) < 0.67)
+    value = np.clip(truth + slips, 1, 4)[rater, unit]
+    names = [(*PEOPLE, "judge")[code] for code in rater]
+    return People(unit.tolist(), names, value.tolist(), cluster[unit].tolist(), "ann", "bob", "judge")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_order_and_names_mean_nothing_to_hundreds_of_units(name):
+    drawn = hundreds(name)
+    other, back = shuffled(drawn, 5, IN_ORDER if name in NAMES_BREAK_TIES else OTHERWISE)
+    _, statistic = EVERY[name]
+    found = dict(figures(statistic(drawn)))
+    assert any(figure.low is not None for figure in found.values() if isinstance(figure, Estimate))
+    same(found, dict(figures(statistic(other), back)), within=1e-12)
 
 
 #: A sample's decisions are bounded together; slices of few samples have no figures; an answer is repeated in its unit.

@@ -156,26 +156,6 @@ def test_one_cluster_cannot_be_tested_by_clusters(rng):
     assert (found.winning_rate_clustered.value, found.passes_clustered) == (0.0, False)
 
 
-def test_order_of_rows_and_names(with_gaps, rng):
-    ratings = with_gaps(3)
-    order = rng.permutation(len(ratings))
-    moved = Ratings(
-        rng.permutation(5_000)[ratings.unit[order]],
-        ratings.rater[order],
-        ratings.value[order],
-        rng.permutation(5_000)[ratings.cluster[order]],
-        ratings.levels,
-        ratings.scale,
-        ratings.raters,
-    ).select_raters(ratings.raters[::-1])
-    found, other = (alternative_annotator_test(each, "rater 1", 0.2, interval="influence") for each in (ratings, moved))
-    assert other.winning_rate.value == found.winning_rate.value
-    assert (other.advantage.value, other.advantage.low) == pytest.approx((found.advantage.value, found.advantage.low))
-    assert {row.annotator: row.p_clustered for row in other.annotators} == pytest.approx(
-        {row.annotator: row.p_clustered for row in found.annotators}
-    )
-
-
 def test_a_perfect_judge_among_people_who_agree(from_rows, rng):
     ratings = from_rows([[1, 2] * 20] * 4, [1, 2])
     found = alternative_annotator_test(ratings, "rater 3", 0.1, rng=rng)

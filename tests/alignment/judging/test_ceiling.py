@@ -107,25 +107,6 @@ def test_few_clusters_are_bootstrapped(panel_of):
     assert found.difference.high - found.difference.low == pytest.approx(error.high - error.low, rel=0.25)
 
 
-def test_order_of_rows_names_and_numbers(panel_of, rng):
-    ratings = panel_of(7)
-    order = rng.permutation(len(ratings))
-    shuffled = Ratings(
-        rng.permutation(10_000)[ratings.unit[order]],
-        ratings.rater[order],
-        ratings.value[order],
-        rng.permutation(10_000)[ratings.cluster[order]],
-        ratings.levels,
-        ratings.scale,
-        ratings.raters,
-    )
-    other = shuffled.select_raters(ratings.raters[::-1])
-    found, moved = (human_ceiling(each, "rater 4", interval="influence") for each in (ratings, other))
-    for name in ("value", "low", "high"):
-        assert getattr(moved.difference, name) == pytest.approx(getattr(found.difference, name), abs=1e-12)
-    assert {row.annotator: row.n for row in moved.annotators} == {row.annotator: row.n for row in found.annotators}
-
-
 def test_a_judge_who_repeats_an_annotator_has_that_annotators_kappa(panel_of):
     ratings = panel_of(8)
     own = ratings.rater == 0

@@ -150,26 +150,6 @@ def test_the_rates_are_those_at_a_threshold(rng):
 
 
 @settings(max_examples=40)
-@given(CELLS, st.permutations(range(3)), st.integers(0, 10**6))
-def test_order_and_names_do_not_matter(cells, names, seed):
-    judge, human, at, other, other_at = columns(*cells)
-    at, other_at = at // 3, 50 + other_at // 3
-    rng = np.random.default_rng(seed)
-    one, two = rng.permutation(judge.size), rng.permutation(other.size)
-    named = np.array([f"{names[code % 3]} {code}" for code in range(200)])
-    first = corrected_rate(judge, human, at, other, other_at, **INFLUENCE)
-    second = corrected_rate(judge[one], human[one], named[at[one]], other[two], named[other_at[two]], **INFLUENCE)
-    for mine, theirs in ((first.rate, second.rate), (first.signal, second.signal), (first.judged, second.judged)):
-        assert (mine.n, mine.clusters, mine.reason, mine.method) == (
-            theirs.n,
-            theirs.clusters,
-            theirs.reason,
-            theirs.method,
-        )
-        assert [mine.value, mine.low, mine.high] == pytest.approx([theirs.value, theirs.low, theirs.high])
-
-
-@settings(max_examples=40)
 @given(CELLS)
 def test_it_lies_between_0_and_1_or_has_a_reason(cells):
     rate = corrected_rate(*columns(*cells), **INFLUENCE).rate

@@ -191,25 +191,6 @@ def test_errors_shared_with_the_judge_are_found_out():
     assert found.accuracy.reason == remark("errors_not_independent")
 
 
-@pytest.mark.parametrize("model", ["one rate", "two rates"])
-def test_order_and_names(model, rng):
-    ratings, _ = simulated(9, units=400, people=((0.95, 0.85),) * 4, gaps=0.2)
-    order = rng.permutation(len(ratings))
-    moved = Ratings(
-        rng.permutation(5_000)[ratings.unit[order]],
-        ratings.rater[order],
-        ratings.value[order],
-        rng.permutation(5_000)[ratings.cluster[order]],
-        ratings.levels,
-        "binary",
-        ratings.raters,
-    ).select_raters(ratings.raters[::-1])
-    found, other = (judge_under_noise(each, "judge", ["pass"], model, **INFLUENCE) for each in (ratings, moved))
-    for name in ("human_tpr", "human_tnr", "tpr", "tnr", "accuracy"):
-        one, two = getattr(found, name), getattr(other, name)
-        assert (two.value, two.low, two.high) == pytest.approx((one.value, one.low, one.high))
-
-
 def test_pass_and_fail_change_places():
     ratings, _ = simulated(10, units=2_000)
     found = judge_under_noise(ratings, "judge", ["pass"], "two rates", **INFLUENCE)

@@ -129,23 +129,6 @@ def test_the_bootstrap_resembles_influence(rng):
 
 
 @settings(max_examples=40)
-@given(NUMBERS, NUMBERS, st.integers(0, 10**6))
-def test_order_and_names_do_not_matter(labelled, unlabelled, seed):
-    human, judge = np.array(labelled).T
-    other = np.array(unlabelled)[:, 0]
-    at, other_at = np.arange(human.size) // 2, 100 + np.arange(other.size) // 2
-    rng = np.random.default_rng(seed)
-    one, two, named = rng.permutation(human.size), rng.permutation(other.size), rng.permutation(1000)
-    first = ppi_mean(human, judge, at, other, other_at, **INFLUENCE)
-    second = ppi_mean(human[one], judge[one], named[at[one]], other[two], named[other_at[two]], **INFLUENCE)
-    assert first.weight == pytest.approx(second.weight, abs=1e-7)
-    for name in ("tuned", "plain", "classical"):
-        mine, theirs = getattr(first, name), getattr(second, name)
-        assert mine.value == pytest.approx(theirs.value, abs=1e-5)
-        assert mine.n == theirs.n
-
-
-@settings(max_examples=40)
 @given(st.floats(-3, 3), st.floats(0.1, 3))
 def test_units_of_the_value(shift, scale):
     human, judge, at, other, other_at = simulated()

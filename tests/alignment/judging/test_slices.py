@@ -105,19 +105,6 @@ def test_false_alarms(per_cluster):
     assert alarms / tested < 0.045
 
 
-def test_order_of_rows(rng):
-    score, positive, cluster, language = columns()
-    order = rng.permutation(score.size)
-    asked = {"language": [language[place] for place in order]}
-    moved = slices_at_threshold(score[order], positive[order], 9 * cluster[order], 0.5, asked, **INFLUENCE)
-    for part, other in zip(
-        slices_at_threshold(score, positive, cluster, 0.5, {"language": language}, **INFLUENCE), moved, strict=True
-    ):
-        assert (other.value, other.n, other.worse) == (part.value, part.n, part.worse)
-        assert (other.p, other.p_adjusted) == pytest.approx((part.p, part.p_adjusted))
-        assert (other.kappa.low, other.kappa.high) == pytest.approx((part.kappa.low, part.kappa.high))
-
-
 def test_lower_is_better():
     score, positive, cluster, language = columns()
     up = slices_at_threshold(score, positive, cluster, 0.5, {"language": language}, **NONE)
