@@ -23,6 +23,7 @@ from annotate.projects.read import current_criteria
 from annotate.projects.write import create_project, set_member
 from annotate.tasks.labelling import LabelInput, save_label, submit_task
 from annotate.tasks.task_queue import take_task
+from annotate.verdicts.adjudication import decide
 
 TRISTATE = {
     "key": "support",
@@ -195,6 +196,13 @@ def label_all(task: Task, *, support: Any = "yes", grade: Any = 4) -> None:
 def finish(task: Task, *, support: Any = "yes", grade: Any = 4) -> None:
     label_all(task, support=support, grade=grade)
     submit_task(actor=task.annotator, task_id=task.pk)
+
+
+def decide_unit(reviewer: User, verdict: Verdict, value: Any, reason: str = "So.") -> Verdict:
+    return decide(
+        reviewer=reviewer, project=verdict.sample.project, verdict_id=verdict.pk, value=value, reason=reason,
+        expected_revision=verdict.revision,
+    )  # fmt: skip
 
 
 def stored() -> dict[str, Any]:

@@ -11,8 +11,8 @@ from annotate.models.batch import ConsensusRule, Purpose
 from annotate.projects.write import create_project, set_member
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.write import reopen_task, return_task
-from annotate.verdicts.adjudication import approve, decide
-from tests.annotate.factories import TRISTATE, finish, make_batch, make_sample, say
+from annotate.verdicts.adjudication import approve
+from tests.annotate.factories import TRISTATE, decide_unit, finish, make_batch, make_sample, say
 
 SCORE = {
     "key": "score",
@@ -76,14 +76,7 @@ class Stages:
     def _decided(self, batch: Batch) -> Verdict:
         self._disagree(batch)
         verdict = Verdict.objects.get(sample__batches=batch, unit="claim:0")
-        return decide(
-            reviewer=self.remy,
-            project=self.project,
-            verdict_id=verdict.pk,
-            value="yes",
-            reason="The first context says so.",
-            expected_revision=verdict.revision,
-        )
+        return decide_unit(self.remy, verdict, "yes", "The first context says so.")
 
     def _batches(self) -> None:
         pause_batch(actor=self.alma, batch=self._batch("paused", self.ana))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from annotate.batches.steps import start_adjudication
 from annotate.models import Flag, Label, Task, Verdict
-from annotate.verdicts.adjudication import decide
-from tests.annotate.factories import finish, make_batch, make_sample
+from tests.annotate.factories import decide_unit, finish, make_batch, make_sample
 from tests.browser.conftest import Desk, wait_for_next_task
 from tests.browser.test_admin_day import press, tab_to
 from tests.browser.test_deciding import task_of, wait_saved
@@ -52,10 +51,7 @@ def _a_reviewer_decided_otherwise(desk: Desk) -> None:
         finish(task, support=value)
     start_adjudication(batch=earlier)
     verdict = Verdict.objects.get(sample__external_id="s9", unit="claim:1")
-    decide(
-        reviewer=desk.remy, project=desk.project, verdict_id=verdict.pk, value="contradicted", reason=REASON,
-        expected_revision=verdict.revision,
-    )  # fmt: skip
+    decide_unit(desk.remy, verdict, "contradicted", REASON)
 
 
 def _log_in(page: Page) -> None:

@@ -13,6 +13,7 @@ from alignment import at_threshold, calibration_figures, evaluate_calibrator, fi
 from alignment.base.estimate import remark
 from alignment.calibration.calibrators import ThresholdCalibrator
 from alignment.calibration.reliability import equal_mass_bins
+from tests.alignment.base.test_intervals import jackknife
 
 NONE = {"interval": "none"}
 
@@ -98,11 +99,6 @@ def test_perfect_calibration_shows_about_the_yardstick():
         expected.append(figures.ece_if_perfect.value)
     assert np.mean(found) == pytest.approx(np.mean(expected), rel=0.05)
     assert np.mean(found) > 0.08
-
-
-def jackknife(values):
-    values = np.array(values)
-    return np.sqrt((values.size - 1) / values.size * np.square(values - values.mean()).sum())
 
 
 @pytest.mark.parametrize("name", ["brier", "log_loss", "kappa"])

@@ -19,10 +19,21 @@ from annotate.projects.criteria import check_spec
 from annotate.tasks.labelling import skip_task, submit_task
 from annotate.tasks.read import own_task
 from annotate.tasks.write import reopen_task
-from annotate.verdicts.adjudication import decide, mark_read
+from annotate.verdicts.adjudication import mark_read
 from annotate.verdicts.evidence_read import agreement
 from annotate.verdicts.ratings_read import labels_before, rating_columns
-from tests.annotate.factories import GRADE, World, finish, label_all, make_sample, make_samples, must_take, say, take
+from tests.annotate.factories import (
+    GRADE,
+    World,
+    decide_unit,
+    finish,
+    label_all,
+    make_sample,
+    make_samples,
+    must_take,
+    say,
+    take,
+)
 from tests.clients import client_of
 
 
@@ -140,10 +151,7 @@ def test_what_a_lesson_told_is_no_gold(world: World) -> None:
     )  # fmt: skip
     finish(before.tasks.get(), grade=2)
     verdict = Verdict.objects.get()
-    decide(
-        reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=4, reason="As the manual says.",
-        expected_revision=1,
-    )  # fmt: skip
+    decide_unit(world.rita, verdict, 4, "As the manual says.")
     close_batch(batch=before)
     assert mark_read(user=world.ann, project=world.project, verdict_ids=[verdict.pk]) == 1
     batch = open_with_gold(world, annotators=[world.ann, world.rita])

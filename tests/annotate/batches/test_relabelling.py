@@ -24,12 +24,12 @@ from annotate.projects.criteria import add_criteria, check_spec
 from annotate.projects.write import remove_member
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.write import reopen_task
-from annotate.verdicts.adjudication import decide, mark_read, send_back
+from annotate.verdicts.adjudication import mark_read, send_back
 from annotate.verdicts.disputes_read import Dispute, people_of
 from annotate.verdicts.lessons_read import Lessons
 from annotate.verdicts.ratings_read import labels_before, rating_columns
 from annotate.verdicts.read import Queue
-from tests.annotate.factories import TRISTATE, World, finish, make_samples, make_world, say
+from tests.annotate.factories import TRISTATE, World, decide_unit, finish, make_samples, make_world, say
 
 SAME = Choices(same_meaning=True, reason="A typo.")
 
@@ -293,10 +293,7 @@ def test_everything_touched_means_everybody_is_asked(labelled: World) -> None:
 
 def test_a_decision_on_an_untouched_unit_is_carried(labelled: World) -> None:
     disputed = Verdict.objects.get(state="disputed")
-    decide(
-        reviewer=labelled.rita, project=labelled.project, verdict_id=disputed.pk, value="no", reason="Page 4.",
-        expected_revision=1,
-    )  # fmt: skip
+    decide_unit(labelled.rita, disputed, "no", "Page 4.")
     evolve(labelled, changed(name="Backed"))
     carried = Verdict.objects.get(criterion__version=2, sample=disputed.sample, unit=disputed.unit)
     assert (carried.value, carried.method, carried.decided_by, carried.state) == (
@@ -314,10 +311,7 @@ def test_a_decision_on_an_untouched_unit_is_carried(labelled: World) -> None:
 
 def test_a_decision_for_an_option_that_is_gone_is_not_carried(labelled: World) -> None:
     verdict = Verdict.objects.get(sample__external_id="s2", unit="claim:0")
-    decide(
-        reviewer=labelled.rita, project=labelled.project, verdict_id=verdict.pk, value="unsure", reason="Neither.",
-        expected_revision=1,
-    )  # fmt: skip
+    decide_unit(labelled.rita, verdict, "unsure", "Neither.")
     done = evolve(labelled, without("unsure"))
     # Both had said yes, and the reviewer disagreed: no rule puts that aside.
     carried = Verdict.objects.get(criterion__version=2, sample=verdict.sample, unit="claim:0")
@@ -329,10 +323,7 @@ def test_a_carried_verdict_holds_all_that_one_made_in_the_normal_way_does(labell
     """Settled by rule, disputed, decided, and decided and reopened since."""
     reopened, decided = Verdict.objects.filter(unit="claim:1").order_by("-state")
     for verdict in (reopened, decided):
-        decide(
-            reviewer=labelled.rita, project=labelled.project, verdict_id=verdict.pk, value="no", reason="Page 4.",
-            expected_revision=verdict.revision,
-        )  # fmt: skip
+        decide_unit(labelled.rita, verdict, "no", "Page 4.")
     changes = Label.objects.get(sample=reopened.sample, unit="claim:1", rater__name="ann")
     reopen_task(actor=labelled.ann, task_id=changes.task_id)
     say(labelled.ann, changes.task, "claim:1", "support", "yes", seen=1)
@@ -360,10 +351,7 @@ def test_a_carried_verdict_holds_all_that_one_made_in_the_normal_way_does(labell
 
 def test_what_was_learnt_from_a_decision_is_no_new_lesson(labelled: World) -> None:
     disputed = Verdict.objects.get(state="disputed")
-    decide(
-        reviewer=labelled.rita, project=labelled.project, verdict_id=disputed.pk, value="no", reason="Page 4.",
-        expected_revision=1,
-    )  # fmt: skip
+    decide_unit(labelled.rita, disputed, "no", "Page 4.")
     close_batch(batch=Batch.objects.get())
     assert mark_read(user=labelled.ben, project=labelled.project, verdict_ids=[disputed.pk]) == 1
     evolve(labelled, changed(name="Backed"))

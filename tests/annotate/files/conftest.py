@@ -50,6 +50,11 @@ def api(admin: User) -> APIClient:
     return client_of(admin)
 
 
+@pytest.fixture(autouse=True)
+def _media(tmp_path: Path, settings: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
     """Writes a file of bytes, of text, or of rows as JSONL."""

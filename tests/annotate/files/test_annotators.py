@@ -30,11 +30,6 @@ pytestmark = pytest.mark.django_db
 EVIDENCE = [{"context": 0, "start": 0, "end": 14, "quote": "Open from nine"}]
 
 
-@pytest.fixture(autouse=True)
-def _media(tmp_path: Path, settings: Any) -> None:
-    settings.MEDIA_ROOT = tmp_path / "media"
-
-
 @pytest.fixture(scope="module")
 def _world(module_transaction: None) -> World:
     """Ann and Ben label two samples, Chen nothing; an imported rater is among them, and Ann met a gold task."""

@@ -32,11 +32,6 @@ def kept_files() -> list[str]:
     return os.listdir(folder) if folder.exists() else []
 
 
-@pytest.fixture(autouse=True)
-def _media(tmp_path: Path, settings: object) -> None:
-    settings.MEDIA_ROOT = tmp_path / "media"  # type: ignore[attr-defined]
-
-
 def test_preview_then_start_with_a_mapping(api: APIClient) -> None:
     reply = api.post(URL, {"file": upload(), "kind": "samples", "preview": "1"}, format="multipart")
     assert reply.status_code == 200

@@ -29,11 +29,6 @@ from tests.processes import Worker
 NASTY = "=cmd|' /C calc'!A0\n\t\"x\",😀"
 
 
-@pytest.fixture(autouse=True)
-def _media(tmp_path: Path, settings: Any) -> None:
-    settings.MEDIA_ROOT = tmp_path / "media"
-
-
 @pytest.fixture
 def project(db: None) -> Project:
     project = Project.objects.create(slug="p", name="P")

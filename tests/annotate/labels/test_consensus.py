@@ -8,8 +8,7 @@ from annotate.core.errors import Invalid
 from annotate.labels.consensus import settle_imported
 from annotate.models import Criterion, Label, Rater, Sample, Task, Verdict
 from annotate.tasks.labelling import skip_task, submit_task
-from annotate.verdicts.adjudication import decide
-from tests.annotate.factories import World, finish, label_all, make_sample, make_samples, say
+from tests.annotate.factories import World, decide_unit, finish, label_all, make_sample, make_samples, say
 
 
 def votes(world: World, *values: Any, overlap: int | None = None, sample: Sample | None = None) -> Verdict | None:
@@ -141,14 +140,7 @@ def test_imported_labels_are_settled_by_majority(world: World) -> None:
 def adjudicated(world: World) -> Verdict:
     verdict = votes(world, 1, 5)
     assert verdict is not None
-    return decide(
-        reviewer=world.rita,
-        project=world.project,
-        verdict_id=verdict.pk,
-        value=5,
-        reason="The second claim decides.",
-        expected_revision=1,
-    )
+    return decide_unit(world.rita, verdict, 5, "The second claim decides.")
 
 
 def test_new_votes_reopen_a_decision_and_leave_its_value(world: World) -> None:

@@ -14,9 +14,18 @@ from annotate.members.write import deactivate_member
 from annotate.models import AuditEntry, Batch, Membership, Sample, Task, Verdict
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.write import return_task
-from annotate.verdicts.adjudication import decide
 from annotate.verdicts.read import Queue
-from tests.annotate.factories import World, at_once, finish, label_all, make_sample, make_samples, make_world, must_take
+from tests.annotate.factories import (
+    World,
+    at_once,
+    decide_unit,
+    finish,
+    label_all,
+    make_sample,
+    make_samples,
+    make_world,
+    must_take,
+)
 
 
 def task_of(batch: Batch, user: Any, sample: Sample | None = None) -> Task:
@@ -92,10 +101,7 @@ def test_what_a_reviewer_decided_meanwhile_stands_and_is_looked_at_again(world: 
     finish(task_of(batch, world.ann))
     close_batch(batch=batch)
     verdict = Verdict.objects.get()
-    decide(
-        reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=5, reason="It is.",
-        expected_revision=verdict.revision,
-    )  # fmt: skip
+    decide_unit(world.rita, verdict, 5, "It is.")
     reopen_batch(batch=batch)
     assert grade_of(sample) == ("settled", 5, 1)
     finish(task_of(batch, world.ben))

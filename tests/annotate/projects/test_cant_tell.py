@@ -12,9 +12,8 @@ from annotate.models import Label, LabelEvent, Task, Verdict
 from annotate.projects.criteria import add_criteria, check_spec
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.read import own_task
-from annotate.verdicts.adjudication import decide
 from annotate.verdicts.disputes_read import one_dispute
-from tests.annotate.factories import TRISTATE, World, label_all, make_sample, say, stored
+from tests.annotate.factories import TRISTATE, World, decide_unit, label_all, make_sample, say, stored
 
 UNSURE = {"unit": "claim:0", "criterion": "support", "value": None, "cant_tell": "The contexts don't say enough."}
 
@@ -109,10 +108,7 @@ def test_it_is_no_vote_and_the_unit_goes_to_the_reviewer(world: World, task: Tas
     ]  # fmt: skip
     nobody = one_dispute(world.project, verdicts["claim:1"].pk, reader=world.rita, named=False).labels
     assert [(one.value, bool(one.cant_tell)) for one in nobody] == [(None, True), (None, True)]
-    decided = decide(
-        reviewer=world.rita, project=world.project, verdict_id=verdicts["claim:1"].pk, value="no", reason="I looked.",
-        expected_revision=1,
-    )  # fmt: skip
+    decided = decide_unit(world.rita, verdicts["claim:1"], "no", "I looked.")
     assert (decided.state, decided.confidence) == ("settled", None)
 
 

@@ -20,8 +20,7 @@ from annotate.projects.criteria import add_criteria
 from annotate.projects.trail_read import TrailFilter, kinds_of, read_filter, trail, unit_history, whole_trail
 from annotate.projects.write import change_project, remove_member, set_member
 from annotate.tasks.labelling import LabelInput, save_label, submit_task
-from annotate.verdicts.adjudication import decide
-from tests.annotate.factories import TRISTATE, World, finish, make_sample, make_samples, say
+from tests.annotate.factories import TRISTATE, World, decide_unit, finish, make_sample, make_samples, say
 
 
 @pytest.fixture
@@ -44,10 +43,7 @@ def events_of(verdict: Verdict) -> list[tuple[Any, ...]]:
 
 def test_every_state_of_a_verdict_is_logged(disputed: World) -> None:
     verdict = Verdict.objects.get(unit="claim:0")
-    decide(
-        reviewer=disputed.rita, project=disputed.project, verdict_id=verdict.pk, value="no", reason="Read it.",
-        expected_revision=1,
-    )  # fmt: skip
+    decide_unit(disputed.rita, verdict, "no", "Read it.")
     assert events_of(verdict) == [
         (1, "disputed", None, "", None),
         (2, "settled", "no", "adjudicated", "rita"),
@@ -56,10 +52,7 @@ def test_every_state_of_a_verdict_is_logged(disputed: World) -> None:
 
 def test_a_decision_that_is_reopened_is_not_the_reviewers_doing(disputed: World) -> None:
     verdict = Verdict.objects.get(unit="claim:0")
-    decide(
-        reviewer=disputed.rita, project=disputed.project, verdict_id=verdict.pk, value="no", reason="Read it.",
-        expected_revision=1,
-    )  # fmt: skip
+    decide_unit(disputed.rita, verdict, "no", "Read it.")
     second = disputed.batch(criteria=["support"], annotators=[disputed.chen], overlap=1)
     finish(second.tasks.get(), support="yes")
     assert events_of(verdict)[-1] == (3, "reopened", "no", "adjudicated", None)
@@ -185,10 +178,7 @@ def test_what_others_said_of_a_sample_that_one_still_has_to_label_is_held_back(d
     make_sample(disputed.project, 2)
     support = disputed.criteria("support")[0]
     verdict = Verdict.objects.get(unit="claim:0")
-    decide(
-        reviewer=disputed.rita, project=disputed.project, verdict_id=verdict.pk, value="no", reason="Says no.",
-        expected_revision=1,
-    )  # fmt: skip
+    decide_unit(disputed.rita, verdict, "no", "Says no.")
     for number, sample in enumerate(disputed.project.samples.order_by("id")):
         set_gold(
             actor=(disputed.alice, disputed.rita)[number], project=disputed.project, sample=sample, unit="claim:1",
@@ -324,10 +314,7 @@ def test_a_page_of_the_trail_costs_the_same_however_long_it_is(disputed: World) 
 
 def test_the_history_of_a_unit_is_told_from_the_beginning(disputed: World) -> None:
     verdict = Verdict.objects.get(unit="claim:0")
-    decide(
-        reviewer=disputed.rita, project=disputed.project, verdict_id=verdict.pk, value="no", reason="Read it.",
-        expected_revision=1,
-    )  # fmt: skip
+    decide_unit(disputed.rita, verdict, "no", "Read it.")
     history = unit_history(sample=disputed.project.samples.get(), reader=SYSTEM)
     assert set(history) == {"claim:0", "claim:1"}
     told = [(row.action, row.actor and row.actor.username) for row in history["claim:0"]]

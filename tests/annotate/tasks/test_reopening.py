@@ -17,10 +17,10 @@ from annotate.models.batch import Purpose
 from annotate.tasks.labelling import Finished, skip_task, submit_task
 from annotate.tasks.read import next_task, own_task
 from annotate.tasks.write import reopen_task
-from annotate.verdicts.adjudication import decide
 from tests.annotate.factories import (
     World,
     at_once,
+    decide_unit,
     finish,
     label_all,
     make_sample,
@@ -105,14 +105,7 @@ def test_an_adjudicated_verdict_is_reopened_by_a_changed_answer_only(world: Worl
     finish(task)
     finish(task.batch.tasks.get(annotator=world.ben), support="no")
     verdict = Verdict.objects.get(unit="claim:0")
-    decide(
-        reviewer=world.rita,
-        project=world.project,
-        verdict_id=verdict.pk,
-        value="yes",
-        reason="So.",
-        expected_revision=1,
-    )
+    decide_unit(world.rita, verdict, "yes")
     reopen_task(actor=world.ann, task_id=task.pk)
     submit_task(actor=world.ann, task_id=task.pk)
     verdict.refresh_from_db()
@@ -169,10 +162,7 @@ def test_taking_back_against_deciding(transactional_db: None) -> None:
             return submit_task(actor=world.ann, task_id=task.pk)
 
         def settle(verdict: Verdict = verdict) -> Any:
-            return decide(
-                reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value="no", reason="So.",
-                expected_revision=1,
-            )  # fmt: skip
+            return decide_unit(world.rita, verdict, "no")
 
         changed, decided = at_once(change, settle)
         assert isinstance(changed, Finished), changed

@@ -13,7 +13,7 @@ from annotate.tasks.labelling import submit_task
 from annotate.tasks.write import reopen_task
 from annotate.verdicts.adjudication import approve, decide
 from annotate.verdicts.read import Queue, ground_truth
-from tests.annotate.factories import World, finish, make_sample, make_samples, make_world, say
+from tests.annotate.factories import World, decide_unit, finish, make_sample, make_samples, make_world, say
 
 pytestmark = pytest.mark.django_db
 
@@ -109,9 +109,7 @@ def test_what_a_person_decides_is_not_approved(world: World) -> None:
     disputed = Verdict.objects.get(state="disputed")
     with pytest.raises(Conflict, match="a reviewer's to decide"):
         approved(world, disputed)
-    decide(
-        reviewer=world.rita, project=world.project, verdict_id=disputed.pk, value=4, reason="So.", expected_revision=1
-    )
+    decide_unit(world.rita, disputed, 4)
     with pytest.raises(Conflict, match="a reviewer's to decide"):
         approved(world, disputed, expected_revision=2)
     with pytest.raises(Http404):

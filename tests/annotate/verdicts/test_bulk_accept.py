@@ -13,7 +13,7 @@ from annotate.models import AuditEntry, Label, Rater, Verdict
 from annotate.verdicts.adjudication import Accepted, accept_agreed, accept_probable, decide
 from annotate.verdicts.proposals_read import Preview, agreed, probable
 from annotate.verdicts.read import Queue
-from tests.annotate.factories import World, make_samples, stored
+from tests.annotate.factories import World, decide_unit, make_samples, stored
 from tests.annotate.labels.test_consensus import imported
 
 
@@ -86,10 +86,7 @@ def test_what_changed_since_is_left(short: World) -> None:
     one.sample.labels.create(rater=rater, unit=one.unit, criterion=one.criterion, value=4)
     settle_imported(project=short.project, criterion=one.criterion, needed=9)
     Verdict.objects.filter(pk=one.pk).update(revision=one.revision + 1)
-    decide(
-        reviewer=short.alice, project=short.project, verdict_id=two.pk, value=two.votes[0]["value"], reason="Mine.",
-        expected_revision=two.revision,
-    )  # fmt: skip
+    decide_unit(short.alice, two, two.votes[0]["value"], "Mine.")
     assert accept(short, preview) == Accepted(settled=2, left=2)
     two.refresh_from_db()
     assert (two.method, two.reason) == ("adjudicated", "Mine.")

@@ -14,10 +14,10 @@ from annotate.labels.read import of_batch
 from annotate.models import Batch, Rater, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.tasks.labelling import skip_task
-from annotate.verdicts.adjudication import decide
 from annotate.verdicts.read import Queue
-from tests.annotate.factories import World, finish, make_sample, make_samples, make_world
+from tests.annotate.factories import World, decide_unit, finish, make_sample, make_samples, make_world
 from tests.annotate.labels.test_consensus import imported
+from tests.annotate.verdicts.test_bulk_accept import queue
 
 
 @pytest.fixture
@@ -25,19 +25,8 @@ def world(db: None) -> World:
     return make_world()
 
 
-def queue(world: World, **more: Any) -> Queue:
-    return Queue(world.project, reader=world.rita, **more)
-
-
 def names(rows: Queue | list[Verdict]) -> list[str]:
     return [f"{row.sample.external_id}/{row.unit}" for row in rows]
-
-
-def settled(world: World, verdict: Verdict, value: Any = 4) -> Verdict:
-    return decide(
-        reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=value, reason="So.",
-        expected_revision=verdict.revision,
-    )  # fmt: skip
 
 
 @pytest.fixture
@@ -70,7 +59,7 @@ def test_by_sample(disputed: World) -> None:
 
 def test_a_sample_keeps_its_place_while_it_is_decided(disputed: World) -> None:
     first = queue(disputed)[0]
-    settled(disputed, first, "yes")
+    decide_unit(disputed.rita, first, "yes")
     assert names(queue(disputed)) == ["s2/claim:1", "s3/claim:0", "s3/answer", "s1/answer"]
 
 
@@ -86,7 +75,7 @@ def test_units_beyond_nine_stand_in_their_order(world: World) -> None:
 
 def test_what_was_reopened_comes_first(disputed: World) -> None:
     verdict = Verdict.objects.get(sample__external_id="s1")
-    settled(disputed, verdict)
+    decide_unit(disputed.rita, verdict, 4)
     rater = Rater.objects.create(project=disputed.project, name="late")
     verdict.sample.labels.create(rater=rater, unit="answer", criterion=verdict.criterion, value=1)
     settle_imported(project=disputed.project, criterion=verdict.criterion, needed=2)
@@ -203,7 +192,7 @@ def test_who_has_the_sample_to_label_does_not_see_what_others_said(disputed: Wor
     assert queue(disputed).count() == 0
     assert Queue(disputed.project, reader=disputed.alice).count() == 5
     with pytest.raises(Conflict) as refused:
-        settled(disputed, Verdict.objects.filter(state="disputed")[0])
+        decide_unit(disputed.rita, Verdict.objects.filter(state="disputed")[0], 4)
     assert refused.value.code == "still_to_label"
 
 

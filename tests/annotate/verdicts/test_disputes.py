@@ -14,10 +14,10 @@ from annotate.labels.consensus import settle_imported
 from annotate.models import AuditEntry, Batch, Criterion, Label, Task, Verdict
 from annotate.models.batch import TaskStatus
 from annotate.tasks.labelling import submit_task
-from annotate.verdicts.adjudication import decide, send_back, show_names
+from annotate.verdicts.adjudication import send_back, show_names
 from annotate.verdicts.disputes_read import Dispute, letter, one_dispute, people_of
 from annotate.verdicts.read import Queue
-from tests.annotate.factories import World, finish, make_sample, say
+from tests.annotate.factories import World, decide_unit, finish, make_sample, say
 from tests.annotate.labels.test_consensus import imported
 
 
@@ -32,13 +32,6 @@ def verdict(world: World) -> Verdict:
 
 def shown_to_rita(world: World, verdict: Verdict) -> Dispute:
     return one_dispute(world.project, verdict.pk, reader=world.rita, named=world.project.show_names)
-
-
-def decided(world: World, verdict: Verdict, value: Any = 5) -> Verdict:
-    return decide(
-        reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=value, reason="The second one.",
-        expected_revision=verdict.revision,
-    )  # fmt: skip
 
 
 def test_letters_count_like_columns() -> None:
@@ -93,7 +86,7 @@ def test_what_could_not_be_told_in_an_open_task_is_nobodys_business_yet(world: W
 
 
 def test_a_decision_pins_the_votes_it_rests_on_and_tells_what_reopened_it(world: World, verdict: Verdict) -> None:
-    done = decided(world, verdict)
+    done = decide_unit(world.rita, verdict, 5, "The second one.")
     assert done.decided_votes == verdict.votes
     assert done.decided_at is not None
     people = people_of(verdict.sample, named=False)
@@ -113,7 +106,7 @@ def test_a_decision_pins_the_votes_it_rests_on_and_tells_what_reopened_it(world:
 
 
 def test_the_history_of_a_unit_tells_who_decided_and_what_reopened_it(world: World, verdict: Verdict) -> None:
-    decided(world, verdict)
+    decide_unit(world.rita, verdict, 5, "The second one.")
     imported(world, verdict.sample, "answer", world.criteria("grade")[0], 2)
     settle_imported(project=world.project, criterion=world.criteria("grade")[0], needed=1)
     verdict.refresh_from_db()

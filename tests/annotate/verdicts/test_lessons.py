@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from annotate.models import Batch, LessonRead, Verdict
-from annotate.verdicts.adjudication import decide, mark_read
+from annotate.verdicts.adjudication import mark_read
 from annotate.verdicts.lessons_read import Lessons, new_lessons
-from tests.annotate.factories import World, finish, make_samples, make_world
+from tests.annotate.factories import World, decide_unit, finish, make_samples, make_world
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +32,7 @@ def batch(world: World) -> Batch:
 
 def decided(world: World, sample: str, value: Any, reason: str = "It opens at nine.") -> Verdict:
     verdict = Verdict.objects.get(sample__external_id=sample, unit="answer")
-    return decide(
-        reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=value, reason=reason,
-        expected_revision=verdict.revision,
-    )  # fmt: skip
+    return decide_unit(world.rita, verdict, value, reason)
 
 
 def found(world: World, user: Any) -> list[tuple[str, Any, Any, bool]]:

@@ -8,8 +8,7 @@ from annotate.core.errors import Conflict
 from annotate.models import Verdict
 from annotate.tasks.labelling import skip_task
 from annotate.tasks.write import reopen_task
-from annotate.verdicts.adjudication import decide
-from tests.annotate.factories import at_once, finish, make_sample, make_world
+from tests.annotate.factories import at_once, decide_unit, finish, make_sample, make_world
 
 
 @pytest.mark.django_db
@@ -22,10 +21,7 @@ def test_a_verdict_whose_only_vote_was_withdrawn_does_not_stand(decided: bool) -
     verdict = Verdict.objects.get(unit="answer", criterion__key="grade")
     assert (verdict.state, verdict.method) == ("settled", "unanimous")
     if decided:
-        decide(
-            reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=2, reason="See context 1.",
-            expected_revision=verdict.revision,
-        )  # fmt: skip
+        decide_unit(world.rita, verdict, 2, "See context 1.")
     reopen_task(actor=world.ann, task_id=task.pk)
     skip_task(actor=world.ann, task_id=task.pk, reason="Not my subject.")
     verdict.refresh_from_db()

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Project, Sample, User, Verdict
-from annotate.verdicts.adjudication import decide
+from tests.annotate.factories import decide_unit
 from tests.clients import as_user
 from tests.frontend.building import label_task
 
@@ -77,14 +77,7 @@ def test_a_stale_decision_shows_both_and_is_not_saved(
 ) -> None:
     verdict, client = disputes[0], as_user(rita)
     old = decision(verdict)
-    decide(
-        reviewer=alice,
-        project=project,
-        verdict_id=verdict.pk,
-        value="contradicted",
-        reason="Alice was faster.",
-        expected_revision=verdict.revision,
-    )
+    decide_unit(alice, verdict, "contradicted", "Alice was faster.")
     reply = client.post(f"/p/help/adjudicate/{verdict.pk}/", old)
     assert reply.status_code == 412
     text = reply.content.decode()

@@ -15,10 +15,9 @@ from annotate.core.trail import note
 from annotate.models import Project, Sample, User, Verdict
 from annotate.projects.write import set_member
 from annotate.samples.claims_write import edit_claims
-from annotate.verdicts.adjudication import decide
 from frontend.base.trail import NOTED
 from frontend.translation.update import ROOT
-from tests.annotate.factories import make_batch
+from tests.annotate.factories import decide_unit, make_batch
 from tests.clients import as_user
 from tests.frontend.building import label_task
 
@@ -29,10 +28,7 @@ def sentences(reply: Any) -> list[str]:
 
 @pytest.fixture
 def decided(disputes: list[Verdict], rita: User, project: Project) -> Verdict:
-    return decide(
-        reviewer=rita, project=project, verdict_id=disputes[1].pk, value="contradicted", reason="Page 2.",
-        expected_revision=1,
-    )  # fmt: skip
+    return decide_unit(rita, disputes[1], "contradicted", "Page 2.")
 
 
 def test_the_trail_speaks_in_sentences(decided: Verdict, alice: User) -> None:

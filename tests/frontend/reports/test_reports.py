@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Project, User, Verdict
 from annotate.projects.criteria import add_criteria
 from annotate.projects.read import one_criterion
-from annotate.verdicts.adjudication import decide
 from config import celery_app
 from judges.reports.write import freeze_report
+from tests.annotate.factories import decide_unit
 from tests.clients import as_user
 
 URL = "/p/help/reports/support/"
@@ -61,14 +61,7 @@ def test_shows_the_report_and_says_when_it_is_out_of_date(
     assert "rest on fewer than 10 units" in text
     assert "Update report" not in text
     assert client.get(f"{URL}status/")["HX-Refresh"] == "true"
-    decide(
-        reviewer=rita,
-        project=project,
-        verdict_id=disputes[0].pk,
-        value="supported",
-        reason="So it is.",
-        expected_revision=disputes[0].revision,
-    )
+    decide_unit(rita, disputes[0], "supported", "So it is.")
     text = client.get(URL).content.decode()
     assert "Update report" in text
     assert "It is updated 5 minutes after the last change" in text

@@ -15,7 +15,7 @@ from judges.canaries.read import canary_result, flip_examples
 from judges.canaries.variants import BEHIND, INSTEAD, VARIANTS, changed
 from judges.canaries.write import check_canaries, estimate_canaries
 from judges.kinds.llm import KIND
-from judges.models import JudgeVersion, Run, Score
+from judges.models import Run, Score
 from judges.runs.purposes import purpose_of
 from judges.runs.read import progress_of
 from judges.runs.write import start_run
@@ -23,7 +23,7 @@ from judges.versions.write import create_judge
 from tests.annotate.api.test_schema import problems
 from tests.annotate.factories import World, make_sample, make_samples, make_world
 from tests.clients import client_of
-from tests.judges.runs.building import endpoint_at, worked
+from tests.judges.runs.building import endpoint_at, llm_judge, worked
 from tests.openai_server import OpenAIServer, Request
 from tests.openai_server.messages import chat
 
@@ -36,17 +36,6 @@ def world(transactional_db: None, openai_server: OpenAIServer) -> World:
     endpoint_at(world, openai_server, "main", price_in=1, price_out=1)
     openai_server.answers(gullible)
     return world
-
-
-def judge(world: World, name: str = "by prompt", **config: Any) -> JudgeVersion:
-    found = create_judge(
-        project=world.project,
-        name=name,
-        kind="llm",
-        endpoint="main",
-        config={"criterion": "support", "model": "m", "template": "claim_support", **config},
-    )
-    return found.versions.select_related("judge__project", "endpoint").get()
 
 
 def gullible(request: Request) -> Any:
@@ -67,7 +56,7 @@ def test_a_check_from_start_to_rates(world: World, openai_server: OpenAIServer) 
     ten = world.project.samples.get(external_id="s1")
     ten.claims[0]["text"] = "It opens at ten."
     ten.save()
-    version = judge(world)
+    version = llm_judge(world)
     worked(start_run(version=version, scope={"all": True}))
     scores = set(Score.objects.values_list("sample", "unit", "label"))
     openai_server.requests.clear()
@@ -115,7 +104,7 @@ def test_a_check_from_start_to_rates(world: World, openai_server: OpenAIServer) 
 
 def test_who_still_has_to_label_a_sample_reads_no_reason_about_it(world: World) -> None:
     make_samples(world.project, 2)
-    run = worked(check_canaries(version=judge(world), samples=2, seed=1))
+    run = worked(check_canaries(version=llm_judge(world), samples=2, seed=1))
     world.batch(annotators=[world.alice, world.ann])
     assert flip_examples(run, reader=world.alice) == {"count": 4, "held_back": 4, "shown": []}
     assert len(flip_examples(run, reader=world.rita)["shown"]) == 4
@@ -135,13 +124,13 @@ def test_only_judges_that_ask_a_model_by_a_prompt_of_ours(world: World) -> None:
     assert refused.value.code == "no_canaries"
     for samples in (0, 201, True, "4"):
         with pytest.raises(Invalid, match="samples"):
-            check_canaries(version=judge(world, f"judge {samples}"), samples=samples)  # type: ignore[arg-type]
+            check_canaries(version=llm_judge(world, f"judge {samples}"), samples=samples)  # type: ignore[arg-type]
     assert not Run.objects.exists()
 
 
 def test_where_each_canary_stands(world: World) -> None:
     sample = make_sample(world.project)
-    version = judge(world)
+    version = llm_judge(world)
     purpose = purpose_of(check_canaries(version=version, samples=1, seed=1))
     clean = purpose.item(sample, "claim:1", 0)
     assert (clean.sample, clean.unit, clean.repeat) == (sample, "claim:1", 0)
@@ -164,7 +153,7 @@ def test_where_each_canary_stands(world: World) -> None:
     assert sample.claims[1]["text"] == "It closes at five."
 
     # A prompt without contexts gets none in them; one that asks about all claims at once gets each of them.
-    bare = judge(world, "bare", template=None, prompt="Is each true?\n{{claims}}", per="sample")
+    bare = llm_judge(world, "bare", template=None, prompt="Is each true?\n{{claims}}", per="sample")
     run = check_canaries(version=bare, samples=1, seed=1)
     assert {repeat for _sample, _unit, repeat in purpose_of(run).to_ask([sample])} == {0, *range(1, 17)} - {3, 4, 15}
     all_of_it = changed(sample, bare.config, "answer", TEXTS["reply"], "yes")
@@ -173,18 +162,18 @@ def test_where_each_canary_stands(world: World) -> None:
 
 
 def test_what_a_flip_is(world: World) -> None:
-    grade = Reading(judge(world, "grade", criterion="grade", template=None, prompt="How good?\n{{answer}}"))
+    grade = Reading(llm_judge(world, "grade", criterion="grade", template=None, prompt="How good?\n{{answer}}"))
     assert (grade.basis, grade.best) == ("passes", 5)
     assert grade.flip(3.0, 4.0) == Flip(is_flip=True, towards=True, away=None)
     assert grade.flip(4.0, 5.0) == Flip(is_flip=False, towards=None, away=False)
     number = {"criterion": None, "dimension": "good", "unit": "answer", "template": None, "prompt": "{{answer}}"}
-    ten = judge(world, "ten", **number, answer_with="number", min=0, max=10, whole=True)
+    ten = llm_judge(world, "ten", **number, answer_with="number", min=0, max=10, whole=True)
     assert (Reading(ten).basis, Reading(ten).best, Reading(ten).least_move) == ("moves", 10, 1.0)
     assert Reading(ten).flip(4.0, 5.0) == Flip(is_flip=True, towards=True, away=False)
     assert Reading(ten).flip(10.0, 9.5) == Flip(is_flip=False, towards=None, away=False)
     ten.judge.higher_is_better = False
     assert (Reading(ten).best, Reading(ten).flip(4.0, 5.0)) == (0, Flip(is_flip=True, towards=False, away=True))
-    words = judge(world, "words", **number, options=[{"value": "a", "score": 0}, {"value": "b", "score": 2}])
+    words = llm_judge(world, "words", **number, options=[{"value": "a", "score": 0}, {"value": "b", "score": 2}])
     assert (Reading(words).best, Reading(words).flip(0.0, 2.0).towards) == ("b", True)
 
 
@@ -201,7 +190,7 @@ def test_harmless_texts_are_about_as_long_as_those_that_ask_for_something() -> N
 
 def test_by_api(world: World, openai_server: OpenAIServer) -> None:
     make_samples(world.project, 2)
-    version = judge(world)
+    version = llm_judge(world)
     url = f"/api/projects/desk/judges/{version.judge_id}/canaries/"
     alice, rita = client_of(world.alice), client_of(world.rita)
     estimate = alice.post(url + "estimate/", {"samples": 1, "seed": 3}, format="json").json()
@@ -221,7 +210,7 @@ def test_by_api(world: World, openai_server: OpenAIServer) -> None:
     assert rita.get(here + "flips/").status_code == 403
     assert alice.get(here + "flips/").json()["shown"][0]["changed_reason"] == "an order"
     assert rita.post(url, {}, format="json").status_code == 403
-    other = judge(world, "other")
+    other = llm_judge(world, "other")
     assert alice.get(f"/api/projects/desk/judges/{other.judge_id}/canaries/{check['id']}/").status_code == 404
     schema = SchemaGenerator().get_schema(request=None, public=True)
     shape = schema["paths"]["/api/projects/{slug}/judges/{judge_id}/canaries/{run_id}/"]["get"]["responses"]["200"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from annotate.models import Sample
+from annotate.models import Project, Sample
 from judges.kinds.base import Config, Item, Kind, Scored, Together
 from judges.models import JudgeVersion
 
@@ -29,6 +29,17 @@ def scored(kind: Kind, config: Config, *samples: Sample) -> dict[str, Scored]:
     assert len(outcomes) == len(items)
     names = [item.unit if item.sample is samples[0] else f"{item.sample.pk} {item.unit}" for item in items]
     return dict(zip(names, (outcome.scores[0] for outcome in outcomes), strict=True))
+
+
+def scored_in(project: Project, kind: Kind, version: JudgeVersion, *names: str) -> dict[tuple[str, str], Scored]:
+    """What the kind says of every unit of the project's samples, or of those named, by sample and unit."""
+    samples = project.samples.filter(external_id__in=names) if names else project.samples.all()
+    items = [Item(one, unit) for one in samples for unit in kind.units(version.config, one)]
+    with kind.open(version) as scorer:
+        outcomes = together(scorer).score(items)
+    return {
+        (item.sample.external_id, item.unit): outcome.scores[0] for item, outcome in zip(items, outcomes, strict=True)
+    }
 
 
 def together(scorer: Any) -> Together:

@@ -10,13 +10,12 @@ from annotate.core.errors import Invalid
 from annotate.core.units import units_of
 from annotate.models import Project
 from judges.core.scores_read import current_version
-from judges.kinds.base import Item
 from judges.kinds.composite import KIND
 from judges.models import JudgeVersion, Score, ScoreStatus
 from judges.versions.write import create_judge
 from tests.database import copied_from_world
 from tests.judges.building import add_judge, add_samples, make_project
-from tests.judges.kinds.making import together
+from tests.judges.kinds.making import scored_in
 
 pytestmark = pytest.mark.django_db
 SAMPLES = ["a", "b"]
@@ -50,16 +49,6 @@ def _made(project: Project, members: Any, **config: Any) -> JudgeVersion:
     return version
 
 
-def _scores(version: JudgeVersion) -> dict[tuple[str, str], Any]:
-    samples = version.judge.project.samples.all()
-    items = [Item(sample, unit) for sample in samples for unit in KIND.units(version.config, sample)]
-    with KIND.open(version) as scorer:
-        outcomes = together(scorer).score(items)
-    return {
-        (item.sample.external_id, item.unit): outcome.scores[0] for item, outcome in zip(items, outcomes, strict=True)
-    }
-
-
 def _said(judge: str) -> dict[tuple[str, str], Any]:
     rows = Score.objects.filter(version__judge__name=judge).values_list(
         "sample__external_id", "unit", "number", "label"
@@ -73,7 +62,7 @@ RISK = {"judge": "risk", "weight": 1, "direction": "flipped", "range": [0, 1]}
 
 @pytest.mark.parametrize(("normalised", "divisor"), [(True, 3.0), (False, 1.0)])
 def test_the_weighted_sum_of_the_same_unit(project: Project, normalised: bool, divisor: float) -> None:
-    found = _scores(_made(project, [GOOD, RISK], normalised=normalised))
+    found = scored_in(project, KIND, _made(project, [GOOD, RISK], normalised=normalised))
     good, risk = _said("good"), _said("risk")
     assert len(found) == 8
     for unit, score in found.items():
@@ -83,7 +72,7 @@ def test_the_weighted_sum_of_the_same_unit(project: Project, normalised: bool, d
 
 
 def test_words_count_as_pass_or_not(project: Project) -> None:
-    found = _scores(_made(project, [{"judge": "words", "weight": 5}]))
+    found = scored_in(project, KIND, _made(project, [{"judge": "words", "weight": 5}]))
     assert {unit: score.number for unit, score in found.items()} == {
         unit: 1.0 if word == "supported" else 0.0 for unit, word in _said("words").items()
     }
@@ -92,13 +81,13 @@ def test_words_count_as_pass_or_not(project: Project) -> None:
 def test_what_counts_as_pass_is_kept_and_may_be_said(project: Project) -> None:
     version = _made(project, [{"judge": "words", "weight": 1, "passes": ["contradicted"]}])
     assert version.config["members"][0]["passes"] == ["contradicted"]
-    assert {score.number for score in _scores(version).values()} == {0.0, 1.0}
+    assert {score.number for score in scored_in(project, KIND, version).values()} == {0.0, 1.0}
 
 
 def test_means_of_different_parts_of_a_sample(project: Project) -> None:
     members = [{**GOOD, "unit": "claim"}, {"judge": "ranks", "unit": "context", "weight": 1}]
     version = _made(project, members, per="sample", dimension="overall", unit="answer")
-    found = _scores(version)
+    found = scored_in(project, KIND, version)
     good, ranks = _said("good"), _said("ranks")
     assert list(found) == [("a", "answer"), ("b", "answer")]
     for name in SAMPLES:
@@ -107,8 +96,8 @@ def test_means_of_different_parts_of_a_sample(project: Project) -> None:
         assert found[name, "answer"].number == pytest.approx(expected)
     # One that is missing is missed.
     Score.objects.filter(version__judge__name="good", sample__external_id="a", unit="claim:3").delete()
-    assert _scores(version)["a", "answer"].detail == "“good” (1) has no score of claim:3."
-    assert _scores(version)["b", "answer"].status == ScoreStatus.OK
+    assert scored_in(project, KIND, version)["a", "answer"].detail == "“good” (1) has no score of claim:3."
+    assert scored_in(project, KIND, version)["b", "answer"].status == ScoreStatus.OK
 
 
 def test_samples_without_any_part_are_not_asked_about(project: Project) -> None:
@@ -129,7 +118,7 @@ def test_a_missing_member_score_is_missing(project: Project) -> None:
         status="refused", number=None
     )
     Score.objects.filter(version__judge__name="risk", sample__external_id="a", unit="claim:2").update(number=1.5)
-    found = _scores(version)
+    found = scored_in(project, KIND, version)
     assert found["a", "claim:0"].status == ScoreStatus.OK
     assert found["a", "claim:1"].detail == "“risk” (1) has none either: refused."
     assert found["a", "claim:2"].detail == "“risk” (1) gave 1.5, which is not from 0 to 1."
@@ -138,7 +127,7 @@ def test_a_missing_member_score_is_missing(project: Project) -> None:
 
 def test_a_sum_beyond_all_scores_fails(project: Project) -> None:
     Score.objects.filter(version__judge__name="good").update(number=9e99)
-    found = _scores(_made(project, [{"judge": "good", "weight": 1000}], normalised=False))
+    found = scored_in(project, KIND, _made(project, [{"judge": "good", "weight": 1000}], normalised=False))
     assert {score.detail for score in found.values()} == {"The sum is too large for a score."}
 
 

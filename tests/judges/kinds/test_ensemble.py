@@ -8,14 +8,13 @@ import pytest
 from annotate.core.errors import Conflict, Invalid
 from annotate.models import Label, Project
 from judges.core.scores_read import current_version
-from judges.kinds.base import Item
 from judges.kinds.ensemble import KIND
 from judges.kinds.stacking import Curve, fold_of
 from judges.models import JudgeVersion, Score, ScoreStatus, SplitMember
 from judges.versions.write import add_version, create_judge, drop_version, judge_spec
 from tests.database import copied_from_world
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
-from tests.judges.kinds.making import together
+from tests.judges.kinds.making import scored_in
 
 pytestmark = pytest.mark.django_db
 SAMPLES = [f"s-{n:02}" for n in range(90)]
@@ -53,16 +52,6 @@ def _made(project: Project, name: str = "both", **config: Any) -> JudgeVersion:
     return version
 
 
-def _scores(version: JudgeVersion, *names: str) -> dict[tuple[str, str], Any]:
-    samples = version.judge.project.samples.filter(external_id__in=names)
-    items = [Item(sample, unit) for sample in samples for unit in KIND.units(version.config, sample)]
-    with KIND.open(version) as scorer:
-        outcomes = together(scorer).score(items)
-    return {
-        (item.sample.external_id, item.unit): outcome.scores[0] for item, outcome in zip(items, outcomes, strict=True)
-    }
-
-
 def _sides(project: Project) -> dict[str, bool]:
     return dict(SplitMember.objects.filter(criterion__project=project).values_list("sample__external_id", "is_dev"))
 
@@ -95,7 +84,7 @@ def test_a_dev_sample_is_scored_without_its_fold_and_the_others_by_the_whole(pro
         )
     }
     names = [*SAMPLES[:3], *SAMPLES[-3:], *[name for name, is_dev in sides.items() if is_dev][:5]]
-    for (name, unit), score in _scores(version, *names).items():
+    for (name, unit), score in scored_in(project, KIND, version, *names).items():
         assert score.number == pytest.approx(curves[name].probability(said[name, unit]))
         assert score.rationale.startswith("Log-odds: numbers ")
 
@@ -106,7 +95,7 @@ def test_reading_and_scoring_fit_nothing(project: Project, monkeypatch: pytest.M
     assert KIND.complete(version.config, project) == version.config
     assert KIND.members(version.config) == [("numbers", "1"), ("words", "1")]
     assert KIND.dimensions(version.config) == [("claim", "support")]
-    assert _scores(version, "s-00")
+    assert scored_in(project, KIND, version, "s-00")
 
 
 def test_new_verdicts_change_no_version_and_a_new_fit_is_a_new_one(project: Project) -> None:
@@ -130,7 +119,7 @@ def test_a_missing_member_score_is_missing_and_never_zero(project: Project) -> N
         status="timeout", label=None
     )
     Score.objects.filter(version__judge__name="numbers", sample__external_id="s-00", unit="claim:2").update(number=0.0)
-    found = _scores(version, "s-00")
+    found = scored_in(project, KIND, version, "s-00")
     assert found["s-00", "claim:0"].detail == "“numbers” (1) has no score of claim:0."
     assert found["s-00", "claim:1"].detail == "“words” (1) has none either: timeout."
     assert [score.status for score in found.values()] == [ScoreStatus.ERROR] * 2 + [ScoreStatus.OK] * 2

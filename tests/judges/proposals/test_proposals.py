@@ -18,8 +18,7 @@ from judges.versions.write import create_judge
 from tests.annotate.api.test_schema import problems
 from tests.annotate.factories import World, make_sample, make_samples, make_world
 from tests.clients import client_of
-from tests.judges.canaries.test_canaries import judge
-from tests.judges.runs.building import endpoint_at, worked
+from tests.judges.runs.building import endpoint_at, llm_judge, worked
 from tests.openai_server import OpenAIServer, Request
 from tests.openai_server.messages import chat
 
@@ -51,7 +50,7 @@ def states(run: Run) -> dict[str, str]:
 
 def test_from_proposals_to_claims(world: World) -> None:
     samples = make_samples(world.project, 5)
-    version = judge(world)
+    version = llm_judge(world)
     # Something rests on the claims of one: it isn't even asked about.
     run = Run.objects.create(version=version)
     Score.objects.create(version=version, run=run, sample=samples[4], unit="claim:0", dimension="support", label="yes")
@@ -87,19 +86,19 @@ def test_from_proposals_to_claims(world: World) -> None:
 
 def test_once_people_are_at_work_claims_stay(world: World) -> None:
     sample = make_sample(world.project)
-    run = worked(propose_claims(version=judge(world), scope={"all": True}))
+    run = worked(propose_claims(version=llm_judge(world), scope={"all": True}))
     world.batch()
     assert states(run) == {"s1": "fixed"}
     with pytest.raises(Conflict) as refused:
         take_over(run=run, sample_id=sample.pk, actor=world.rita)
     assert refused.value.code == "claims_in_use"
-    assert propose_claims(version=judge(world, "other"), scope={"all": True}).planned == 0
+    assert propose_claims(version=llm_judge(world, "other"), scope={"all": True}).planned == 0
 
 
 def test_by_api(world: World) -> None:
     make_samples(world.project, 2)
     make_sample(world.project, 7)
-    version = judge(world)
+    version = llm_judge(world)
     alice, rita, ann = client_of(world.alice), client_of(world.rita), client_of(world.ann)
     url = f"/api/projects/desk/judges/{version.judge_id}/claims/"
     scope = {"scope": {"all": True}}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Criterion, User, Verdict
-from annotate.verdicts.adjudication import decide
 from judges.reports.read import report_state
 from judges.reports.write import freeze_report
+from tests.annotate.factories import decide_unit
 from tests.judges.building import add_judge, add_labels, add_samples, make_project
 
 pytestmark = pytest.mark.django_db
@@ -25,14 +25,7 @@ def test_a_decision_taken_back_makes_the_earlier_report_the_present_one() -> Non
     numbers: list[int] = []
     for value in ("supported", "contradicted", "supported"):
         dispute.refresh_from_db()
-        decide(
-            reviewer=remy,
-            project=project,
-            verdict_id=dispute.pk,
-            value=value,
-            reason="So it is.",
-            expected_revision=dispute.revision,
-        )
+        decide_unit(remy, dispute, value, "So it is.")
         assert report_state(criterion).is_out_of_date == bool(numbers)
         numbers.append(freeze_report(criterion=criterion).number)
         state = report_state(criterion)

@@ -38,6 +38,18 @@ def plain_judge(world: World, endpoint: Endpoint | None, name: str = "plain", **
     return judge.versions.select_related("judge__project", "endpoint").get()
 
 
+def llm_judge(world: World, name: str = "by prompt", **config: Any) -> JudgeVersion:
+    """At the endpoint "main", on whether claims are supported."""
+    found = create_judge(
+        project=world.project,
+        name=name,
+        kind="llm",
+        endpoint="main",
+        config={"criterion": "support", "model": "m", "template": "claim_support", **config},
+    )
+    return found.versions.select_related("judge__project", "endpoint").get()
+
+
 def worked(run: Run, seed: int = 1) -> Run:
     """The run after this process has worked at its place."""
     work(place_of(run), rng=Random(seed), in_worker=False)

@@ -8,6 +8,7 @@ import pytest
 from judges.kinds import registry
 from tests.annotate.factories import World, make_world
 from tests.judges.runs import plain_kind
+from tests.openai_server import OpenAIServer
 from tests.processes import Worker, environment, forget_messages
 
 
@@ -20,6 +21,13 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def world(transactional_db: None, plain: None) -> World:
     return make_world()
+
+
+@pytest.fixture
+def server(openai_server: OpenAIServer) -> OpenAIServer:
+    """It answers everything with 0.5, until a test says otherwise."""
+    openai_server.answers(lambda request: "0.5")
+    return openai_server
 
 
 COMMAND = ["config.worker", "--include", "tests.judges.runs.plain_in_worker"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from annotate.core.blindness import SYSTEM
 from judges.models import Ask, Score, ScoreStatus
 from judges.models import Reply as Kept
@@ -16,12 +14,6 @@ from judges.runs.write import start_run
 from tests.annotate.factories import World, make_sample, make_samples
 from tests.judges.runs.building import asked_of, endpoint_at, plain_judge, worked
 from tests.openai_server import OpenAIServer, error
-
-
-@pytest.fixture
-def server(openai_server: OpenAIServer) -> OpenAIServer:
-    openai_server.answers(lambda request: "0.5")
-    return openai_server
 
 
 def test_every_unit_is_asked_about_once(world: World, server: OpenAIServer) -> None:

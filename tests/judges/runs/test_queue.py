@@ -27,12 +27,6 @@ from tests.judges.runs.building import being_worked, endpoint_at, plain_judge, w
 from tests.openai_server import OpenAIServer
 
 
-@pytest.fixture
-def server(openai_server: OpenAIServer) -> OpenAIServer:
-    openai_server.answers(lambda request: "0.5")
-    return openai_server
-
-
 def _started(world: World, server: OpenAIServer, samples: int = 3) -> Run:
     make_samples(world.project, samples)
     return start_run(version=plain_judge(world, endpoint_at(world, server)), scope={"all": True})

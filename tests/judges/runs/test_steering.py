@@ -19,12 +19,6 @@ from tests.judges.runs.building import being_worked, endpoint_at, plain_judge, w
 from tests.openai_server import OpenAIServer, Reply, chat
 
 
-@pytest.fixture
-def server(openai_server: OpenAIServer) -> OpenAIServer:
-    openai_server.answers(lambda request: "0.5")
-    return openai_server
-
-
 def _stopped_under_way(world: World, server: OpenAIServer, stop: Callable[[Run], Run]) -> Run:
     """A run of 60 asks, stopped when the first four are under way."""
     make_samples(world.project, 30)

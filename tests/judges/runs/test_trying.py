@@ -29,12 +29,6 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "_FIRST_SECONDS", 0.01)
 
 
-@pytest.fixture
-def server(openai_server: OpenAIServer) -> OpenAIServer:
-    openai_server.answers(lambda request: "0.5")
-    return openai_server
-
-
 def test_four_tries_and_then_it_fails(world: World, server: OpenAIServer) -> None:
     make_samples(world.project, 5)
     tried: Counter[str] = Counter()

@@ -11,9 +11,9 @@ from annotate.models import Sample
 from judges.models import JudgeVersion, Reply, Run, Score
 from judges.runs.read import progress_of
 from judges.runs.write import estimate_run, start_run
-from judges.versions.write import add_version, create_judge
+from judges.versions.write import add_version
 from tests.annotate.factories import World, make_samples, make_world
-from tests.judges.runs.building import endpoint_at, worked
+from tests.judges.runs.building import endpoint_at, llm_judge, worked
 from tests.openai_server import OpenAIServer, Request
 
 FINE = {"reason": "so", "value": "yes"}
@@ -27,24 +27,13 @@ def world(transactional_db: None, openai_server: OpenAIServer) -> World:
     return world
 
 
-def make(world: World, **config: Any) -> JudgeVersion:
-    judge = create_judge(
-        project=world.project,
-        name="by prompt",
-        kind="llm",
-        endpoint="main",
-        config={"criterion": "support", "model": "m", **config},
-    )
-    return judge.versions.get()
-
-
 def run(version: JudgeVersion, **how: Any) -> Run:
     return worked(start_run(version=version, scope={"all": True}, **how))
 
 
 def test_claim_by_claim(world: World, openai_server: OpenAIServer) -> None:
     openai_server.answers(lambda request: FINE)
-    version = make(world, template="claim_support")
+    version = llm_judge(world)
     first = run(version)
     assert (first.state, first.planned, progress_of(first).by_status) == ("done", 8, {"ok": 8})
     assert set(Score.objects.values_list("unit", "label", "rationale")) == {
@@ -66,7 +55,7 @@ def test_a_rubric_keeps_its_own_scale(world: World, openai_server: OpenAIServer)
     """The criterion goes from 1 to 5."""
     openai_server.answers(lambda request: {"1": {"reason": "", "met": False}, "2": {"reason": "", "met": True}})
     rubric = {"criterion": "grade", "template": "rubric", "requirements": [{"text": "a"}, {"text": "b", "weight": 3}]}
-    assert progress_of(run(make(world, **rubric))).by_status == {"ok": 4}
+    assert progress_of(run(llm_judge(world, **rubric))).by_status == {"ok": 4}
     assert set(Score.objects.values_list("number", "label")) == {(0.75, None)}
 
 
@@ -76,7 +65,7 @@ def test_all_claims_of_an_answer_at_once(world: World, openai_server: OpenAIServ
         return {**good, "2": {**FINE, "value": "perhaps"}} if "Question 2?" in request.prompt else good
 
     openai_server.answers(half)
-    version = make(world, template="all_claims")
+    version = llm_judge(world, template="all_claims")
     first = run(version)
     assert (first.state, first.planned) == ("done", 4)
     scores = Score.objects.filter(version=version)
@@ -95,6 +84,8 @@ def test_all_claims_of_an_answer_at_once(world: World, openai_server: OpenAIServ
 def test_samples_that_lack_what_the_prompt_needs_are_counted_before_a_run(world: World) -> None:
     Sample.objects.filter(project=world.project, external_id__in=["s0", "s1", "s2"]).update(reference="Ten days.")
     Sample.objects.filter(project=world.project, external_id="s0").update(claims=[])
-    version = make(world, prompt="By the reference:\n{{options}}\n{{reference}}\n{{claim}}", unit="claim")
+    version = llm_judge(
+        world, template=None, prompt="By the reference:\n{{options}}\n{{reference}}\n{{claim}}", unit="claim"
+    )
     found = estimate_run(version=version, scope={"all": True})
     assert (found.asks, found.samples, found.unfit) == (4, 4, 2)
