@@ -2,7 +2,7 @@
 
 orjson is fast, but keeps the last of two equal keys and turns integers beyond 64 bits into floats. `parse_object` uses
 it when cheap checks on the bytes show that neither can have happened, and else `parse_exactly`, which looks at
-everything. Both give the same verdict on every input (tests/annotate/files/test_strictjson.py).
+everything. Both give the same verdict on every input (tests/annotate/files/test_strict_json.py).
 """
 
 from __future__ import annotations

@@ -31,8 +31,7 @@ from judges.endpoints.write import create_endpoint
 from judges.reports.write import freeze_report
 from tests.annotate.factories import make_batch
 from tests.browser.accessibility import NARROW, WIDE, bring_axe, problems, sticking_out, unseen_focus
-from tests.browser.judge_stages import canary_stages, judge_stages, trial_stages
-from tests.browser.stages import Stages
+from tests.browser.stages import Stages, canary_stages, judge_stages, trial_stages
 from tests.pages import pages_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from alignment.report import Chance, JudgeScores, compare, evidence_as_dict, evidence_from_dict, propose, report_figures
 from alignment.report.planned import drawn_figures
 from alignment.report.reference import reference_of
-from tests.alignment.report.building_planned import answer, evidence, judge, population
+from tests.alignment.report.building import answer, evidence_of, judge, population
 
 
 def labelled_part(names, truth, count):
@@ -19,7 +19,7 @@ def labelled_part(names, truth, count):
 def world():
     names, truth, first, second = population(600, np.random.default_rng(2))
     judges = [judge(first, "first"), judge(second, "second")]
-    return names, truth, evidence(labelled_part(names, truth, 200), judges)
+    return names, truth, evidence_of(labelled_part(names, truth, 200), judges)
 
 
 def test_the_same_names_in_any_order_give_the_same_draw(world):
@@ -96,12 +96,12 @@ def test_weighted_figures_are_right_on_average_where_plain_ones_are_not():
     # It says what the first one's scores say, in labels, so that no threshold is chosen anew in each draw.
     labels = {answer(name): first[name] > 0.5 for name in names}
     decided = JudgeScores("decided", "1", "ok", True, labels=labels)
-    start = evidence({name: truth[name] for name in names[:60]}, [*scores, decided])
+    start = evidence_of({name: truth[name] for name in names[:60]}, [*scores, decided])
     shares, kappas = [], []
     for seed in range(200):
         draw = propose(start, names[60:], 60, seed=seed, about=decided)
         chances = {**dict.fromkeys(names[:60], Chance(1.0, 0)), **draw.chosen}
-        after = evidence({name: truth[name] for name in chances}, [decided], chances=chances)
+        after = evidence_of({name: truth[name] for name in chances}, [decided], chances=chances)
         after = replace(after, is_dev=dict.fromkeys(names, True))
         reference = reference_of(after)
         drawn = drawn_figures(reference, [compare(reference, decided)], ["decided"])
@@ -109,7 +109,7 @@ def test_weighted_figures_are_right_on_average_where_plain_ones_are_not():
         shares.append([drawn["passes"][kind]["value"] for kind in ("weighted", "plain")])
         kappas.append([drawn["judges"][0]["kappa"][kind]["value"] for kind in ("weighted", "plain")])
     assert draw.basis == "labels"
-    of_all = reference_of(evidence(truth, [decided]))
+    of_all = reference_of(evidence_of(truth, [decided]))
     of_all = compare(reference_of(replace(of_all.evidence, is_dev=dict.fromkeys(names, True))), decided)
     truths = sum(truth.values()) / 600, of_all.row["at_threshold"]["kappa"]["value"]
     for found, target in zip((np.array(shares), np.array(kappas)), truths, strict=True):
@@ -138,9 +138,9 @@ def test_against_counting_by_hand():
     rng = np.random.default_rng(8)
     names, truth, first, second = population(200, rng)
     judges = [judge(first, "first"), judge(second, "second")]
-    draw = propose(evidence(labelled_part(names, truth, 80), judges), names[80:], 40, seed=1, about=None)
+    draw = propose(evidence_of(labelled_part(names, truth, 80), judges), names[80:], 40, seed=1, about=None)
     chances = {**dict.fromkeys(names[:80], Chance(1.0, 0)), **draw.chosen}
-    found = evidence({name: truth[name] for name in chances}, judges, chances=chances)
+    found = evidence_of({name: truth[name] for name in chances}, judges, chances=chances)
     reference = reference_of(found)
     one = compare(reference, found.judges[0])
     drawn = drawn_figures(reference, [one], ["first"])
@@ -160,7 +160,7 @@ def test_against_counting_by_hand():
 
 def test_samples_without_labels_are_no_part_of_it_but_their_stratum_is():
     chances = {"a": Chance(1.0, 0), "b": Chance(0.5, 1), "c": Chance(0.5, 1), "d": Chance(0.1, 2)}
-    drawn = report_figures(evidence({"a": True, "b": False, "later": True}, chances=chances))["drawn"]
+    drawn = report_figures(evidence_of({"a": True, "b": False, "later": True}, chances=chances))["drawn"]
     assert (drawn["drawn"], drawn["labelled"], drawn["known"]) == (3, 1, 1)
     # b stands for the four of its stratum; nobody speaks for the ten of the other.
     assert (drawn["population"], drawn["unseen"]) == (15, 10)
@@ -171,13 +171,13 @@ def test_samples_without_labels_are_no_part_of_it_but_their_stratum_is():
 
 def test_nothing_of_the_draw_is_labelled():
     chances = {"a": Chance(1.0, 0), "b": Chance(0.5, 1)}
-    assert report_figures(evidence({"a": True}, chances=chances))["drawn"] is None
-    assert report_figures(evidence({"a": True}))["drawn"] is None
+    assert report_figures(evidence_of({"a": True}, chances=chances))["drawn"] is None
+    assert report_figures(evidence_of({"a": True}))["drawn"] is None
 
 
 def test_chances_survive_the_file():
     chances = {"a": Chance(1.0, 0), "b": Chance(1 / 3, 1)}
-    found = evidence({"a": True, "b": False}, [judge({"a": 0.5})], chances=chances)
+    found = evidence_of({"a": True, "b": False}, [judge({"a": 0.5})], chances=chances)
     again = evidence_from_dict(evidence_as_dict(found))
     assert again.chances == chances
     assert again.judges[0].numbers == {answer("a"): 0.5}

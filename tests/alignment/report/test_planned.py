@@ -8,7 +8,7 @@ from alignment.base.estimate import remark
 from alignment.planning.sample_size import Plannable
 from alignment.report import report_figures
 from alignment.report.planned import Growth, goal, more_samples
-from tests.alignment.report.building_planned import evidence, judge, population
+from tests.alignment.report.building import evidence_of, judge, population
 
 
 def test_half_the_width_takes_four_times_the_samples():
@@ -42,7 +42,7 @@ def test_what_a_plan_asks_for_is_enough_and_not_much_more():
 def planning():
     names, truth, first, second = population(240, np.random.default_rng(1))
     judges = [judge(first, "first"), judge({name: second[name] for name in names[:120]}, "half")]
-    return report_figures(evidence(truth, judges, raters=("ann", "ben")))
+    return report_figures(evidence_of(truth, judges, raters=("ann", "ben")))
 
 
 def test_every_figure_has_its_row(planning):
@@ -81,7 +81,8 @@ def test_a_curve_begins_at_the_present_width_and_falls(planning):
 def test_four_times_the_labels_give_the_width_that_was_planned():
     names, truth, first, _ = population(2000, np.random.default_rng(3))
     few, many = (
-        report_figures(evidence({name: truth[name] for name in names[:count]}, [judge(first)])) for count in (500, 2000)
+        report_figures(evidence_of({name: truth[name] for name in names[:count]}, [judge(first)]))
+        for count in (500, 2000)
     )
     row = few["planning"]["rows"][1]
     planned = Growth.from_dict(row).half_width(1500)
@@ -89,7 +90,7 @@ def test_four_times_the_labels_give_the_width_that_was_planned():
 
 
 def test_nothing_to_plan_without_labels():
-    empty = report_figures(evidence({}, [judge({"a": 1.0})]))["planning"]
+    empty = report_figures(evidence_of({}, [judge({"a": 1.0})]))["planning"]
     assert (empty["samples"], empty["dev"]) == (0, 0)
     assert [row["half_width"] for row in empty["rows"]] == [None] * 4
     assert all(row["reason"] for row in empty["rows"])

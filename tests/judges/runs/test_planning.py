@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from io import StringIO
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,12 +16,15 @@ from django.test.utils import CaptureQueriesContext
 from annotate.core.errors import Invalid
 from judges.api import runs_serializers as shapes
 from judges.management.commands import run_judge as run_judge_command
-from judges.models import Ask, AskState, Run
+from judges.models import Ask, AskState, Run, Score
 from judges.runs import laying
 from judges.runs import write as runs
 from judges.runs.laying import check_scope, samples_in
+from judges.runs.places import place_of
 from judges.runs.read import one_run, progress_of, runs_of
+from judges.runs.work import work
 from judges.runs.write import estimate_run, start_run
+from judges.versions.write import create_judge
 from tests.annotate.factories import World, make_sample, make_samples, make_world
 from tests.judges.runs.building import endpoint_at, plain_judge, worked
 from tests.openai_server import OpenAIServer
@@ -136,3 +140,23 @@ def test_from_the_command_line(world: World, openai_server: OpenAIServer, monkey
         run_judge("plain", "--again", "--wait")
     assert error.value.returncode == 1
     assert Run.objects.order_by("pk").last().state == "stopped"
+
+
+def test_a_run_scores_every_unit_once(world: World) -> None:
+    make_samples(world.project, 30)
+    judge = create_judge(
+        project=world.project,
+        name="overlap",
+        kind="lexical",
+        config={"measure": "token_overlap", "unit": "claim", "dimension": "overlap"},
+    )
+    version = judge.versions.get()
+    run = start_run(version=version, scope={"all": True}, actor=world.alice)
+    assert (run.state, run.planned) == ("running", 60)
+    work(place_of(run), rng=Random(1), in_worker=False)
+    run.refresh_from_db()
+    progress = progress_of(run)
+    assert (progress.state, progress.done, progress.by_status) == ("done", 60, {"ok": 60})
+    assert Score.objects.filter(version=version).count() == 60
+    again = start_run(version=version, scope={"all": True})
+    assert (again.state, again.planned) == ("done", 0)

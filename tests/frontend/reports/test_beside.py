@@ -21,7 +21,7 @@ from frontend.reports.plots.spread import MAX_ROWS, slices_plot, weeks_plot
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
 from tests.conftest import ROOT
-from tests.frontend.reports.test_report_file import check_svg
+from tests.frontend.reports.test_file import check_svg
 from tests.judges.building import add_judge, graded_project, scores_like
 
 GRADES = tuple(Option(grade, str(grade)) for grade in (1, 2, 3, 4, 5))

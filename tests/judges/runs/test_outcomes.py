@@ -1,4 +1,4 @@
-"""Nothing that is not a value gets through as one."""
+"""Nothing that is not a value gets through as one, and whose numbers have to lie on a criterion's scale."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from judges.kinds.base import Scored
 from judges.models import ScoreStatus
 from judges.runs.outcomes import Gate
 from tests.annotate.factories import World, make_sample, make_world
+from tests.judges.building import make_project
+from tests.judges.kinds import making
 
 pytestmark = pytest.mark.django_db
 
@@ -104,3 +106,23 @@ def test_what_was_not_said_is_missing_and_what_is_no_unit_is_not_kept(gate: Gate
 def test_a_rationale_is_made_storable(gate: Gate, sample: Sample) -> None:
     assert _one(gate, sample, number=1.0, rationale="a\x00b").rationale == "a\ufffdb"
     assert _one(gate, sample, number=1.0, rationale=None).rationale == ""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("is_on_scale", "number", "status"),
+    [
+        (True, 1, ScoreStatus.OK),
+        (True, 0.25, ScoreStatus.ERROR),
+        (False, 0.25, ScoreStatus.OK),
+        (False, float("inf"), ScoreStatus.ERROR),
+    ],
+)
+def test_a_share_may_be_said_of_a_criterion_from_one_to_five(
+    is_on_scale: bool, number: float, status: ScoreStatus
+) -> None:
+    gate = Gate(make_project(criteria=["relevancy"]), is_on_scale=is_on_scale)
+    (checked,) = gate.checked(
+        [Scored("answer", "relevancy", number=number)], [("relevancy", "answer")], making.sample()
+    )
+    assert checked.status == status

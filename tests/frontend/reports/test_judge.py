@@ -9,7 +9,7 @@ from frontend.reports.judge import judge_context, population_context
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
 from tests.database import copied_from_world
-from tests.frontend.reports.test_judge_beside import Words
+from tests.frontend.reports.test_beside import Words
 from tests.judges.building import add_judge, add_samples, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
