@@ -117,8 +117,8 @@ def empty_database(*_: Any) -> None:
 
     Deleting what is there would be quicker still, but leaves files full of dead rows, by which queries are planned.
 
-    A page that a browser left may still be read for it: whoever truncates lets it go first, since each would wait for a
-    table that the other one has.
+    A page that a browser left may still be read for it: truncating lets it go first, since each would wait for a table
+    that the other one has.
     """
     tables = sorted(set(connection.introspection.table_names()) - set(_KEPT))
     names = ", ".join(connection.ops.quote_name(name) for name in tables)

@@ -95,7 +95,7 @@ def new_page(browser: "Browser", live_app: LiveApp) -> "Iterator[Callable[..., P
 
 @pytest.fixture
 def page(new_page: "Callable[..., Page]") -> "Page":
-    """A page nobody is logged in to."""
+    """A page without a login."""
     return new_page()
 
 

@@ -120,7 +120,7 @@ class Worker(AppProcess):
             time.sleep(0.02)
 
     def wait_idle(self) -> None:
-        """Until the queue is empty. A message on its way from the queue to a process is seen by nobody for a moment, so
+        """Until the queue is empty. A message on its way from the queue to a process is seen nowhere for a moment, so
         a test that needs a result waits for that; this is for clearing up."""
         with redis.Redis.from_url(settings.REDIS_URL) as client:
             # With late acknowledgement a message is in `unacked` until its task is done.
@@ -192,7 +192,7 @@ def worker(_worker_process: Worker, transactional_db: None) -> Iterator[Worker]:
     """A running Celery worker on this test's database. Afterwards it is idle again, before the tables are emptied."""
     _worker_process.environment = environment()
     if not _worker_process.is_running():
-        forget_messages()  # of tests that had nobody to read them
+        forget_messages()  # of tests without a worker
         _worker_process.start()
     yield _worker_process
     if _worker_process.is_running():
@@ -203,7 +203,7 @@ def worker(_worker_process: Worker, transactional_db: None) -> Iterator[Worker]:
 
 
 @pytest.fixture(autouse=True)
-def _nobody_works_unasked(request: pytest.FixtureRequest) -> None:
+def _no_worker_of_earlier_tests(request: pytest.FixtureRequest) -> None:
     """Where a test commits, the worker of earlier tests would do its work before it can."""
     marker = request.node.get_closest_marker("django_db")
     commits = "transactional_db" in request.fixturenames or bool(marker and marker.kwargs.get("transaction"))

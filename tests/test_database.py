@@ -1,4 +1,4 @@
-"""What the tests themselves stand on: the database is empty for the next one, whoever still reads it."""
+"""What the tests themselves stand on: the database is empty for the next one, even while a page is read."""
 
 from __future__ import annotations
 

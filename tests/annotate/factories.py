@@ -1,4 +1,4 @@
-"""Alice, Rita, Ann, Ben, Chen, Charlie and Dora, made through the services that everybody uses."""
+"""Alice, Rita, Ann, Ben, Chen, Charlie and Dora, made through the services that pages and the API use."""
 
 from __future__ import annotations
 
@@ -217,14 +217,14 @@ def stored() -> dict[str, Any]:
 
 @contextmanager
 def rewriting_history() -> Iterator[None]:
-    """Lets a test move what happened to another day, which the database refuses everybody else."""
+    """Lets a test move what happened to another day, which the database refuses the application."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         yield
         cursor.execute("SET LOCAL session_replication_role = DEFAULT")
 
 
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
+def concurrently(*calls: Callable[[], Any]) -> list[Any]:
     """Calls everything at once, each in a thread with a connection of its own. Exceptions are results."""
     barrier = threading.Barrier(len(calls))
 

@@ -276,7 +276,7 @@ def _job(project: Project, user: User, rows: list[dict[str, Any]]) -> Any:
 
 @pytest.fixture
 def visit(world: dict[str, Any], new_standing_page: NewPage) -> Callable[..., Page]:
-    """`visit("ana", "/p/demo/")`: the page as Ana sees it, in a browser that saw none before; nobody is logged in as
+    """`visit("ana", "/p/demo/")`: the page as Ana sees it, in a browser that saw none before; no login as
     ""."""
 
     def go(who: str, path: str, **options: Any) -> Page:
@@ -584,7 +584,7 @@ def test_no_server_for_the_next_sample(labelling: Page) -> None:
 # A unit's states, and the editor's
 
 
-def test_a_decision_by_somebody_else_in_between(look: Visit) -> None:
+def test_a_decision_by_another_reviewer_in_between(look: Visit) -> None:
     page = look("remy", "/p/demo/adjudicate/{verdict}/")
     page.locator("form[data-adjudicate] [name=revision]").evaluate("field => field.value = '0'")
     page.keyboard.press("1")
@@ -617,7 +617,7 @@ def test_the_modes_of_the_claims_editor(look: Visit) -> None:
     page.keyboard.press("Escape")
 
 
-def test_claims_that_somebody_else_changed(look: Visit) -> None:
+def test_claims_that_another_reviewer_changed(look: Visit) -> None:
     """Two reviewers: what the first dropped is gone when the second one splits; below stands what was done."""
     first, second = look("alma", EDITOR), look("remy", EDITOR)
     for page, seen in ((first, "#dropped-box:not([hidden])"), (second, "#notice:not([hidden])")):

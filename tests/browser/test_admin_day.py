@@ -85,7 +85,7 @@ def _make_a_batch(page: Page, noor: User) -> None:
 
 
 def _watch(page: Page, desk: Desk) -> None:
-    """Somebody labels; the page moves by itself, and leaves the focus where it was."""
+    """An annotator labels; the page moves by itself, and leaves the focus where it was."""
     page.goto("/p/desk/batches/1/")
     tab_to(page, f"#board-{desk.ana.pk}")
     task = desk.batch.tasks.filter(annotator=desk.ana).select_related("annotator", "sample", "batch").first()

@@ -114,7 +114,7 @@ def _take_back(page: Page) -> str:
         page.keyboard.press(key)
     page.wait_for_selector('html[data-stage="done"]')
     wait_saved(page)
-    # Twice, as somebody does who sees nothing happen: the last one comes back, and not the one before as well.
+    # Twice, as an annotator does who sees nothing happen: the last one comes back, and not the one before as well.
     asked: list[Route] = []
     page.route("**/reopen/", lambda route: asked.append(route))  # noqa: PLW0108 (no built-in method will do)
     with page.expect_request("**/reopen/"):

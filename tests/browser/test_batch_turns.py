@@ -1,4 +1,4 @@
-"""What happens to a batch or a task while somebody is at it: known answers, a pause, a task that was handed on."""
+"""What happens to a batch or a task while an annotator is at it: known answers, a pause, a task that was handed on."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_known_answers_are_shown_where_the_batch_shows_them(
     (row,) = dialog.locator("li").all_inner_texts()
     for words in ("Claim 2", "Yours: Supported", "known answer: Contradicted", REASON):
         assert words in row
-    # Pressed for the next task before anybody could read: nothing closes, and nothing is chosen.
+    # Pressed for the next task before it could be read: nothing closes, and nothing is chosen.
     press(page, "Enter", "1")
     assert dialog.is_visible()
     dialog.get_by_role("button", name="Go on").focus()
@@ -86,7 +86,7 @@ def test_a_choice_that_meets_a_pause_is_kept_and_sent_when_the_batch_goes_on(
     assert Task.objects.get(pk=task).status == "submitted"
 
 
-def test_a_task_that_somebody_else_has_now(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
+def test_a_task_that_another_annotator_has_now(desk: Desk, live_app: LiveApp, new_page: Callable[..., Page]) -> None:
     """The page learns it from its heartbeat: says so, with what was chosen and written, and goes on to the next one."""
     close_batch(batch=desk.batch)
     batch = make_batch(desk.project, [desk.ana, desk.ben], samples=["s0", "s1", "s2"], overlap=1, strategy="pull")

@@ -1,4 +1,4 @@
-"""Reading every reply that an annotator's browser gets: nothing in it was said by somebody else."""
+"""Reading every reply that an annotator's browser gets: nothing in it was said by another annotator."""
 
 from __future__ import annotations
 

@@ -144,5 +144,5 @@ def test_a_membership_that_ends(desk: Desk, live_app: LiveApp, new_page: Callabl
     wait_saved(page)
     assert page.locator("#work").is_visible()
     assert said(task) == {"claim:0": ("supported", "")}
-    # Once when it was chosen, and once each time that somebody asked.
+    # Once when it was chosen, and once each time that it was asked for.
     assert (before, len(sent)) == (2, 3)

@@ -1,4 +1,4 @@
-"""Reading in the workspace: citations, search in the contexts, characters that nobody sees, right-to-left text."""
+"""Reading in the workspace: citations, search in the contexts, invisible characters, right-to-left text."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_another_sample_closes_the_search(set_table: SetTable) -> None:
     assert table.painted("search") == []
 
 
-# --- characters that nobody sees ---
+# --- invisible characters ---
 
 
 UNSEEN = "Pay\u200b now\u00a0to \u202eevil\u202c. Then rest."

@@ -155,7 +155,7 @@ def test_a_start_after_everything_was_killed_finds_its_data(
         holder.kill()
     assert_all_gone(data)
     assert (data / "postgres" / "postmaster.pid").exists(), "a stale pid file is what this is about"
-    # A number that now belongs to somebody else: this test.
+    # A number that now belongs to another process: this test.
     lines = (data / "postgres" / "postmaster.pid").read_text().splitlines()
     (data / "postgres" / "postmaster.pid").write_text("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
     with embedded.ensure_services(data), psycopg.connect(embedded.database_url(data)) as connection:
@@ -242,7 +242,7 @@ def test_servers_stop_when_their_keeper_is_killed(
         wait_up(holder)
         kill(keepers_on(data))
         assert_all_gone(data)
-        with embedded.ensure_services(data):  # and somebody else can start them again meanwhile
+        with embedded.ensure_services(data):  # and another process can start them again meanwhile
             assert select_one(data) == 1
         holder.kill()
 

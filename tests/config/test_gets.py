@@ -39,7 +39,7 @@ from tests.annotate.factories import finish, must_take, run_out
 from tests.clients import client_of
 from tests.database import ONLY_READS, taken_back
 
-# Each stands for a role: nobody, somebody of no project, and the three roles of one.
+# Each stands for a role: no login, a user of no project, and the three roles of one.
 STRANGERS = (None, "outsider")
 ROLES = (*STRANGERS, "ann", "rita", "alice")
 # What differs from one reply to the next.
@@ -53,7 +53,7 @@ _LLM = {"criterion": "support", "model": "m", "template": "claim_support"}
 
 @pytest.fixture(scope="module")
 def _unrepaired(module_transaction: None) -> Both:
-    """Something of everything, in states that invite whoever looks to put them right."""
+    """Something of everything, in states that invite a reader to put them right."""
     both = _both()
     world = both.world
     grade = world.criteria("grade")[0]

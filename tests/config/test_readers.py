@@ -23,7 +23,7 @@ from annotate.models import Label, Sample
 from annotate.verdicts.disputes_read import Dispute
 from tests.conftest import ROOT
 
-# Rows that hold what somebody said, and what the alignment module is given of them.
+# Rows that hold what annotators and judges said, and what the alignment module is given of them.
 TELLING = {
     "Label", "LabelEvent", "Verdict", "VerdictEvent", "GoldAnswer", "Score", "Ask", "Reply", "AlignmentReport",
     "Evidence", "JudgeScores", "Value",
@@ -52,7 +52,7 @@ TELL_NOTHING = {
     "annotate.verdicts.evidence_read": {"agreement"},
     "annotate.verdicts.read": {"ground_truth", "imported_labels"},
     "judges.canaries.read": {"canary_result"},
-    # Claims that a model proposed, which nobody has judged.
+    # Claims that a model proposed, which are not judged yet.
     "judges.proposals.read": {"asked_for_claims"},
 }
 
@@ -118,7 +118,7 @@ def listed(where: dict[str, set[str]], module: str, name: str) -> bool:
 
 
 def is_given_what_was_read(function: Told) -> bool:
-    """It is handed what was read for somebody, or a list that has its reader, and says it in another way."""
+    """It is handed what was read for a reader, or a list that has its reader, and says it in another way."""
     given = [one.annotation for one in inspect.signature(function).parameters.values()]
     return any(tells(one) or words(one) & {"Queue", "Lessons", "Scores"} for one in given)
 

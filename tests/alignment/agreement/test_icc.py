@@ -102,11 +102,11 @@ def test_the_complete_table_is_of_those_who_rated_most_together():
     table = np.full((12, 4), np.nan)
     table[:6, :2] = 1  # twelve ratings by two
     table[6:10, 1:] = 2  # twelve by three: more raters
-    table[10:, 0] = 3  # nobody else's
+    table[10:, 0] = 3  # no other rater's
     chosen = complete_table(open_scale(table))
     assert chosen.sum() == 12
     assert set(open_scale(table).rater[chosen]) == {1, 2, 3}
-    # A unit that all of them rated, and somebody else too, belongs to it.
+    # A unit that all of them rated, and another rater too, belongs to it.
     table[10] = 4
     assert complete_table(open_scale(table)).sum() == 15
     assert complete_table(open_scale(np.full((3, 1), 1.0))).sum() == 0
@@ -153,7 +153,7 @@ def test_values_of_unequal_units_never_come_from_rounding(rng):
 
 @pytest.mark.parametrize(("form", "truth"), [("one-way", 1 / 2), ("consistency", 1 / (1 + 0.5))])
 def test_the_interval_holds_the_truth(form, truth):
-    """Units vary by 1, raters by 0.5, the rest by 0.5; one-way, everybody rates other units. Two units a sample."""
+    """Units vary by 1, raters by 0.5, the rest by 0.5; one-way, each rates other units. Two units a sample."""
     held, values = 0, []
     runs, units = 300, 80
     rng = np.random.default_rng(19)

@@ -109,7 +109,7 @@ def test_a_rater_without_repeats_beside_one_with(rng):
 
 
 @pytest.mark.parametrize("columns", [([], [], [], []), ([1], ["ann"], [1], [1])])
-def test_nobody_rated_twice(columns):
+def test_no_unit_rated_twice(columns):
     pooled = self_consistency(*columns, **NONE).pooled
     assert (pooled.agreement.value, pooled.flip_rate.value) == (None, None)
     assert pooled.agreement.reason == remark("nothing_rated_twice")

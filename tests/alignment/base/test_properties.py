@@ -98,7 +98,7 @@ class People(NamedTuple):
         columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
         known = {rater for _, rater, *_ in rows}
         ratings = Ratings.from_columns(*columns, scale=scale, levels=levels)
-        # Somebody without a rating is still somebody.
+        # A rater without a rating is still a rater.
         missing = [name for name in (self.first, self.second, *([self.judge] * with_judge)) if name not in known]
         return Ratings(
             *(getattr(ratings, f) for f in ("unit", "rater", "value", "cluster", "levels", "scale")),
@@ -518,7 +518,7 @@ def a_perfect_judge(units=24):
     return Judged(human.astype(float), human.astype(float), human, np.arange(units), np.where(human % 3, "en", "de"))
 
 
-#: What is not 1 where everybody agrees: differences and errors are 0, and so are flips.
+#: What is not 1 where all agree: differences and errors are 0, and so are flips.
 ZERO = {
     "human_ceiling": {"difference"},
     "alternative_annotator_test": {"difference"},

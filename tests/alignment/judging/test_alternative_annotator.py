@@ -181,7 +181,7 @@ def test_single_labels(from_rows):
     assert found.winning_rate.reason == remark("no_annotator_with_items", n=30)
 
 
-def test_nobody(from_rows):
+def test_no_annotators(from_rows):
     empty = from_rows([], [1, 2])
     with pytest.raises(ValueError, match="no rater 'judge'"):
         alternative_annotator_test(empty, "judge", 0.1, **NONE)

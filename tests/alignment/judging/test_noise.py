@@ -185,7 +185,7 @@ def test_a_share_beyond_one_is_cut():
 
 
 def test_errors_shared_with_the_judge_are_found_out():
-    """The judge repeats the person's labels: with independent errors nobody could agree so well with a person."""
+    """The judge repeats the person's labels: with independent errors no judge could agree so well with a person."""
     found = judge_under_noise(imperfect_reference(80, 0, 0, 120), "judge", [1], "gold", "gold", **INFLUENCE)
     assert found.accuracy.value is None
     assert found.accuracy.reason == remark("errors_not_independent")

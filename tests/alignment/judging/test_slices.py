@@ -152,7 +152,7 @@ def test_a_judge_right_everywhere_is_not_tested():
     assert {(part.kappa.value, part.p, part.worse) for part in found} == {(0.0, None, None)}
 
 
-def test_nobody_passes():
+def test_no_unit_passes():
     found = slices_at_threshold(
         [0.0, 1.0] * 20, [False] * 40, range(40), 0.5, {"part": ["a", "a", "b", "b"] * 10}, measure="accuracy", **NONE
     )

@@ -124,7 +124,7 @@ CASES = {
         "not_enough_labels",
         remark("ceiling_open", less=remark("figure", value=-0.04, low=-0.14, high=0.06)),
     ),
-    "nobody to hold it against": (
+    "no people to compare it with": (
         {"kappa": about(0.38, 0.1)},
         "not_enough_labels",
         remark(
@@ -134,7 +134,7 @@ CASES = {
             why=remark("no_single_people"),
         ),
     ),
-    "nobody, and never useful by itself": (
+    "no people, and never useful by itself": (
         {"kappa": about(0.2, 0.05), "ceiling": undefined("no_others"), "more": lambda *_: 50},
         "not_enough_labels",
         remark(
@@ -195,7 +195,7 @@ def test_the_other_part_takes_its_share_of_further_samples():
 
 
 def test_more_samples_are_not_asked_for_where_they_do_not_help():
-    assert verdict_of(**CASES["nobody, and never useful by itself"][0]).more is None
+    assert verdict_of(**CASES["no people, and never useful by itself"][0]).more is None
     assert verdict_of(undefined(), auc=undefined(), more=lambda *_: 7).more is None
     assert verdict_of(about(0.7, 0.1), more=lambda *_: 90).more is None
 

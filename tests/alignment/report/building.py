@@ -25,7 +25,7 @@ def evidence(
     seed: int = 1,
     **fields: Any,
 ) -> Evidence:
-    """Everybody labels every claim; the judge's scores are the truth, turned round now and then."""
+    """All people label every claim; the judge's scores are the truth, turned round now and then."""
     rng = np.random.default_rng(seed)
     units = [(f"s{sample:03}", f"claim:{claim}") for sample in range(samples) for claim in range(claims)]
     truth = {unit: bool(rng.random() < 0.6) for unit in units}

@@ -313,7 +313,7 @@ def test_a_scale_without_levels_has_counts_and_times_only():
     assert result["weeks"]["reason"] == result["model"]["reason"] == remark("no_levels")
 
 
-def test_nobody_said_anything():
+def test_no_labels_at_all():
     result = figures(Evidence(asked(), 1, [], [], [], {}))
     assert (result["people"], result["left_out"], result["together"]["labels"]) == ([], 0, 0)
 

@@ -162,7 +162,7 @@ def test_samples_without_labels_are_no_part_of_it_but_their_stratum_is():
     chances = {"a": Chance(1.0, 0), "b": Chance(0.5, 1), "c": Chance(0.5, 1), "d": Chance(0.1, 2)}
     drawn = report_figures(evidence_of({"a": True, "b": False, "later": True}, chances=chances))["drawn"]
     assert (drawn["drawn"], drawn["labelled"], drawn["known"]) == (3, 1, 1)
-    # b stands for the four of its stratum; nobody speaks for the ten of the other.
+    # b stands for the four of its stratum; no sample speaks for the ten of the other.
     assert (drawn["population"], drawn["unseen"]) == (15, 10)
     assert drawn["passes"]["weighted"]["value"] == pytest.approx(1 / 5)
     assert drawn["passes"]["plain"]["value"] == pytest.approx(2 / 3)

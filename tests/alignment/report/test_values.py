@@ -81,7 +81,7 @@ def test_scores_from_0_to_1_are_put_on_peoples_scale(higher, sign):
     assert found["bias"]["value"] == pytest.approx((placed - people).mean())
 
 
-def test_scales_that_nobody_knows():
+def test_unknown_scales():
     assert graded([-0.5, *[1.0] * 19])[0]["reason"] == UNKNOWN_SCALE
     assert graded([0.5, *[5.0] * 19])[0]["reason"] == UNKNOWN_SCALE
     seconds = [float(place) for place in range(40)]

@@ -1,4 +1,4 @@
-"""Every route, read from the URLconf, so that a new one is tested before anybody thinks of it."""
+"""Every route, read from the URLconf, so that a new one is tested from the start."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def ask(client: APIClient, method: str, url: str, body: Any = None, **headers: s
 
 
 def user_of(both: Both, route: Route) -> User:
-    """Somebody who may use the route: the admin, and the task's annotator for a task of one's own."""
+    """A user who may use the route: the admin, and the task's annotator for a task of one's own."""
     return both.world.ann if route.path.startswith("/api/tasks/") else both.world.alice
 
 
@@ -101,7 +101,7 @@ def test_nothing_is_decided_beside_the_table(route: Route) -> None:
 
 
 @per_route
-def test_nobody_gets_nothing(both: Both, route: Route) -> None:
+def test_without_an_account_everything_is_refused(both: Both, route: Route) -> None:
     for values in (both.own, {**both.own, "slug": "no-such-project"}):
         for method in route.methods:
             reply = ask(client_of(None), method, route.url(values))

@@ -96,7 +96,7 @@ def test_a_huge_body_is_not_even_read(world: World) -> None:
     assert (reply.status_code, reply.json()["error"]["code"]) == (413, "too_large")
 
 
-def test_nobody_promotes_themselves(world: World) -> None:
+def test_members_cannot_promote_themselves(world: World) -> None:
     client = client_of(world.ann)
     for url in ("/api/projects/desk/", "/api/projects/desk/members/ann/"):
         for method in ("PATCH", "PUT"):
@@ -261,7 +261,7 @@ def test_a_batch_over_http(world: World) -> None:
     assert json.dumps(progress["criteria"][0]["expected"]) == "2"
 
 
-def test_a_page_that_somebody_else_opened_gets_nothing(world: World) -> None:
+def test_a_page_that_another_user_opened_gets_nothing(world: World) -> None:
     """Ben logs in while Ann's tab is open; the tab goes on asking as Ann."""
     client = client_of(world.ben)
     assert client.get("/api/projects/", headers={"X-Expected-User": str(world.ben.pk)}).status_code == 200
@@ -330,8 +330,8 @@ def test_without_a_login_a_token_is_asked_for(world: World) -> None:
     assert client_of(None).get("/api/projects/")["WWW-Authenticate"] == "Token"
 
 
-def test_whoever_is_out_is_told_so_and_a_stranger_is_not(world: World) -> None:
-    """So that the workspace can tell an end from a task that is merely somebody else's, or a session that ran out."""
+def test_a_former_member_is_told_so_and_a_stranger_is_not(world: World) -> None:
+    """So that the workspace can tell an end from another annotator's task, or from a session that ran out."""
     make_sample(world.project)
     task = world.batch(criteria=["grade"], annotators=[world.ann], overlap=1).tasks.get()
     client, stranger = client_of(world.ann), client_of(world.charlie)

@@ -39,7 +39,7 @@ def test_an_unknown_parameter_is_refused(both: Both, route: Route) -> None:
         ("application/xml, text/csv", 406),
     ],
 )
-def test_replies_are_json_for_whoever_accepts_it(both: Both, accept: str, status: int) -> None:
+def test_replies_are_json_for_clients_that_accept_it(both: Both, accept: str, status: int) -> None:
     reply = client_of(both.world.alice).get("/api/projects/", HTTP_ACCEPT=accept)
     assert (reply.status_code, reply["Content-Type"]) == (status, "application/json")
 

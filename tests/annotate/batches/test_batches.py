@@ -275,7 +275,7 @@ def test_one_sample_with_something_to_ask_is_enough(world: World) -> None:
     assert world.batch().status == "open"
 
 
-def test_somebody_who_left_before_it_opened(world: World) -> None:
+def test_an_annotator_who_left_before_it_opened(world: World) -> None:
     make_sample(world.project)
     batch = world.batch(opened=False)
     remove_member(project=world.project, user=world.ben)

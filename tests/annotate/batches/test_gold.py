@@ -126,7 +126,7 @@ def open_with_gold(world: World, **more: Any) -> Batch:
     return world.batch(selection=selection, criteria=["grade"], overlap=1, gold_share=1, **more)
 
 
-def test_what_somebody_labelled_elsewhere_measures_others_only(world: World) -> None:
+def test_what_an_annotator_labelled_elsewhere_measures_others_only(world: World) -> None:
     """Its lesson may have told them; also where they skipped it, or still have it to label."""
     others(world, 6)
     labelled, skipped, waiting, fresh = gold_only(world, 4)
@@ -248,7 +248,7 @@ def test_a_balanced_batch_mixes_gold_in(world: World) -> None:
     assert all(row.expected == 3 * (40 if row.key == "support" else 20) for row in batch_criteria(batch))
 
 
-def test_gold_that_somebody_labels_anyway_is_not_their_gold(world: World) -> None:
+def test_gold_that_an_annotator_labels_anyway_is_not_their_gold(world: World) -> None:
     for sample in make_samples(world.project, 4):
         know(world, sample)
     batch = world.batch(overlap=1, gold_share=1)

@@ -285,7 +285,7 @@ def test_nothing_touched_means_no_batch(labelled: World) -> None:
     assert AuditEntry.objects.get(action="criterion.relabelled").details["reason"] == "A typo."
 
 
-def test_everything_touched_means_everybody_is_asked(labelled: World) -> None:
+def test_everything_touched_means_all_annotators_are_asked(labelled: World) -> None:
     done = evolve(labelled, changed(prompt="Really?"))
     assert (done.carried, done.asked, done.verdicts) == (0, 8, 0)
     assert done.batch.tasks.count() == 4
@@ -384,7 +384,7 @@ def test_a_label_in_the_task_that_asks_the_new_version_is_sent_back(labelled: Wo
     assert (sent.pk, sent.batch) == (task.pk, done.batch)
 
 
-def test_what_nobody_can_be_asked_about_waits_for_the_reviewers(labelled: World) -> None:
+def test_units_without_an_annotator_to_ask_wait_for_the_reviewers(labelled: World) -> None:
     for user in (labelled.ann, labelled.ben):
         remove_member(project=labelled.project, user=user, actor=labelled.alice)
     done = evolve(labelled, without("unsure"))
@@ -406,7 +406,7 @@ def test_what_lost_all_its_labels_waits_for_the_reviewers_too(labelled: World) -
     assert AuditEntry.objects.filter(action="criterion.relabelled").count() == 1
 
 
-def test_what_somebody_still_labels_is_not_given_to_the_reviewers(labelled: World) -> None:
+def test_units_still_being_labelled_are_not_given_to_the_reviewers(labelled: World) -> None:
     labelled.batch(criteria=["support"], annotators=[labelled.chen], overlap=1)
     for user in (labelled.ann, labelled.ben):
         remove_member(project=labelled.project, user=user, actor=labelled.alice)
@@ -435,7 +435,7 @@ def test_labels_of_who_has_left_go_to_whom_the_admin_says(labelled: World) -> No
     assert ("ben", "s1", "claim:0", "yes") in said(support(labelled, 2))
 
 
-def test_nobody_is_asked_twice_about_a_sample(labelled: World) -> None:
+def test_no_annotator_is_asked_twice_about_a_sample(labelled: World) -> None:
     rater = Rater.objects.get(name="ben")
     Membership.objects.filter(user=labelled.ben).update(is_active=False)
     done = evolve(labelled, without("unsure"), hand_to={rater.pk: labelled.ann})
@@ -476,7 +476,7 @@ def test_a_second_call_carries_nothing_twice(labelled: World) -> None:
     assert (Label.objects.count(), Verdict.objects.count(), AuditEntry.objects.count()) == before
 
 
-def test_a_version_that_somebody_else_made_is_not_overwritten(labelled: World) -> None:
+def test_a_version_that_another_admin_made_is_not_overwritten(labelled: World) -> None:
     seen = support(labelled)
     add_criteria(project=labelled.project, specs=[changed(prompt="Meanwhile?")], actor=labelled.alice)
     with pytest.raises(Stale, match="version 2"):

@@ -1,4 +1,4 @@
-"""A criterion evolves: what nobody said of a unit, and what nobody said here. The rest: `test_relabelling`."""
+"""A criterion evolves: units that no annotator could tell, and labels made elsewhere. The rest: `test_relabelling`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.annotate.batches.test_relabelling import changed, evolve, said, suppo
 from tests.annotate.factories import World, finish, make_sample
 
 
-def test_a_unit_that_nobody_can_tell_stays_with_the_reviewers(world: World) -> None:
+def test_a_unit_that_no_annotator_can_tell_stays_with_the_reviewers(world: World) -> None:
     sample = make_sample(world.project)
     batch = world.batch(criteria=["support"], annotators=[world.ann], overlap=1)
     finish(batch.tasks.get(), support="yes")

@@ -112,7 +112,7 @@ def project_file(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_create_project_says_that_nobody_is_a_member(tmp_path: Path, db: None) -> None:
+def test_create_project_says_that_it_has_no_members(tmp_path: Path, db: None) -> None:
     User.objects.create_user("alma")
     file = project_file(tmp_path, '\ufeff{"criteria": ["support"]}')
     made = run("create_project", "triage", "--file", file).splitlines()

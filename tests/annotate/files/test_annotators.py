@@ -105,7 +105,7 @@ def test_csv_and_parquet_say_the_same(world: World) -> None:
     assert [row["ann.value_number"] for row in typed[:3]] == [None, None, 4.0]
 
 
-def test_numbers_name_nobody_and_stay(world: World) -> None:
+def test_numbers_name_no_annotator_and_stay(world: World) -> None:
     text = content(world, "jsonl", "numbered").decode()
     manifest = Release.objects.get().manifest
 
@@ -118,7 +118,7 @@ def test_numbers_name_nobody_and_stay(world: World) -> None:
     assert manifest["annotators"] == [ann, ben]
     assert manifest["agreement"]["support v1"]["raters"] == [ann, ben]
 
-    # Somebody else joins: the numbers stay, and whoever said nothing of what is exported has no columns.
+    # Another annotator joins: the numbers stay, and one who said nothing of what is exported has no columns.
     Label.objects.create(
         rater=Rater.objects.get(name="=imported"), sample=Sample.objects.get(external_id="s1"), unit="claim:0",
         criterion=world.criteria("support")[0], value="yes",

@@ -145,7 +145,7 @@ def test_interrupted_job_is_noticed_and_can_start_again(api: APIClient) -> None:
     job = api.get(f"{URL}{shown['id']}/").json()
 
     assert (job["status"], job["errors"][0]["code"], job["can_start"]) == ("failed", "interrupted", True)
-    assert ImportJob.objects.get(pk=shown["id"]).status == "running", "whoever looks changes nothing"
+    assert ImportJob.objects.get(pk=shown["id"]).status == "running", "looking changes nothing"
     assert api.post(f"{URL}{shown['id']}/start/", {}, format="json").status_code == 201
     noted = AuditEntry.objects.filter(action__startswith="import.").order_by("pk")
     assert list(noted.values_list("action", flat=True)) == ["import.failed", "import.done"]

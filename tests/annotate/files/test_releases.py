@@ -150,7 +150,7 @@ def test_ragas(project: Project) -> None:
 
 
 def test_claims_that_were_dropped_have_no_entry(project: Project) -> None:
-    """The first claim went before anybody labelled it, and a third came; each list says what the claims say."""
+    """The first claim went before it was labelled, and a third came; each list says what the claims say."""
     sample = project.samples.get(external_id="s 1")
     with rewriting_history():
         first = sample.verdicts.get(unit="claim:0")
@@ -357,7 +357,7 @@ def test_the_worker_notes_each_download_once(downloader: APIClient, monkeypatch:
     assert downloads() == [("ada", "1", "jsonl")] * 2
 
 
-def test_nothing_is_handed_out_that_nobody_notes(downloader: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_release_is_handed_out_unnoted(downloader: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def down(*_: object, **__: object) -> None:
         raise OperationalError("no broker")
 

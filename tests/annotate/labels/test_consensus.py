@@ -60,11 +60,11 @@ def test_the_rule(
         assert (label.value, label.revision, label.rater.name) == (vote["value"], vote["revision"], vote["rater"])
 
 
-def test_nobody_submitted(world: World) -> None:
+def test_no_task_submitted(world: World) -> None:
     assert votes(world, None, None) is None
 
 
-def test_nothing_is_settled_while_somebody_is_at_work(world: World) -> None:
+def test_nothing_is_settled_while_an_annotator_is_at_work(world: World) -> None:
     make_sample(world.project)
     batch = world.batch(overlap=3)
     finish(batch.tasks.get(annotator=world.ann))

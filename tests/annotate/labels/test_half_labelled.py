@@ -1,4 +1,4 @@
-"""Batches that end before everybody is done, and that go on after all."""
+"""Batches that end before all annotators are done, and that go on after all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotate.tasks.write import return_task
 from annotate.verdicts.read import Queue
 from tests.annotate.factories import (
     World,
-    at_once,
+    concurrently,
     decide_unit,
     finish,
     label_all,
@@ -75,7 +75,7 @@ def test_ending_twice_counts_once(world: World) -> None:
     assert grade_of(sample) == ("disputed", None, 1)
 
 
-def test_a_free_copy_that_nobody_took_holds_nothing_up(world: World) -> None:
+def test_a_free_copy_that_was_not_taken_holds_nothing_up(world: World) -> None:
     sample = make_sample(world.project)
     batch = world.batch(criteria=["grade"], annotators=[world.ann, world.ben], strategy="pull")
     finish(must_take(world.ann, batch))
@@ -161,7 +161,7 @@ def test_the_page_and_the_api_say_what_was_handed_on(world: World, client: Clien
             assert held == 2
 
 
-def test_a_sample_that_nobody_else_can_label_is_worked_out(world: World) -> None:
+def test_a_sample_that_no_other_annotator_can_label_is_worked_out(world: World) -> None:
     sample = make_sample(world.project)
     batch = world.batch(criteria=["grade"], annotators=[world.ann, world.ben])
     finish(task_of(batch, world.ann))
@@ -193,7 +193,7 @@ def test_a_submission_at_the_moment_of_closing_is_counted_or_refused() -> None:
         finish(task_of(batch, world.ann))
         task = task_of(batch, world.ben)
         label_all(task)
-        submitted, closed = at_once(
+        submitted, closed = concurrently(
             lambda task=task: submit_task(actor=world.ben, task_id=task.pk),
             lambda batch=batch: close_batch(batch=batch),
         )

@@ -72,7 +72,7 @@ def three(world: World) -> Batch:
 
 
 def claims(user: User, batch: Batch, *values: str | None) -> None:
-    """What somebody says about the claims; None: can't tell."""
+    """What an annotator says about the claims; None: can't tell."""
     task = batch.tasks.get(annotator=user)
     label_all(task, support=lambda unit: values[int(unit[-1])] or "yes")
     for number, value in enumerate(values):
@@ -89,14 +89,14 @@ def states(world: World, **of: Any) -> dict[str, tuple[str, Any]]:
 def test_who_cannot_tell_has_no_vote_and_those_who_can_may_be_enough(world: World, three: Batch) -> None:
     claims(world.ann, three, "yes", "yes")
     claims(world.ben, three, "yes", None)
-    assert states(world) == {}, "somebody is still at work"
+    assert states(world) == {}, "an annotator is still at work"
     claims(world.chen, three, None, None)
     assert states(world) == {"claim:0": ("settled", "yes"), "claim:1": ("disputed", None)}
     short = [verdict.unit for verdict in Queue(world.project, reader=world.rita, state="short")[:9]]
     assert short == ["claim:1"], "fewer votes than the rule takes"
 
 
-def test_nobody_could_tell(world: World, three: Batch) -> None:
+def test_no_annotator_could_tell(world: World, three: Batch) -> None:
     for user in world.annotators:
         claims(user, three, None, "no")
     assert states(world) == {"claim:0": ("disputed", None), "claim:1": ("settled", "no")}

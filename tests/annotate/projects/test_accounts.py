@@ -57,7 +57,7 @@ def test_a_key_may_do_another_thing_on_another_page(world: World) -> None:
 
 
 def test_a_key_chosen_before_another_action_had_it(world: World) -> None:
-    """Somebody's own key goes before what came to their pages later; it is refused when they choose anew."""
+    """A user's own key goes before what came to their pages later; it is refused when they choose anew."""
     world.ann.preferences = {"hotkeys": {"undo": "m"}}
     assert preferences_of(world.ann).keys_on("claims") | {"undo": ["m"], "merge": []} == preferences_of(
         world.ann

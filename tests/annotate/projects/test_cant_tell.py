@@ -91,7 +91,7 @@ def test_it_completes_a_task_and_a_comment_does_not(world: World, task: Task) ->
 
 
 def test_it_is_no_vote_and_the_unit_goes_to_the_reviewer(world: World, task: Task) -> None:
-    """One could not tell: too few votes. Nobody could: no votes at all."""
+    """One could not tell: too few votes. None could: no votes at all."""
     for one in (task, other(task)):
         label_all(one)
         say(one.annotator, one, "claim:1", "support", None, seen=1, cant_tell="Broken text.")

@@ -41,7 +41,7 @@ def test_a_taken_name_changes_nothing(world: World) -> None:
     assert (Criterion.objects.count(), Membership.objects.count()) == before
 
 
-def test_whoever_creates_it_is_its_admin_and_a_rater(world: World) -> None:
+def test_its_creator_is_its_admin_and_a_rater(world: World) -> None:
     assert world.project.memberships.get(user=world.alice).role == "admin"
     assert world.project.raters.get(user=world.alice).name == "alice"
 
@@ -81,7 +81,7 @@ def test_a_disabled_admin_is_none(world: World) -> None:
         remove_member(project=world.project, user=world.alice)
 
 
-def test_somebody_with_open_tasks_stays_until_they_are_done(world: World) -> None:
+def test_a_member_with_open_tasks_stays_until_they_are_done(world: World) -> None:
     make_sample(world.project)
     task = world.batch(annotators=[world.ann], overlap=1).tasks.get()
     with pytest.raises(Conflict, match="1 open tasks") as refused:

@@ -1,4 +1,4 @@
-"""The trail: written whoever writes, never rewritten, read page by page."""
+"""The trail: written by every writer, never rewritten, read page by page."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from annotate.samples.claims_write import edit_claims
 from annotate.samples.read import unit_counts
 from annotate.tasks.labelling import submit_task
 from annotate.tasks.read import own_task
-from tests.annotate.factories import World, at_once, finish, make_sample, make_samples, make_world, say
+from tests.annotate.factories import World, concurrently, finish, make_sample, make_samples, make_world, say
 
 SPLIT = {"op": "split", "claim": 0, "at": 9}
 DROP = {"op": "drop", "claim": 1}
@@ -216,7 +216,7 @@ def test_every_table_that_speaks_of_units_counts_and_has_a_name(world: World) ->
 # Dropped claims are no units
 
 
-def test_nobody_is_asked_about_a_dropped_claim(world: World, sample: Sample) -> None:
+def test_annotators_are_not_asked_about_a_dropped_claim(world: World, sample: Sample) -> None:
     other = make_sample(world.project, 2)
     edit(world, sample, SPLIT, 1)
     edit(world, sample, {"op": "drop", "claim": 3}, 2)
@@ -267,7 +267,7 @@ def test_of_two_editors_at_once_one_is_told() -> None:
             (world.alice, {"op": "add", "text": "It has a desk."}),
             (world.rita, {"op": "drop", "claim": 0}),
         ]
-        replies = at_once(*(lambda u=u, c=c, s=sample: edit(world, s, c, 1, u) for u, c in changes))
+        replies = concurrently(*(lambda u=u, c=c, s=sample: edit(world, s, c, 1, u) for u, c in changes))
         stale = [reply for reply in replies if isinstance(reply, Stale)]
         assert all(isinstance(reply, dict | Stale) for reply in replies), replies
         sample.refresh_from_db()
@@ -286,7 +286,7 @@ def test_a_batch_opened_at_the_same_moment_shows_the_claims_as_they_stay() -> No
         seen = sample.claims_revision
         batch = world.batch(overlap=1, annotators=[world.ann], opened=False)
         change = {"op": "add", "text": f"Claim number {round_}."}
-        edited, opened = at_once(
+        edited, opened = concurrently(
             lambda change=change, seen=seen: edit(world, sample, change, seen),
             lambda batch=batch: open_batch(batch=batch),
         )
@@ -304,7 +304,7 @@ def test_an_edit_does_not_wait_for_the_end_of_an_import() -> None:
     sample = make_sample(world.project)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=world.project.pk)
-        (reply,) = at_once(lambda: edit(world, sample, DROP, 1))
+        (reply,) = concurrently(lambda: edit(world, sample, DROP, 1))
     assert isinstance(reply, Refusal)
     assert reply.code == "busy"
     assert edit(world, sample, DROP, 1)["revision"] == 2

@@ -23,7 +23,7 @@ from annotate.verdicts.proposals_read import agreed
 from annotate.verdicts.read import Queue
 from tests.annotate.factories import (
     World,
-    at_once,
+    concurrently,
     finish,
     label_all,
     make_sample,
@@ -55,7 +55,7 @@ def while_holding(hold: Callable[[], Any], call: Callable[[], Any], then: Callab
     results: list[Any] = []
 
     def run() -> None:
-        results.extend(at_once(call))
+        results.extend(concurrently(call))
 
     thread = threading.Thread(target=run)
     with transaction.atomic():
@@ -75,7 +75,7 @@ def _wait_until_somebody_waits() -> None:
             if cursor.fetchone()[0]:
                 return
         time.sleep(0.005)
-    pytest.fail("Nobody waits for the lock.")
+    pytest.fail("Nothing waits for the lock.")
 
 
 # One label
@@ -83,7 +83,7 @@ def _wait_until_somebody_waits() -> None:
 
 def test_fifty_times_the_same_request(world: World, task: Task) -> None:
     key = uuid.uuid4()
-    results = at_once(*[lambda: say(world.ann, task, "claim:0", "support", "yes", key=key, comment="c")] * 50)
+    results = concurrently(*[lambda: say(world.ann, task, "claim:0", "support", "yes", key=key, comment="c")] * 50)
     assert {plain(result) for result in results} == {plain(results[0])}
     assert results[0]["revision"] == 1
     assert (Label.objects.count(), LabelEvent.objects.count()) == (1, 1)
@@ -92,7 +92,7 @@ def test_fifty_times_the_same_request(world: World, task: Task) -> None:
 def test_fifty_times_the_same_edit(world: World, task: Task) -> None:
     say(world.ann, task, "claim:0", "support", "yes")
     key = uuid.uuid4()
-    results = at_once(*[lambda: say(world.ann, task, "claim:0", "support", "no", seen=1, key=key)] * 50)
+    results = concurrently(*[lambda: say(world.ann, task, "claim:0", "support", "no", seen=1, key=key)] * 50)
     assert {plain(result) for result in results} == {plain(results[0])}
     assert results[0]["revision"] == 2
     assert LabelEvent.objects.count() == 2
@@ -101,7 +101,9 @@ def test_fifty_times_the_same_edit(world: World, task: Task) -> None:
 def test_one_key_for_many_changes_lets_one_through(world: World, task: Task) -> None:
     key = uuid.uuid4()
     values = ["yes", "no", "unsure"] * 5
-    results = at_once(*[lambda v=value: say(world.ann, task, "claim:0", "support", v, key=key) for value in values])
+    results = concurrently(
+        *[lambda v=value: say(world.ann, task, "claim:0", "support", v, key=key) for value in values]
+    )
     saved = [result for result in results if isinstance(result, dict)]
     refused = [result for result in results if not isinstance(result, dict)]
     assert len({plain(reply) for reply in saved}) == 1
@@ -114,7 +116,7 @@ def test_one_key_for_many_changes_lets_one_through(world: World, task: Task) -> 
 def test_of_twenty_stale_edits_one_wins(world: World, task: Task, seen: int) -> None:
     if seen:
         say(world.ann, task, "answer", "grade", 1)
-    results = at_once(
+    results = concurrently(
         *[lambda n=n: say(world.ann, task, "answer", "grade", n % 5 + 1, seen=seen, comment=f"c{n}") for n in range(20)]
     )
     winners = [result for result in results if isinstance(result, dict)]
@@ -129,7 +131,7 @@ def test_of_twenty_stale_edits_one_wins(world: World, task: Task, seen: int) -> 
 def test_different_labels_of_one_task_do_not_disturb_each_other(world: World) -> None:
     make_sample(world.project, claims=[{"text": f"c{n}", "start": None, "end": None} for n in range(20)])
     task = world.batch(annotators=[world.ann], overlap=1).tasks.get()
-    results = at_once(
+    results = concurrently(
         *[lambda n=n: say(world.ann, task, f"claim:{n}", "support", "yes", active_seconds=n + 1) for n in range(20)]
     )
     assert [result["unit"] for result in results] == [f"claim:{n}" for n in range(20)]
@@ -174,7 +176,7 @@ def test_an_edit_that_loses_inside(world: World, task: Task) -> None:
 
 def test_thirty_times_the_same_submit(world: World, task: Task) -> None:
     label_all(task)
-    results = at_once(*[lambda: submit_task(actor=world.ann, task_id=task.pk, active_seconds=5)] * 30)
+    results = concurrently(*[lambda: submit_task(actor=world.ann, task_id=task.pk, active_seconds=5)] * 30)
     assert results == [Finished(task.pk, task.batch_id, "submitted")] * 30
     assert Verdict.objects.count() == 3
     assert set(Verdict.objects.values_list("state", "method", "revision")) == {("settled", "unanimous", 1)}
@@ -184,7 +186,7 @@ def test_submit_against_skip(world: World) -> None:
     make_samples(world.project, 10)
     for task in world.batch(annotators=[world.ann], overlap=1).tasks.all():
         label_all(task)
-        results = at_once(
+        results = concurrently(
             lambda task=task: submit_task(actor=world.ann, task_id=task.pk),
             lambda task=task: skip_task(actor=world.ann, task_id=task.pk, reason="No."),
         )
@@ -236,7 +238,7 @@ def test_a_submit_of_a_batch_that_closes_meanwhile(world: World) -> None:
         label_all(task)
     for task in Task.objects.all():
         batch = task.batch
-        submitted, closed = at_once(
+        submitted, closed = concurrently(
             lambda task=task: submit_task(actor=world.ann, task_id=task.pk),
             lambda batch=batch: close_batch(batch=batch),
         )
@@ -257,7 +259,7 @@ def test_the_last_two_of_a_sample_in_thirty_rounds(world: World) -> None:
         pair = list(batch.tasks.filter(sample=sample))
         for task in pair:
             label_all(task)
-        results = at_once(*[lambda t=task: submit_task(actor=t.annotator, task_id=t.pk) for task in pair])
+        results = concurrently(*[lambda t=task: submit_task(actor=t.annotator, task_id=t.pk) for task in pair])
         assert all(isinstance(result, Finished) for result in results), results
         verdicts = list(Verdict.objects.filter(sample=sample))
         assert Counter(verdict.unit for verdict in verdicts) == {"claim:0": 1, "claim:1": 1, "answer": 1}
@@ -294,7 +296,7 @@ def test_one_sample_in_two_batches_finished_at_the_same_moment(world: World) -> 
     assert verdict.state == "disputed"
 
 
-def test_settling_imported_labels_while_somebody_submits(world: World) -> None:
+def test_settling_imported_labels_while_an_annotator_submits(world: World) -> None:
     sample = make_sample(world.project)
     grade = world.criteria("grade")[0]
     chen = world.project.raters.get(user=world.chen)
@@ -319,7 +321,7 @@ def test_many_people_drain_a_batch_without_a_hole(world: World) -> None:
             finish(task)
         return len(tasks)
 
-    assert at_once(*[lambda p=person: drain(p) for person in world.annotators]) == [12, 12, 12]
+    assert concurrently(*[lambda p=person: drain(p) for person in world.annotators]) == [12, 12, 12]
     assert Verdict.objects.count() == 12 * 3
     assert all(len(verdict.votes) == 3 and verdict.revision == 1 for verdict in Verdict.objects.all())
 
@@ -343,7 +345,7 @@ def test_of_two_reviewers_one_wins(world: World) -> None:
             reviewer=user, project=world.project, verdict_id=verdict.pk, value=value, reason="So.", expected_revision=1
         )
 
-    results = at_once(*[lambda n=n: decide_as((world.rita, world.alice)[n % 2], n % 2 + 1) for n in range(10)])
+    results = concurrently(*[lambda n=n: decide_as((world.rita, world.alice)[n % 2], n % 2 + 1) for n in range(10)])
     won = [result for result in results if isinstance(result, Verdict)]
     lost = [result for result in results if isinstance(result, Stale)]
     assert (len(won), len(lost)) == (5, 5), "the winner's repeats are harmless, the other's are stale"
@@ -386,7 +388,7 @@ def test_decisions_against_submissions_at_once(world: World) -> None:
         task = world.batch(annotators=[world.chen], overlap=1, selection=listed(sample)).tasks.get()
         label_all(task, grade=5)
         verdict = Verdict.objects.get(sample=sample, unit="answer")
-        decision, submission = at_once(
+        decision, submission = concurrently(
             lambda verdict=verdict: decide(
                 reviewer=world.rita, project=world.project, verdict_id=verdict.pk, value=3, reason="So.",
                 expected_revision=1,
@@ -404,7 +406,7 @@ def test_decisions_against_submissions_at_once(world: World) -> None:
 
 
 def test_a_bulk_acceptance_against_submissions_at_once(world: World) -> None:
-    """What is settled rests on the votes that were looked at; the rest is left; nobody waits for the other for good."""
+    """What is settled rests on the votes that were looked at; the rest is left; neither waits for ever."""
     samples = make_samples(world.project, 8)
     for number, sample in enumerate(samples):
         first = world.batch(annotators=[world.ann, world.ben], selection=listed(sample))
@@ -418,7 +420,7 @@ def test_a_bulk_acceptance_against_submissions_at_once(world: World) -> None:
     seen = [[one.id, one.revision, one.value] for one in preview.proposals]
     assert len(seen) == 24
     tasks = list(Task.objects.filter(annotator=world.chen))
-    accepted, *submitted = at_once(
+    accepted, *submitted = concurrently(
         lambda: accept_agreed(
             reviewer=world.rita, project=world.project, agreement=0.9, votes=2, seen=seen, reason="All agree."
         ),

@@ -136,7 +136,7 @@ def test_a_bad_label_is_refused_in_a_sentence_and_nothing_is_stored(
 
 
 @pytest.mark.parametrize("who", ["alice", "rita", "ben", "chen", "charlie", "dora"])
-def test_somebody_elses_task_is_not_there(world: World, task: Task, who: str) -> None:
+def test_another_annotators_task_is_not_found(world: World, task: Task, who: str) -> None:
     user = getattr(world, who)
     before = stored()
     with pytest.raises(Http404) as hidden:
@@ -151,7 +151,7 @@ def test_somebody_elses_task_is_not_there(world: World, task: Task, who: str) ->
     assert stored() == before
 
 
-def test_a_task_is_gone_for_somebody_who_left_and_back_with_them(world: World, task: Task) -> None:
+def test_a_task_is_gone_for_a_member_who_left_and_back_with_them(world: World, task: Task) -> None:
     close_batch(batch=task.batch)
     remove_member(project=world.project, user=world.ann)
     with pytest.raises(Http404):
@@ -306,7 +306,7 @@ def test_a_key_belongs_to_one_change(world: World, task: Task, seen: int, other:
     assert stored() == before
 
 
-def test_a_key_of_somebody_else_is_taken_and_tells_nothing(world: World, task: Task) -> None:
+def test_a_key_of_another_annotator_is_taken_and_tells_nothing(world: World, task: Task) -> None:
     key = uuid.uuid4()
     say(world.ben, task.batch.tasks.get(annotator=world.ben), **{**GOOD, "value": "no"}, key=key, comment="secret")
     before = stored()

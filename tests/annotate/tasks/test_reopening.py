@@ -19,7 +19,7 @@ from annotate.tasks.read import next_task, own_task
 from annotate.tasks.write import reopen_task
 from tests.annotate.factories import (
     World,
-    at_once,
+    concurrently,
     decide_unit,
     finish,
     label_all,
@@ -164,7 +164,7 @@ def test_taking_back_against_deciding(transactional_db: None) -> None:
         def settle(verdict: Verdict = verdict) -> Any:
             return decide_unit(world.rita, verdict, "no")
 
-        changed, decided = at_once(change, settle)
+        changed, decided = concurrently(change, settle)
         assert isinstance(changed, Finished), changed
         verdict.refresh_from_db()
         outcomes[verdict.state] += 1
@@ -183,7 +183,7 @@ def test_taking_back_against_submitting_and_skipping(transactional_db: None) -> 
     make_samples(world.project, 5)
     for task in world.batch(annotators=[world.ann], overlap=1).tasks.select_related("annotator", "batch", "sample"):
         label_all(task)
-        results = at_once(
+        results = concurrently(
             *[lambda task=task: submit_task(actor=world.ann, task_id=task.pk)] * 4,
             *[lambda task=task: reopen_task(actor=world.ann, task_id=task.pk)] * 4,
         )
@@ -215,8 +215,8 @@ def test_a_thousand_submissions_each_sent_again_and_again(transactional_db: None
         return say(task.annotator, task, "answer", "grade", 3)
 
     shares = [tasks[first::25] for first in range(25)]
-    at_once(*[lambda share=share: [(label(task), grade(task)) for task in share] for share in shares])
-    results = at_once(
+    concurrently(*[lambda share=share: [(label(task), grade(task)) for task in share] for share in shares])
+    results = concurrently(
         *[
             lambda share=share: [(label(task), submit_task(actor=task.annotator, task_id=task.pk)) for task in share]
             for share in [*shares, *shares]

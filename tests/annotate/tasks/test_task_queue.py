@@ -99,7 +99,7 @@ def test_a_lease_begins_with_taking_and_is_renewed(world: World) -> None:
         assert 9 < minutes_left() <= 10
 
 
-def test_a_lease_that_ran_out_stays_while_nobody_needs_the_task(world: World) -> None:
+def test_a_lease_that_ran_out_stays_until_the_task_is_needed(world: World) -> None:
     make_samples(world.project, 2)
     batch = pull(world, overlap=1)
     task = must_take(world.ann, batch)
@@ -162,7 +162,7 @@ def test_expertise(world: World) -> None:
     assert take(world.chen, batch) is None
     assert must_take(world.ben, batch).tag == "law"
     assert must_take(world.ann, batch).tag == "7"
-    # What somebody learns later is found, though they passed it by.
+    # What an annotator learns later is found, though they passed it by.
     make_free = must_take(world.ann, batch)
     run_out(make_free)
     assert take(world.chen, batch) is None
@@ -170,7 +170,7 @@ def test_expertise(world: World) -> None:
     assert must_take(world.chen, batch) == make_free
 
 
-def test_a_skip_lets_somebody_else_have_it(world: World) -> None:
+def test_a_skip_lets_another_annotator_have_it(world: World) -> None:
     sample = make_sample(world.project)
     make_sample(world.project, 2)
     batch = pull(world, overlap=1)
@@ -182,7 +182,7 @@ def test_a_skip_lets_somebody_else_have_it(world: World) -> None:
     assert not Verdict.objects.exists()
 
 
-def test_a_sample_that_everybody_skips_is_not_given_out_for_ever(world: World) -> None:
+def test_a_sample_that_all_skip_is_not_given_out_for_ever(world: World) -> None:
     make_sample(world.project)
     batch = pull(world, overlap=1)
     for person in (world.ann, world.ben):

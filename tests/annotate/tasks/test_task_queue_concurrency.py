@@ -17,7 +17,7 @@ from annotate.tasks.task_queue import _held, _place, take_following
 from annotate.tasks.write import hand_on_tasks, reassign_tasks, return_task
 from tests.annotate.factories import (
     World,
-    at_once,
+    concurrently,
     finish,
     label_all,
     make_samples,
@@ -59,8 +59,8 @@ def many_samples(world: World, count: int) -> None:
 
 
 def test_thirty_people_drain_two_thousand_samples_at_overlap_three(world: World) -> None:
-    """Scorecard 5. Each sample exactly three times, nobody twice, no hole. The criterion is optional, so that a task
-    takes no label: what is tested is the queue."""
+    """Scorecard 5. Each sample exactly three times, no annotator twice, no hole. The criterion is optional, so that a
+    task takes no label: what is tested is the queue."""
     many_samples(world, 2000)
     people = crowd(world, 30)
     batch = world.batch(criteria=["relevance"], annotators=people, overlap=3, strategy="pull")
@@ -72,18 +72,18 @@ def test_thirty_people_drain_two_thousand_samples_at_overlap_three(world: World)
             done += 1
         return done
 
-    results = at_once(*[lambda p=person: drain(p) for person in people])
+    results = concurrently(*[lambda p=person: drain(p) for person in people])
     assert sum(results) == 6000, results
     rows = list(Task.objects.values_list("sample_id", "annotator_id", "status"))
     assert len(rows) == 6000
     assert {status for _sample, _person, status in rows} == {"submitted"}
     assert set(Counter(sample for sample, _person, _status in rows).values()) == {3}
     assert len({(sample, person) for sample, person, _status in rows}) == 6000
-    # Nobody was left out: all were at it to the end.
+    # No annotator was left out: all were at it to the end.
     assert min(results) > 0
 
 
-def test_a_batch_is_deleted_while_somebody_takes_a_task(world: World) -> None:
+def test_a_batch_is_deleted_while_an_annotator_takes_a_task(world: World) -> None:
     """Who takes has their place locked first, then a task; who deletes does it in that order, too: no ring of waits."""
     make_samples(world.project, 2)
     batch = world.batch(strategy="pull", overlap=1)
@@ -114,7 +114,7 @@ def live(batch: Any) -> Counter[int]:
 def test_thirty_times_the_same_request_takes_one_task(world: World) -> None:
     make_samples(world.project, 40)
     batch = world.batch(strategy="pull")
-    results = at_once(*[lambda: take(world.ann, batch)] * 30)
+    results = concurrently(*[lambda: take(world.ann, batch)] * 30)
     assert len({task.pk for task in results}) == 1, results
     assert batch.tasks.filter(annotator=world.ann).count() == 1
 
@@ -123,7 +123,7 @@ def test_two_takers_of_the_last_task(world: World) -> None:
     make_samples(world.project, 1)
     for _round in range(8):
         batch = world.batch(strategy="pull", overlap=1)
-        results = at_once(lambda b=batch: take(world.ann, b), lambda b=batch: take(world.ben, b))
+        results = concurrently(lambda b=batch: take(world.ann, b), lambda b=batch: take(world.ben, b))
         assert [result is None for result in results].count(True) == 1, results
         assert batch.tasks.count() == 1
 
@@ -136,21 +136,21 @@ def test_two_takers_of_a_task_whose_lease_ran_out(world: World) -> None:
         if touched:
             say(world.ann, task, "answer", "grade", 1)
         run_out(task)
-        results = at_once(lambda b=batch: take(world.ben, b), lambda b=batch: take(world.chen, b))
+        results = concurrently(lambda b=batch: take(world.ben, b), lambda b=batch: take(world.chen, b))
         assert [result is None for result in results].count(True) == 1, results
         assert set(live(batch).values()) == {1}
         assert batch.tasks.count() == 1 + touched
 
 
 def test_a_save_against_a_takeover(world: World) -> None:
-    """Whoever is first wins, and no label ever lands in a task of somebody else."""
+    """The first wins, and no label ever lands in another annotator's task."""
     make_samples(world.project, 1)
     seen: Counter[bool] = Counter()
     for _round in range(12):
         batch = world.batch(strategy="pull", overlap=1)
         task = must_take(world.ann, batch)
         run_out(task)
-        saved, taken = at_once(
+        saved, taken = concurrently(
             lambda t=task: say(world.ann, t, "answer", "grade", 1), lambda b=batch: take(world.ben, b)
         )
         assert set(live(batch).values()) == {1}
@@ -207,7 +207,7 @@ def test_pausing_against_submitting(world: World) -> None:
     batch = world.batch(annotators=[world.ann], overlap=1)
     for task in batch.tasks.select_related("annotator", "sample", "batch"):
         label_all(task)
-        submitted, paused = at_once(
+        submitted, paused = concurrently(
             lambda t=task: submit_task(actor=world.ann, task_id=t.pk),
             lambda: pause_batch(actor=world.alice, batch=batch),
         )
@@ -225,7 +225,7 @@ def test_returning_against_handing_on(world: World) -> None:
     for task in mine:
         finish(task)
     for task in mine:
-        results = at_once(
+        results = concurrently(
             lambda t=task: return_task(actor=world.rita, project=world.project, task_id=t.pk, message="Again."),
             lambda: hand_on_tasks(actor=world.alice, project=world.project, user=world.ann),
         )
@@ -234,7 +234,7 @@ def test_returning_against_handing_on(world: World) -> None:
 
 
 def test_people_come_and_go_while_others_drain_the_queue(world: World) -> None:
-    """Skips, leases that run out, tasks handed on: nobody twice, never more than the overlap, and no hole."""
+    """Skips, leases that run out, tasks handed on: no annotator twice, never more than the overlap, and no hole."""
     many_samples(world, 60)
     people = crowd(world, 8)
     batch = world.batch(criteria=["relevance"], annotators=people, overlap=2, strategy="pull")
@@ -258,13 +258,13 @@ def test_people_come_and_go_while_others_drain_the_queue(world: World) -> None:
         for person in people * 3:
             hand_on_tasks(actor=world.alice, project=world.project, user=person)
 
-    results = at_once(*[lambda p=p, n=n: drain(p, n) for n, p in enumerate(people)], hand_on)
+    results = concurrently(*[lambda p=p, n=n: drain(p, n) for n, p in enumerate(people)], hand_on)
     assert not [result for result in results if isinstance(result, Exception)], results
-    # What was handed back when somebody had just gone home is there for whoever comes again.
+    # What was handed back when an annotator had just gone home is there for one who comes again.
     for number, person in enumerate(people):
         drain(person, number)
     rows = list(Task.objects.values_list("sample_id", "annotator_id").exclude(annotator=None))
-    assert len(set(rows)) == len(rows), "nobody twice"
+    assert len(set(rows)) == len(rows), "no annotator twice"
     assert set(Task.objects.values_list("status", flat=True)) <= {"submitted", "skipped", "released"}
     done = Counter(Task.objects.filter(status="submitted").values_list("sample_id", flat=True))
     assert max(done.values()) == 2
@@ -293,7 +293,7 @@ def test_five_hundred_stale_edits_of_a_hundred_labels(world: World) -> None:
                 refused.append((error.status, error.details["current"]["value"], error.details["yours"]["value"]))
         return refused
 
-    results = at_once(*[lambda n=n: stale(edits[n::20]) for n in range(20)])
+    results = concurrently(*[lambda n=n: stale(edits[n::20]) for n in range(20)])
     assert Counter(result for part in results for result in part) == {(412, "no", "unsure"): 500}
     assert list(Label.objects.order_by("id").values_list("value", "comment", "revision")) == before
     assert LabelEvent.objects.count() == 200

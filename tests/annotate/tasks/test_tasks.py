@@ -112,13 +112,13 @@ def test_what_can_not_be_returned(world: World, batch: Batch) -> None:
         send_back(world, task)
 
 
-def test_a_skip_of_the_queue_comes_back_only_while_nobody_has_its_copy(world: World) -> None:
+def test_a_skip_of_the_queue_comes_back_only_while_its_copy_is_free(world: World) -> None:
     make_sample(world.project)
     batch = world.batch(overlap=1, strategy="pull")
     task = must_take(world.ann, batch)
     skip_task(actor=world.ann, task_id=task.pk, reason="Hard.")
     send_back(world, task)
-    assert batch.tasks.get() == task, "the copy that waited for somebody else is gone"
+    assert batch.tasks.get() == task, "the copy that waited for another annotator is gone"
     skip_task(actor=world.ann, task_id=task.pk, reason="Hard.")
     must_take(world.ben, batch)
     with pytest.raises(Conflict) as refused:
@@ -155,7 +155,7 @@ def test_what_was_said_stays_with_who_said_it(world: World, batch: Batch) -> Non
     assert Verdict.objects.get(sample=task.sample, unit="answer").value == 5
 
 
-def test_a_skipped_task_goes_to_somebody_else_once(world: World, batch: Batch) -> None:
+def test_a_skipped_task_goes_to_another_annotator_once(world: World, batch: Batch) -> None:
     task = anns(batch)
     skip_task(actor=world.ann, task_id=task.pk, reason="Hard.")
     moved = give(world, task, world.chen)
@@ -197,7 +197,7 @@ def test_several_at_once_all_or_none(world: World, batch: Batch) -> None:
     assert first.annotator == world.ben
 
 
-def test_a_free_task_can_be_given_to_somebody(world: World) -> None:
+def test_a_free_task_can_be_given_to_an_annotator(world: World) -> None:
     make_sample(world.project)
     batch = world.batch(overlap=1, strategy="pull")
     give(world, batch.tasks.get(), world.ann)
@@ -256,7 +256,7 @@ def test_back_to_the_queue(world: World) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["balanced", "pull"])
-def test_what_nobody_else_can_do_is_not_waited_for(world: World, strategy: str) -> None:
+def test_a_task_that_no_other_annotator_can_do_is_not_waited_for(world: World, strategy: str) -> None:
     make_sample(world.project)
     batch = world.batch(overlap=3, strategy=strategy)
     for person in (world.ann, world.ben):
@@ -314,7 +314,7 @@ def test_more_samples(world: World, strategy: str) -> None:
         assert not batch.tasks.filter(annotator__isnull=False).exists()
 
 
-def test_more_people_take_over_what_nobody_has_begun(world: World) -> None:
+def test_more_annotators_take_over_tasks_not_begun(world: World) -> None:
     make_samples(world.project, 12)
     batch = world.batch(annotators=[world.ann], overlap=1)
     begun = anns(batch)

@@ -18,7 +18,7 @@ from annotate.models import Batch, Flag, Membership, User
 from annotate.projects.accounts import change_preferences, preferences_of
 from annotate.samples.flags import raise_flag
 from tests.annotate.batches.test_relabelling import support, without
-from tests.annotate.factories import World, at_once, finish, make_sample, make_samples, make_world, say
+from tests.annotate.factories import World, concurrently, finish, make_sample, make_samples, make_world, say
 from tests.annotate.members.test_invites import invite
 from tests.annotate.verdicts.test_approving import agreed, approved, label_two_samples
 
@@ -30,13 +30,13 @@ def world(transactional_db: None) -> World:
     return make_world()
 
 
-def test_deleting_while_somebody_begins_to_label(world: World) -> None:
-    """Either the label is there and the batch too, or neither; and nobody sees a server error."""
+def test_deleting_while_an_annotator_begins_to_label(world: World) -> None:
+    """Either the label is there and the batch too, or neither; and there is no server error."""
     make_sample(world.project)
     for _ in range(12):
         batch = world.batch(overlap=1, annotators=[world.ann])
         task = batch.tasks.get()
-        said, deleted = at_once(
+        said, deleted = concurrently(
             lambda task=task: say(world.ann, task, "answer", "grade", 3), lambda batch=batch: delete_batch(batch=batch)
         )
         if deleted is None:
@@ -51,7 +51,7 @@ def test_deleting_while_somebody_begins_to_label(world: World) -> None:
 def test_opening_twice_at_once_opens_once(world: World) -> None:
     make_samples(world.project, 5)
     batch = world.batch(opened=False)
-    results = at_once(*[lambda: open_batch(batch=batch)] * 6)
+    results = concurrently(*[lambda: open_batch(batch=batch)] * 6)
     assert sum(isinstance(result, Batch) for result in results) == 1
     assert sum(isinstance(result, Conflict) for result in results) == 5
     assert batch.tasks.count() == 10
@@ -68,7 +68,7 @@ def test_two_admins_at_once_make_one_version(world: World) -> None:
             actor=world.alice, project=world.project, seen=seen, spec=without("unsure"), choices=Choices()
         )
 
-    outcomes = at_once(change, change, change)
+    outcomes = concurrently(change, change, change)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Relabelled", "Stale", "Stale"]
     assert Batch.objects.filter(relabels=seen).count() == 1
     assert world.project.criteria.filter(key="support").count() == 2
@@ -81,7 +81,7 @@ def test_two_who_approve_a_verdict(world: World) -> None:
     def by(user: Any) -> Any:
         return lambda: approved(world, verdict, reviewer=user)
 
-    results = at_once(by(world.rita), by(world.alice))
+    results = concurrently(by(world.rita), by(world.alice))
     assert sorted(type(one).__name__ for one in results) == ["Stale", "Verdict"]
     assert verdict.events.count() == 2
     connection.close()
@@ -90,14 +90,14 @@ def test_two_who_approve_a_verdict(world: World) -> None:
 def test_the_same_flag_many_times_at_once(world: World) -> None:
     make_sample(world.project)
     task = world.batch(annotators=[world.ann], overlap=1).tasks.get()
-    flags = at_once(*[lambda: raise_flag(actor=world.ann, task_id=task.pk, reason="Cut off.")] * 20)
+    flags = concurrently(*[lambda: raise_flag(actor=world.ann, task_id=task.pk, reason="Cut off.")] * 20)
     assert {flag.pk for flag in flags} == {Flag.objects.get().pk}
 
 
 def test_no_more_people_come_in_than_it_is_for(world: World) -> None:
     people = [User.objects.create_user(f"p{n}") for n in range(12)]
     made, token = invite(world, max_uses=5)
-    results = at_once(*(lambda person=person: accept_invite(user=person, token=token) for person in people))
+    results = concurrently(*(lambda person=person: accept_invite(user=person, token=token) for person in people))
     joined = [result for result in results if isinstance(result, Membership)]
     assert len(joined) == 5
     assert {type(result) for result in results} == {Membership, Http404}
@@ -108,14 +108,14 @@ def test_no_more_people_come_in_than_it_is_for(world: World) -> None:
 
 def test_one_person_at_once_is_one_use(world: World) -> None:
     made, token = invite(world, max_uses=5)
-    results = at_once(*[lambda: accept_invite(user=world.charlie, token=token)] * 6)
+    results = concurrently(*[lambda: accept_invite(user=world.charlie, token=token)] * 6)
     assert {type(result) for result in results} == {Membership}
     made.refresh_from_db()
     assert made.uses == 1
 
 
 def test_two_changes_at_once_are_both_kept(world: World) -> None:
-    at_once(
+    concurrently(
         *[
             lambda changes=changes: change_preferences(user=world.ann, changes=changes)
             for changes in ({"view": "all"}, {"markers": True}, {"single_keys": False}, {"hotkeys": {"skip": "w"}})

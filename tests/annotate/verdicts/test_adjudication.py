@@ -57,7 +57,7 @@ def test_deciding(world: World, verdict: Verdict) -> None:
     assert not Queue(world.project, reader=world.rita).count()
 
 
-def test_a_value_that_nobody_gave(world: World, verdict: Verdict) -> None:
+def test_a_value_that_no_annotator_gave(world: World, verdict: Verdict) -> None:
     assert decided(world, verdict, value=3).confidence == 0.0
 
 
@@ -112,7 +112,7 @@ def test_another_projects_unit_is_not_there(world: World, verdict: Verdict) -> N
     assert stored() == before
 
 
-def test_the_labels_side_by_side_name_nobody(world: World, verdict: Verdict) -> None:
+def test_the_labels_side_by_side_name_no_annotator(world: World, verdict: Verdict) -> None:
     shown = one_dispute(world.project, verdict.pk, reader=world.rita, named=False).labels
     assert [(label.who, label.value, label.comment) for label in shown] == [
         ("Annotator A", 1, "1 it is"),

@@ -43,7 +43,7 @@ def approved(world: World, verdict: Verdict, **changes: Any) -> Verdict:
     return approve(**{**given, **changes})
 
 
-def test_what_needs_nobody_is_a_list_of_its_own(world: World) -> None:
+def test_units_that_need_no_decision_are_a_list_of_their_own(world: World) -> None:
     assert [(one.sample.external_id, one.unit) for one in agreed(world)] == [
         ("s1", "claim:0"), ("s1", "claim:1"), ("s1", "answer"), ("s2", "claim:0"), ("s2", "claim:1"),
     ]  # fmt: skip
@@ -99,7 +99,7 @@ def test_approving_is_in_the_log_and_counted(world: World) -> None:
     assert verdict not in agreed(world)
     counted = {row["key"]: row["approved"] for row in ground_truth(world.project)}
     assert counted == {"support": 1, "grade": 0, "relevance": 0}
-    # The same once more, and by somebody who looked before.
+    # The same once more, and by a reviewer who looked before.
     assert approved(world, verdict).revision == 2
     with pytest.raises(Stale):
         approved(world, verdict, reviewer=world.alice)

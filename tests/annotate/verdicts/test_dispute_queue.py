@@ -209,7 +209,7 @@ def test_the_way_through_goes_round(disputed: World) -> None:
     assert only.place(ids[0]).next == only[0].pk
 
 
-def test_the_only_one_has_nobody_beside_it(world: World) -> None:
+def test_the_only_one_has_no_neighbours(world: World) -> None:
     grade = world.criteria("grade")[0]
     imported(world, make_sample(world.project), "answer", grade, 1, 2)
     settle_imported(project=world.project, criterion=grade, needed=2)

@@ -40,7 +40,7 @@ def test_letters_count_like_columns() -> None:
     ]  # fmt: skip
 
 
-def test_letters_stay_when_somebody_joins(world: World, verdict: Verdict) -> None:
+def test_letters_stay_when_an_annotator_joins(world: World, verdict: Verdict) -> None:
     before = people_of(verdict.sample, named=False)
     assert before.letters == {"ben": "A", "ann": "B"}, "in the order in which they began, not by name"
     imported(world, verdict.sample, "claim:0", world.criteria("support")[0], "no")
@@ -78,7 +78,7 @@ def test_who_could_not_tell_stands_beside_the_votes(world: World, verdict: Verdi
     ]
 
 
-def test_what_could_not_be_told_in_an_open_task_is_nobodys_business_yet(world: World, verdict: Verdict) -> None:
+def test_cant_tell_in_an_open_task_is_not_shown_yet(world: World, verdict: Verdict) -> None:
     Label.objects.filter(rater__name="ann", unit="answer").update(value=None, cant_tell="Draft")
     Task.objects.filter(annotator=world.ann).update(status=TaskStatus.IN_PROGRESS)
     verdict.votes = verdict.votes[:1]
@@ -154,7 +154,7 @@ def test_sending_back(world: World, verdict: Verdict) -> None:
 
 
 @pytest.mark.parametrize("unknown", ["C", "", "ann", None, 1])
-def test_sending_back_to_nobody(world: World, verdict: Verdict, unknown: Any) -> None:
+def test_sending_back_to_no_annotator(world: World, verdict: Verdict, unknown: Any) -> None:
     with pytest.raises(Invalid) as refused:
         send_back(
             reviewer=world.rita, project=world.project, verdict_id=verdict.pk, letter=unknown, message="Look again."
@@ -162,7 +162,7 @@ def test_sending_back_to_nobody(world: World, verdict: Verdict, unknown: Any) ->
     assert refused.value.code == "unknown_annotator"
 
 
-def test_imported_labels_have_nobody_to_go_back_to(world: World) -> None:
+def test_imported_labels_cannot_be_sent_back(world: World) -> None:
     grade = world.criteria("grade")[0]
     imported(world, make_sample(world.project), "answer", grade, 1, 2)
     settle_imported(project=world.project, criterion=grade, needed=2)
@@ -191,7 +191,7 @@ def test_who_has_the_sample_to_label_or_could_take_it_is_blind(world: World, str
     assert Queue(world.project, reader=world.alice).count() == 1, "who is not asked sees it"
     if strategy == "pull":
         batch.tasks.update(annotator=world.chen)
-        assert not still_to_label(world.rita, sample), "somebody else has it"
+        assert not still_to_label(world.rita, sample), "another annotator has it"
     else:
         close_batch(batch=batch)
         assert not still_to_label(world.rita, sample)

@@ -119,7 +119,7 @@ def test_labels_that_gave_way_to_the_same_raters_later_ones(world: World) -> Non
     assert evidence_of(support, reader=SYSTEM).before == []
     finish(second[0], support=lambda unit: "no" if unit == "claim:0" else "unsure")
     finish(third[0], support="no")
-    # Another sample, once; and somebody else's label of the same unit replaces nothing.
+    # Another sample, once; and another annotator's label of the same unit replaces nothing.
     finish(first[1], support="yes")
     imported(world, "zoe", "unsure")
     found = evidence_of(support, reader=SYSTEM)
@@ -142,7 +142,7 @@ def test_what_does_not_count_was_not_before_either(world: World) -> None:
     make_sample(world.project)
     first, second = (world.batch(annotators=[world.ann], overlap=1, criteria=["support"]).tasks.get() for _ in "ab")
     finish(second)
-    # Begun in the first batch and not submitted: nobody's word yet, though it is there and later.
+    # Begun in the first batch and not submitted: no annotator's word yet, though it is there and later.
     say(world.ann, first, "claim:0", "support", "no")
     (support,) = world.criteria("support")
     assert evidence_of(support, reader=SYSTEM).before == []

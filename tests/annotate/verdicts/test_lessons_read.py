@@ -72,7 +72,7 @@ def test_nothing_of_a_sample_that_one_is_yet_to_meet_again(world: World, batch: 
     again = world.batch(annotators=[world.ann], overlap=1)
     assert found(world, world.ann) == []
     again.tasks.filter(sample__external_id="s1").update(annotator=None)
-    assert found(world, world.ann) == [], "nor of one that waits for whoever takes it"
+    assert found(world, world.ann) == [], "nor of one that waits for its annotator"
     Batch.objects.filter(pk=again.pk).update(status="closed")
     assert len(found(world, world.ann)) == 1
 

@@ -8,7 +8,7 @@ from annotate.core.errors import Conflict
 from annotate.models import Verdict
 from annotate.tasks.labelling import skip_task
 from annotate.tasks.write import reopen_task
-from tests.annotate.factories import at_once, decide_unit, finish, make_sample, make_world
+from tests.annotate.factories import concurrently, decide_unit, finish, make_sample, make_world
 
 
 @pytest.mark.django_db
@@ -25,7 +25,7 @@ def test_a_verdict_whose_only_vote_was_withdrawn_does_not_stand(decided: bool) -
     reopen_task(actor=world.ann, task_id=task.pk)
     skip_task(actor=world.ann, task_id=task.pk, reason="Not my subject.")
     verdict.refresh_from_db()
-    # A reviewer's decision is looked at again; nobody else's is left.
+    # A reviewer's decision is looked at again; no other is left.
     assert (verdict.state, verdict.value) == (("reopened", 2) if decided else ("disputed", None))
     assert verdict.votes == []
 
@@ -41,7 +41,9 @@ def test_of_two_who_skipped_one_may_take_the_last_place(transactional_db: None) 
     for _round in range(5):
         for task in tasks:
             skip_task(actor=task.annotator, task_id=task.pk, reason="Not my subject.")
-        results = at_once(*[lambda task=task: reopen_task(actor=task.annotator, task_id=task.pk) for task in tasks])
+        results = concurrently(
+            *[lambda task=task: reopen_task(actor=task.annotator, task_id=task.pk) for task in tasks]
+        )
         assert sorted(type(result).__name__ for result in results) == ["Conflict", "Finished"], results
         assert [result.code for result in results if isinstance(result, Conflict)] == ["seat_taken"]
         assert batch.tasks.filter(status="in_progress").count() == 1

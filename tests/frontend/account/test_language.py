@@ -1,4 +1,4 @@
-"""Which language a page is in: the browser's, until somebody chooses one."""
+"""Which language a page is in: the browser's, until the user chooses one."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def span(start: int, end: int, text: str, context: int = 0) -> dict[str, Any]:
     return {"context": context, "start": start, "end": end, "quote": text[start:end]}
 
 
-def test_overlapping_evidence_is_cut_where_somebody_begins_or_ends() -> None:
+def test_overlapping_evidence_is_cut_where_any_of_it_begins_or_ends() -> None:
     text = "Open from nine 😀 daily"
     said = [
         Said("A", "Annotator A", 1, evidence=[span(0, 14, text)]),

@@ -1,4 +1,4 @@
-"""The tasks of a batch: looked through, given to somebody else, sent back."""
+"""The tasks of a batch: looked through, given to another annotator, sent back."""
 
 import pytest
 from django.db import connection
@@ -45,7 +45,7 @@ def test_never_says_which_task_measures_whom(rita: User, batch: Batch, ben: User
     assert gold not in shown(as_user(rita))
 
 
-def test_gives_ticked_tasks_to_somebody_else(alice: User, rita: User, ben: User, batch: Batch) -> None:
+def test_gives_ticked_tasks_to_another_annotator(alice: User, rita: User, ben: User, batch: Batch) -> None:
     client = as_user(alice)
     ticked = [task.pk for task in shown(client, "?person=ben")[:2]]
     reply = client.post(URL + "?person=ben", {"task": ticked, "to": rita.pk})

@@ -16,7 +16,7 @@ from tests.frontend.building import label_task, make_samples
 def sent(project: Project, samples: list[Sample], ben: User, bea: User) -> dict[str, Any]:
     criteria = [criterion.pk for criterion in current_criteria(project)]
     chosen = {"name": "First", "method": "all", "criteria": criteria, "annotators": [ben.pk, bea.pk], "overlap": 2}
-    # What the page sends for the options that nobody touched.
+    # What the page sends for untouched options.
     return chosen | {
         "strategy": "balanced",
         "lease_minutes": 30,
@@ -248,7 +248,7 @@ def test_ends_after_a_question_that_says_what_stops(step: str, before: str, alic
     batch.refresh_from_db()
     assert batch.status == before
     assert client.post(address).url == "/p/help/batches/1/"
-    # Somebody who had the question open still, and comes back to it.
+    # A user who had the question open still, and comes back to it.
     assert client.get(address).url == "/p/help/batches/1/"
 
 

@@ -159,7 +159,7 @@ def test_enter_checks_and_goes_on_to_the_end(
     expect(page.get_by_text("All claims of this batch are checked.")).to_be_visible()
 
 
-def test_somebody_else_was_faster(
+def test_another_reviewer_was_faster(
     rita: User, alice: User, project: Project, samples: list[Sample], address: str, new_page: NewPage
 ) -> None:
     from playwright.sync_api import expect

@@ -95,7 +95,7 @@ def test_both_tasks_that_are_held_are_kept(stopped: Page) -> None:
     assert stopped.evaluate("lost") == [[2, "Handed on."]]
     stopped.evaluate("window.there = false")
     stopped.clock.run_for(61_000)
-    assert stopped.evaluate("sent.length") == 3, "nobody is there"
+    assert stopped.evaluate("sent.length") == 3, "no user is there"
 
 
 def test_two_quick_presses_take_back_once(modules: Page) -> None:

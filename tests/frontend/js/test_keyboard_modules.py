@@ -1,4 +1,4 @@
-"""Keys, the voice of the page, and dialogs that nobody asked for: modules in a real browser without a server."""
+"""Keys, the voice of the page, and unasked dialogs: modules in a real browser without a server."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ UNASKED = """async () => {
 }"""
 
 
-def test_a_dialog_that_nobody_asked_for_waits_for_free_hands(modules: Page) -> None:
+def test_an_unasked_dialog_waits_for_free_hands(modules: Page) -> None:
     modules.evaluate(UNASKED % 'byId("words").focus(); show("one"); show("two");')
     modules.keyboard.type("a word")
     assert modules.evaluate("shown") == []

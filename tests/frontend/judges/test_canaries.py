@@ -38,7 +38,7 @@ judge = copied_from_world(2)
 
 
 @pytest.fixture(autouse=True)
-def _nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waking, "wake", lambda place: None)
 
 

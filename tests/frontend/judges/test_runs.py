@@ -43,7 +43,7 @@ judge = copied_from_world(3)
 
 
 @pytest.fixture(autouse=True)
-def _nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waking, "wake", lambda place: None)
 
 
@@ -206,7 +206,7 @@ def test_what_is_still_to_be_counted_is_told_as_an_estimate(alice: User, run: Ru
     assert "2 of 6 asked, and more to come" in client.get(here).content.decode()
 
 
-def test_a_cost_that_nobody_knows_is_not_zero(alice: User, paid: Run) -> None:
+def test_an_unknown_cost_is_not_zero(alice: User, paid: Run) -> None:
     Run.objects.filter(pk=paid.pk).update(budget=None, cost=Decimal(0), unpriced=2)
     text = as_user(alice).get(f"/p/help/runs/{paid.pk}/").content.decode()
     assert "2 of unknown price" in text

@@ -68,7 +68,7 @@ def test_every_action_has_a_sentence() -> None:
     sources = [path.read_text("utf-8") for package in ("annotate", "judges") for path in (ROOT / package).rglob("*.py")]
     written = {action for source in sources for action in re.findall(r'action="([a-z_]+\.[a-z_]+)"', source)}
     assert len(written) > 25
-    # That one is of no project and nobody's deed, so it stands in no trail.
+    # That one is of no project and no user's deed, so it stands in no trail.
     assert written - {"account.deactivated"} <= NOTED.keys()
 
 

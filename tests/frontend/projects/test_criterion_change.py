@@ -81,7 +81,9 @@ def test_the_way_back_keeps_what_was_typed(alice: User, project: Project) -> Non
 
 
 @pytest.mark.usefixtures("disputes")
-def test_labels_of_who_left_can_be_given_to_somebody(alice: User, bea: User, rita: User, project: Project) -> None:
+def test_labels_of_a_former_member_can_be_given_to_another(
+    alice: User, bea: User, rita: User, project: Project
+) -> None:
     Batch.objects.update(status="closed")
     remove_member(project=project, user=bea, actor=alice)
     client, data = as_user(alice), sent(project, without="contradicted")

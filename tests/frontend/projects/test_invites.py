@@ -1,4 +1,4 @@
-"""Who opens an invitation: somebody new, somebody with an account, a member, and somebody too late."""
+"""Who opens an invitation: a new user, a user with an account, a member, and one who is too late."""
 
 import re
 
@@ -25,7 +25,7 @@ def token(alice: User, project: Project) -> str:
     return create_invite(actor=alice, project=project, role="reviewer", tags=["law"], email="noor@example.org")[1]
 
 
-def test_somebody_new_sees_what_it_is_and_makes_an_account(token: str, project: Project) -> None:
+def test_a_new_user_sees_what_it_is_and_makes_an_account(token: str, project: Project) -> None:
     client = Client()
     shown = client.get(f"/invite/{token}/")
     text = shown.content.decode()
@@ -70,7 +70,7 @@ def test_a_form_can_not_say_what_one_becomes(token: str, project: Project) -> No
     assert (noor.is_staff, noor.is_superuser, project.memberships.get(user=noor).role) == (False, False, "reviewer")
 
 
-def test_somebody_with_an_account_joins_with_one_press(token: str, charlie: User, project: Project) -> None:
+def test_a_user_with_an_account_joins_with_one_press(token: str, charlie: User, project: Project) -> None:
     client = as_user(charlie)
     assert "You are logged in as <bdi>Charlie</bdi>" in client.get(f"/invite/{token}/").content.decode()
     assert not project.memberships.filter(user=charlie).exists()
@@ -97,7 +97,7 @@ def test_one_page_for_every_link_that_can_not_be_used(token: str, alice: User, p
     assert "Help desk" not in reply.content.decode()
 
 
-def test_without_an_invitation_nobody_makes_an_account(db: None) -> None:
+def test_no_account_is_made_without_an_invitation(db: None) -> None:
     assert Client().post("/invite/x/", NEW).status_code == 404
     for path in ("/signup/", "/register/", "/invite/"):
         assert Client().post(path, NEW).status_code == 404

@@ -13,7 +13,7 @@ def role(project: Project, name: str) -> str | None:
     return project.memberships.filter(user__username=name).values_list("role", flat=True).first()
 
 
-def test_adds_somebody_who_has_an_account(alice: User, charlie: User, project: Project) -> None:
+def test_adds_a_user_who_has_an_account(alice: User, charlie: User, project: Project) -> None:
     reply = as_user(alice).post("/p/help/members/", {"username": "charlie", "role": "reviewer"}, follow=True)
     assert "Charlie is now reviewer." in reply.content.decode()
     assert role(project, "charlie") == "reviewer"
@@ -144,7 +144,7 @@ def test_keeps_an_admin(alice: User, project: Project) -> None:
     assert role(project, "alice") == "admin"
 
 
-def test_somebody_with_open_tasks_stays(alice: User, ben: User, batch: Batch, project: Project) -> None:
+def test_a_member_with_open_tasks_stays(alice: User, ben: User, batch: Batch, project: Project) -> None:
     reply = as_user(alice).post("/p/help/members/ben/remove/", follow=True)
     assert "Ben still has 4 open tasks" in reply.content.decode()
     assert role(project, "ben") == "annotator"

@@ -97,7 +97,7 @@ def test_one_person_alone(rita: User) -> None:
     assert "Who agrees with whom" not in text
 
 
-def test_nobody_yet(rita: User) -> None:
+def test_no_labels_yet(rita: User) -> None:
     project = make_project("empty", criteria=[TRISTATE])
     set_member(project=project, user=rita, role="reviewer")
     freeze_report(criterion=project.criteria.get(key="support"))

@@ -64,7 +64,7 @@ def test_every_verdict_has_words() -> None:
     assert VERDICTS.keys() == {str(verdict) for verdict in CeilingVerdict}
 
 
-def test_a_code_that_nobody_knows_is_an_error() -> None:
+def test_an_unknown_code_is_an_error() -> None:
     with pytest.raises(KeyError):
         in_words({"code": "made up"})
 

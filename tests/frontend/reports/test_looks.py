@@ -110,7 +110,7 @@ def test_looking_again_at_the_same_spends_nothing(grade: Criterion, page_of: Pag
     assert Look.objects.count() == 1
 
 
-def test_somebody_looked_in_between(grade: Criterion, page_of: PageOf) -> None:
+def test_another_look_in_between(grade: Criterion, page_of: PageOf) -> None:
     client = page_of("reviewer")
     client.post(LOOK, {**NAMED, "number": "1"})
     label = Label.objects.filter(criterion=grade, rater__name="ben", value=4).order_by("sample__external_id")[0]

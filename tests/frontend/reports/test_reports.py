@@ -37,7 +37,7 @@ def test_a_button_asks_for_the_first_report(
     client = as_user(rita)
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
         text = client.get(URL).content.decode()
-        assert asked == [], "whoever looks asks for nothing"
+        assert asked == [], "looking asks for nothing"
         assert "It is created 5 minutes after the last change" in text
         assert "Create it now" in text
         assert client.post(URL).url == URL
@@ -127,7 +127,7 @@ def test_it_is_said_only_where_it_is_so_that_the_worker_makes_one(
     add_criteria(project=project, specs=["failure"])
     client = as_user(rita)
     assert "minutes after the last change" in client.get(URL).content.decode()
-    # Nobody has labelled by it.
+    # There are no labels by it.
     assert "after the last change" not in client.get("/p/help/reports/failure/").content.decode()
     settings.REPORTS_AFTER_MINUTES = 1
     assert "It is created 1 minute after the last change" in client.get(URL).content.decode()

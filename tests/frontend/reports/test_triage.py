@@ -84,7 +84,7 @@ def chosen(batch: Batch) -> set[str]:
     return set(batch.batch_samples.values_list("sample__external_id", flat=True))
 
 
-def test_before_anybody_looked(alice: User, ben: User, desk: Project) -> None:
+def test_before_the_first_look(alice: User, ben: User, desk: Project) -> None:
     client = as_user(alice)
     html = client.get(URL).content.decode()
     assert "Nobody has looked at the test half with this version of the judge" in html

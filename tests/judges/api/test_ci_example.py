@@ -81,7 +81,7 @@ def answered(request: Request) -> Reply:
 
 
 def answers(path: Path, right: int, *, unreadable: int = 0) -> Path:
-    """A build's answers, of which so many are right, and so many make the judge say what nobody understands."""
+    """A build's answers, of which so many are right, and so many make the judge say what cannot be parsed."""
     texts = ["On port 8000."] * right + ["It listens."] * (ANSWERS - right)
     texts[ANSWERS - unreadable :] = ["I have no idea."] * unreadable
     rows = [{"id": f"kb-{n:02}", "question": f"Where, {n}?", "answer": text} for n, text in enumerate(texts)]

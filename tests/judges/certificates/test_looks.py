@@ -200,7 +200,7 @@ def test_a_judge_that_answers_with_labels() -> None:
     assert "answers with labels" in region_in_words(result["region"], True)
 
 
-def test_somebody_looked_in_between() -> None:
+def test_another_look_in_between() -> None:
     criterion = noisy_project().criteria.get()
     with pytest.raises(Conflict, match="yours would be look 1 now"):
         look_at_test(criterion=criterion, judge_name="judge", expected=2)

@@ -77,7 +77,7 @@ def judged(
     add_judge(project, "judge", known, rows, **{"dimension": "grade", **more})
 
 
-def test_nobody_said_anything() -> None:
+def test_no_labels_at_all() -> None:
     project, _ = graded_project(count=0)
     found = align(grade_of(project))
     assert found["judges"] == []

@@ -90,7 +90,7 @@ def everything_that_goes_wrong(elsewhere: str) -> Any:
 
 @contextmanager
 def overheard() -> Iterator[list[str]]:
-    """Every command that Redis gets meanwhile, by anybody, with the bodies of messages as they read."""
+    """Every command that Redis gets meanwhile, from any client, with the bodies of messages as they read."""
     heard: list[str] = []
     with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=None) as client, client.monitor() as monitor:
 

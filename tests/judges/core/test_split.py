@@ -43,7 +43,7 @@ def test_who_only_looks_sees_the_sides_that_would_be_kept(project: Project) -> N
         assert divide(criterion, strata) == seen == as_divided(criterion, strata)
 
 
-def test_later_samples_and_changed_verdicts_move_nobody(project: Project) -> None:
+def test_later_samples_and_changed_verdicts_move_no_sample(project: Project) -> None:
     criterion = Criterion.objects.get(project=project)
     names = _samples(project, 0, 10)
     sides = divide(criterion, dict.fromkeys(names, True))

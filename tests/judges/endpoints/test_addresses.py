@@ -115,7 +115,7 @@ NAMES = {
 
 
 class Canary:
-    """Listens where nobody may get. `touched`: how often somebody connected."""
+    """Listens at a forbidden address. `touched`: how often a client connected."""
 
     def __init__(self) -> None:
         self.touched = 0

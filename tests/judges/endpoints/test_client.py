@@ -198,13 +198,13 @@ def test_time_is_up_however_slowly_it_comes(openai_server: OpenAIServer) -> None
         assert caught.value.status == TIMEOUT
 
 
-def test_nobody_there(openai_server: OpenAIServer) -> None:
+def test_no_server_at_the_address(openai_server: OpenAIServer) -> None:
     with pytest.raises(TryLater) as caught:
         ask(openai_server, base_url="http://127.0.0.1:1/v1")
     assert caught.value.status == ERROR
 
 
-def test_a_certificate_that_nobody_vouches_for_stops_the_run(
+def test_an_untrusted_certificate_stops_the_run(
     openai_server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JUDGE_KEY_A", "sk-planted-0123456789")
@@ -222,7 +222,7 @@ def test_a_certificate_that_nobody_vouches_for_stops_the_run(
 
 @contextmanager
 def https_server(folder: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """With a certificate of its own making: its port, and what anybody said to it."""
+    """With a certificate of its own making: its port, and what clients said to it."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)

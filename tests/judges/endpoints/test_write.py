@@ -179,7 +179,7 @@ def test_a_key_stays_with_its_host(
     assert shapes.Endpoint.show(one_endpoint(project, "local"))["key_last4"] == "teen"
 
 
-def test_a_change_that_nobody_saw_is_not_overwritten(project: Project) -> None:
+def test_an_unseen_change_is_not_overwritten(project: Project) -> None:
     endpoint = make(project, key=KEY)
     assert change(endpoint, concurrency=3).revision == 2
     assert change(endpoint, concurrency=3).revision == 2, "nothing changed"

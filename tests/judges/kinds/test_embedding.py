@@ -43,7 +43,7 @@ class Letters:
         return Answered(key=str(len(self.requests)), vectors=vectors if self._vectors is None else self._vectors)
 
     def chat(self, request: ChatRequest) -> Answered:
-        raise CallFailed(ScoreStatus.ERROR, "nobody chats here")
+        raise CallFailed(ScoreStatus.ERROR, "this model does not chat")
 
 
 def _config(project: Project, criterion: str = "support", **options: Any) -> dict[str, Any]:

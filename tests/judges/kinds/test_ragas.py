@@ -193,7 +193,7 @@ def test_another_version_of_the_library_does_not_score_for_this_one() -> None:
     assert stopped.value.code == "ragas_version"
 
 
-def test_nobody_loads_the_library_to_look_at_a_judge() -> None:
+def test_looking_at_a_judge_does_not_load_the_library() -> None:
     check = (
         "import os, sys, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup();"
         "from judges.kinds.registry import kind_named;"

@@ -48,7 +48,7 @@ def trial_world(slug: str = "lab", *, numbers: bool = False, count: int = 60, pa
     units = [(name, f"claim:{at}") for name in samples for at in range(3)]
     truth = {unit: values[rng.choice(3, p=(0.6, 0.25, 0.15))] for unit in units}
     rows = [(*unit, rater, _erring(rng, truth[unit], values, 0.08)) for unit in units for rater in ("ann", "ben")]
-    # Whoever comes third settles what the two don't.
+    # A third annotator settles what the two don't.
     rows += [(*unit, "cat", truth[unit]) for unit in units]
     add_labels(criterion, samples, rows)
     dev = settled_on_dev(criterion)

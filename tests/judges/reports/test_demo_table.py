@@ -51,7 +51,7 @@ def test_the_worker_makes_the_table(worker: Worker, monkeypatch: pytest.MonkeyPa
     assert {run.state for run in runs} == {"done"}
     assert f"Run here, again by a click: {', '.join(sorted(OFFLINE))}." in text
     assert f"which {demo_table.MODEL_COMMAND} stands in for: claim-support-llm." in text
-    # Again: it is there, and nobody is asked.
+    # Again: it is there, and no model is asked.
     monkeypatch.setattr(demo_table, "request_report", lambda **_: pytest.fail("asked again"))
     assert run() == text
 

@@ -101,7 +101,7 @@ def test_expertqa_claims() -> None:
         assert all(estimate["value"] is None and estimate["reason"] for estimate in agreement["estimates"].values())
     report = freeze_report(criterion=project.criteria.get(key="support"))
     assert len(report.result["agreement"]["raters"]) == 321
-    # Nobody shares a claim with anybody else, but some share one with the judge's dev half.
+    # No two people share a claim, but some share one with the judge's dev half.
     assert [row["title"] for row in report.result["judges"]] == ["baseline_token_recall"]
     assert len(report.result["matrix"]["raters"]) == 21
     assert report.result["people"]["value"] is None

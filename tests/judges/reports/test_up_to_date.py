@@ -70,7 +70,7 @@ def test_what_has_been_still_for_long_enough_is_made_anew_one_at_a_time(project:
     assert at(7) == "relevance"
     freeze_report(criterion=relevance)
     written[0] += 1
-    assert [at(8), at(60)] == [None, None], "by “correct” nobody has labelled"
+    assert [at(8), at(60)] == [None, None], "no labels by “correct”"
     assert not cache.get(up_to_date._SEEN).changed
 
 

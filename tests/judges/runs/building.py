@@ -26,7 +26,7 @@ def endpoint_at(world: World, server: OpenAIServer, name: str = "loop", **fields
 
 
 def plain_judge(world: World, endpoint: Endpoint | None, name: str = "plain", **config: Any) -> JudgeVersion:
-    """Of the plain kind, at the endpoint, or asking nobody."""
+    """Of the plain kind, at the endpoint, or asking no model."""
     config = {"alone": endpoint is None, **config}
     judge = create_judge(
         project=world.project,

@@ -36,7 +36,7 @@ COMMAND = ["config.worker", "--include", "tests.judges.runs.plain_in_worker"]
 @pytest.fixture
 def plain_worker(transactional_db: None, tmp_path: Path) -> Iterator[Worker]:
     """A Celery worker that has the plain kind. It isn't started: a test does that when its runs are there."""
-    forget_messages()  # of tests that had nobody to read them
+    forget_messages()  # of tests without a worker
     process = Worker(COMMAND, environment(), tmp_path / "log")
     yield process
     process.kill()

@@ -3,7 +3,7 @@
 It stands in for another kind: in tests by the fixture `plain`, in a worker that includes `plain_in_worker`.
 
 Its configuration: {"model": …, "unit": kind of unit, "requests": how many per item, "poison": the question at which
-the process is killed}. With {"alone": true} it asks nobody, and gives every unit 1.
+the process is killed}. With {"alone": true} it asks no model, and gives every unit 1.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def test_a_fault_while_writing_ends_the_stay_and_loses_nothing(
     openai_server.answers(lambda request: "0.5")
     run = start_run(version=plain_judge(world, endpoint_at(world, openai_server)), scope={"all": True})
     stores = writing.store_outcomes
-    faults = [RuntimeError("nobody expects this")]
+    faults = [RuntimeError("unexpected")]
 
     def store(*args: Any, **options: Any) -> Any:
         if faults:
@@ -165,7 +165,7 @@ def test_all_who_look_at_the_same_time_find_their_own_in_one_query(world: World)
 def test_many_repeats_are_laid_bit_by_bit(
     world: World, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hundred repeats of a thousand samples are not laid while somebody waits for a page."""
+    """A hundred repeats of a thousand samples are not laid while a user waits for a page."""
     monkeypatch.setattr(laying, "CHUNK", 5)
     monkeypatch.setattr(runs_service, "_LAID_AT_ONCE", 10)
     openai_server.answers(lambda request: "0.5")

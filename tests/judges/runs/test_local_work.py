@@ -1,4 +1,4 @@
-"""Judges that ask nobody, over more samples than are laid at once: what they do is laid when it is done."""
+"""Judges that ask no model, over more samples than are laid at once: what they do is laid when it is done."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SAMPLES, UNITS = 100, 200
 
 
 @pytest.fixture(autouse=True)
-def _laid_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def _laid_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs_service, "_LAID_AT_ONCE", 0)
 
 
@@ -150,12 +150,12 @@ def _came(todo: Todo, number: float) -> AskResult:
     return AskResult(todo, End.DONE, scores=[Scored(todo.taken.unit, "worth", number=number)])
 
 
-def test_whoever_comes_late_writes_nothing(version: JudgeVersion) -> None:
+def test_a_late_process_writes_nothing(version: JudgeVersion) -> None:
     run = start_run(version=version, scope={"all": True})
     late, todos = _in_hand(run)
     first, *others = [_came(todo, 0.1) for todo in todos]
     store_outcomes([first], {})
-    # Somebody else takes over before `late` has told the run of it.
+    # Another process takes over before `late` has told the run of it.
     lay_lost(run.pk)
     assert Ask.objects.filter(state=AskState.DONE).count() == 1
     assert set(Ask.objects.exclude(state=AskState.DONE).values_list("state", "lost")) == {(AskState.WAITING, 1)}
@@ -178,7 +178,7 @@ def test_whoever_comes_late_writes_nothing(version: JudgeVersion) -> None:
 
 
 def test_only_what_is_written_counts_as_laid(version: JudgeVersion) -> None:
-    """Whoever is killed after this has the rest laid."""
+    """A process that is killed after this has the rest laid."""
     run = start_run(version=version, scope={"all": True})
     stretches, todos = _in_hand(run)
     gap = [_came(todo, 0.1) for todo in todos if todo is not todos[3]]

@@ -40,7 +40,7 @@ def _came(run: Run, taken: Taken, number: float) -> AskResult:
     return AskResult(Todo(taken, opened, ask.sample), End.DONE, scores=[scored])
 
 
-def test_whoever_comes_late_writes_nothing(world: World, server: OpenAIServer) -> None:
+def test_a_late_process_writes_nothing(world: World, server: OpenAIServer) -> None:
     run = _started(world, server)
     (late,) = take(run.pk, 1)
     assert free([run.pk]) == 1
@@ -60,7 +60,7 @@ def test_whoever_comes_late_writes_nothing(world: World, server: OpenAIServer) -
     assert (run.tokens_in, run.unpriced) == (3, 1)
 
 
-def test_whoever_is_patient_gets_the_place_of_one_who_goes(world: World, server: OpenAIServer) -> None:
+def test_a_waiting_process_gets_the_place_of_one_that_stops(world: World, server: OpenAIServer) -> None:
     place = place_of(_started(world, server))
     is_held, has_to_go = Event(), Event()
 

@@ -20,7 +20,7 @@ from tests.processes import Worker
 
 
 class OwnRedis:
-    """A Redis server that nobody else uses."""
+    """A Redis server that is not shared."""
 
     def __init__(self, folder: Path) -> None:
         with socket.socket() as free:

@@ -87,7 +87,7 @@ def test_the_code_is_steady_here_and_unknown_elsewhere(monkeypatch: pytest.Monke
 def test_a_text_that_has_the_code_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
     from judges.kinds.llm import prompt as fences
 
-    # As if somebody had guessed it.
+    # As if an attacker had guessed it.
     drawn = iter(["ab" * 32, "cd" * 32])
     monkeypatch.setattr(fences.hmac, "digest", lambda *_: bytes.fromhex(next(drawn)))
     monkeypatch.setattr(fences, "_secret", lambda key: b"")

@@ -76,7 +76,7 @@ def project(_world: Project, models: Path, settings: Any) -> Project:
 
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever opens a connection to anything but the database's socket fails."""
+    """Code that opens a connection to anything but the database's socket fails."""
     real = socket.socket.connect
 
     def connect(self: socket.socket, address: Any) -> None:

@@ -1,5 +1,5 @@
-"""A failure stays a failure: no number of the library's own making, no second request, and whoever runs the judge sees
-what happened as it happened."""
+"""A failure stays a failure: no number of the library's own making, no second request, and who runs the judge sees what
+happened as it happened."""
 
 from typing import Any
 
