@@ -1,30 +1,21 @@
 """Builders of ratings, and the shared real data with figures from independent libraries."""
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from alignment import Ratings, Scale
-from tests.conftest import ROOT
-
-SHARED = Path(os.environ.get("TOUCHSTONE_SHARED", ROOT.parent / "shared")) / "data"
+from tests.shared_data import shared_data
 
 
 class Dataset:
     """One folder of the shared data: its human ratings, judge scores, and reference figures."""
 
     def __init__(self, name: str) -> None:
-        self.folder = SHARED / name
-        if not self.folder.is_dir():
-            pytest.fail(
-                f"{self.folder} is missing. The figures of independent libraries live in the shared data; "
-                "set TOUCHSTONE_SHARED to the folder that holds data/."
-            )
+        self.folder = shared_data(name)
         self.dimensions: dict[str, Any] = self._json("dataset.json")["dimensions"]
         self.reference: dict[str, Any] = self._json("reference.json")
         self.human = list(self._lines("human.jsonl"))

@@ -6,10 +6,10 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from annotate.models import Sample, Task
+from annotate.models import Task
 from annotate.tasks.labelling import LabelInput, save_label, submit_task
-from judges.models import Judge, JudgeVersion, Run, Score
 from tests.browser.conftest import Desk, wait_for_next_task
+from tests.judges.building import add_judge
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Response
@@ -60,19 +60,6 @@ def _ben_labels_everything(desk: Desk) -> None:
 
 
 def _a_judge_scores_everything(desk: Desk) -> None:
-    judge = Judge.objects.create(project=desk.project, name="whisperer")
-    version = JudgeVersion.objects.create(judge=judge, number=1, label="1", content_hash="0")
-    run = Run.objects.create(version=version)
-    Score.objects.bulk_create(
-        Score(
-            version=version,
-            run=run,
-            sample=sample,
-            unit=unit,
-            dimension="support",
-            number=JUDGES_NUMBER,
-            rationale=JUDGES_WORDS,
-        )
-        for sample in Sample.objects.filter(project=desk.project)
-        for unit in ("claim:0", "claim:1")
-    )
+    samples = {sample.external_id: sample for sample in desk.project.samples.all()}
+    rows = [(name, unit, JUDGES_NUMBER) for name in samples for unit in ("claim:0", "claim:1")]
+    add_judge(desk.project, "whisperer", samples, rows, rationale=JUDGES_WORDS)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,7 @@ from annotate.models import Criterion, Label, Project, Rater, Sample
 from annotate.projects.write import create_project
 from judges.models import Judge, JudgeVersion, Run, Score
 from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE
-from tests.conftest import ROOT
-
-SHARED = Path(os.environ.get("TOUCHSTONE_SHARED") or ROOT.parent / "shared")
-
-
-def shared_data(name: str) -> Path:
-    folder = SHARED / "data" / name
-    assert folder.is_dir(), f"{folder} is missing: these tests read the shared real data (or set TOUCHSTONE_SHARED)"
-    return folder
+from tests.shared_data import shared_data
 
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
@@ -64,13 +55,27 @@ def add_judge(
     *,
     dimension: str = "support",
     label: str = "1",
+    rationale: str = "",
     **fields: Any,
 ) -> JudgeVersion:
-    """rows: sample, unit, and a number, a label, or None for a failed score."""
+    """A judge with one version, or another version of one that is there, and scores: see `add_scores`."""
     judge, _ = Judge.objects.get_or_create(project=project, name=name, defaults=fields)
     version, _ = JudgeVersion.objects.get_or_create(
         judge=judge, label=label, defaults={"number": judge.versions.count() + 1, "content_hash": label}
     )
+    add_scores(version, samples, rows, dimension=dimension, rationale=rationale)
+    return version
+
+
+def add_scores(
+    version: JudgeVersion,
+    samples: Mapping[str, Sample],
+    rows: Iterable[tuple[str, str, Any]],
+    *,
+    dimension: str = "support",
+    rationale: str = "",
+) -> None:
+    """rows: sample, unit, and a number, a label, or None for a failed score."""
     run = Run.objects.create(version=version)
     Score.objects.bulk_create(
         [
@@ -83,11 +88,11 @@ def add_judge(
                 status="error" if value is None else "ok",
                 number=None if isinstance(value, str) else value,
                 label=value if isinstance(value, str) else None,
+                rationale=rationale,
             )
             for sample, unit, value in rows
         ]
     )
-    return version
 
 
 def shared_project(name: str, *, unit: str, passes: Mapping[str, list[Any]]) -> Project:

@@ -1,6 +1,7 @@
 """Scott's pi, Brennan and Prediger's kappa, Gwet's AC2, Krippendorff's alpha with the ratio metric."""
 
 import json
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -224,15 +225,7 @@ def test_bounds(ratings):
 @settings(max_examples=50, deadline=None)
 @given(tables())
 def test_perfect_agreement_is_one(ratings):
-    perfect = Ratings(
-        ratings.unit,
-        ratings.rater,
-        ratings.unit % len(ratings.levels),
-        ratings.cluster,
-        ratings.levels,
-        ratings.scale,
-        ratings.raters,
-    )
+    perfect = replace(ratings, value=ratings.unit % len(ratings.levels))
     for value in values_of(perfect).values():
         assert value is None or value == pytest.approx(1)
 

@@ -1,12 +1,13 @@
 """Influence functions against brute force, the bootstrap against influence, and how an interval is chosen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
 from alignment import (
-    Ratings,
     at_threshold,
     bland_altman,
     brennan_prediger,
@@ -66,14 +67,12 @@ JUDGED = {
 
 
 def part_of(ratings, kept):
-    return Ratings(
-        ratings.unit[kept],
-        ratings.rater[kept],
-        ratings.value[kept],
-        ratings.cluster[kept],
-        ratings.levels,
-        ratings.scale,
-        ratings.raters,
+    return replace(
+        ratings,
+        unit=ratings.unit[kept],
+        rater=ratings.rater[kept],
+        value=ratings.value[kept],
+        cluster=ratings.cluster[kept],
     )
 
 

@@ -1,5 +1,7 @@
 """The alternative-annotator test: the paper's own figures, and the definition followed item by item."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
@@ -142,15 +144,7 @@ def test_copies_within_clusters_do_not_count_for_the_clustered_test():
 
 def test_one_cluster_cannot_be_tested_by_clusters(rng):
     ratings = clustered(rng, 40)
-    one = Ratings(
-        ratings.unit,
-        ratings.rater,
-        ratings.value,
-        np.zeros_like(ratings.cluster),
-        ratings.levels,
-        "binary",
-        ratings.raters,
-    )
+    one = replace(ratings, cluster=np.zeros_like(ratings.cluster), scale="binary")
     found = alternative_annotator_test(one, "judge", 0.3, **NONE)
     assert [row.p_clustered for row in found.annotators] == [None] * 3
     assert (found.winning_rate_clustered.value, found.passes_clustered) == (0.0, False)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from annotate.models import Batch, Verdict
-from judges.models import Judge, JudgeVersion, Run, Score
 from tests.annotate.factories import World, finish, make_samples
 from tests.clients import client_of
+from tests.judges.building import add_judge
 
 DESK = "/api/projects/desk/"
 
@@ -116,13 +116,8 @@ def test_lessons(world: World, batch: Batch) -> None:
 def test_no_judge_is_in_what_a_reviewer_reads(world: World, batch: Batch) -> None:
     verdict = Verdict.objects.filter(state="disputed").first()
     assert verdict is not None
-    version = JudgeVersion.objects.create(
-        judge=Judge.objects.create(project=world.project, name="okapi"), number=1, label="1", content_hash="x"
-    )
-    Score.objects.create(
-        version=version, run=Run.objects.create(version=version), sample=verdict.sample, unit="answer",
-        dimension="grade", number=4.0625, rationale="okapi says",
-    )  # fmt: skip
+    rows = [("s", "answer", 4.0625)]
+    add_judge(world.project, "okapi", {"s": verdict.sample}, rows, dimension="grade", rationale="okapi says")
     world.project.show_judges = True
     world.project.save()
     ask(world.rita, "PUT", f"disputes/{verdict.pk}/", {"value": 5, "reason": "So."}, **{"If-Match": "1"})

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from rest_framework.test import APIClient
 
 from annotate.models import Criterion, Membership, Project, User
 from tests.clients import client_of
-from tests.conftest import ROOT
 
 
 @pytest.fixture
@@ -67,11 +65,3 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
-
-
-def shared_data(name: str) -> Path:
-    """A published data set. It lies beside the repository; TOUCHSTONE_SHARED names another place."""
-    folder = Path(os.environ.get("TOUCHSTONE_SHARED") or ROOT.parent / "shared") / "data" / name
-    if not folder.is_dir():
-        pytest.fail(f"The data set {name} is not at {folder}; set TOUCHSTONE_SHARED to the folder that holds data/.")
-    return folder

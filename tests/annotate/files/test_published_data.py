@@ -11,7 +11,7 @@ from django.core.management import call_command
 
 from annotate.models import Criterion, Label, Project, Rater, Sample
 from judges.models import Judge, Score
-from tests.annotate.files.conftest import shared_data
+from tests.shared_data import shared_data
 
 
 @pytest.mark.parametrize(("name", "unit"), [("mtrag_human", "answer"), ("expertqa_claims", "claim")])

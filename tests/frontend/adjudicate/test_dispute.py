@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import AuditEntry, Batch, Label, Project, Task, User, Verdict
 from annotate.verdicts.disputes_read import Said
 from frontend.adjudicate.dispute import stretches
-from judges.models import Judge, JudgeVersion, Run, Score
 from tests.annotate.factories import make_batch
 from tests.clients import as_user
+from tests.judges.building import add_judge
 
 PAGE = "/p/help/adjudicate/"
 
@@ -76,16 +76,10 @@ def test_names_are_for_admins_who_ask_and_that_is_noted(
 @pytest.fixture
 def judged(disputes: list[Verdict]) -> Verdict:
     verdict = disputes[0]
-    version = JudgeVersion.objects.create(
-        judge=Judge.objects.create(project=verdict.criterion.project, name="okapi"), number=1, label="v1",
-        content_hash="x",
-    )  # fmt: skip
-    run = Run.objects.create(version=version)
+    samples = {"s0": verdict.sample}
     for unit, label in ((verdict.unit, "contradicted"), (disputes[1].unit, "supported")):
-        Score.objects.create(
-            version=version, run=run, sample=verdict.sample, unit=unit, dimension="support", label=label,
-            rationale=f"okapi thinks {unit}",
-        )  # fmt: skip
+        rows = [("s0", unit, label)]
+        add_judge(verdict.criterion.project, "okapi", samples, rows, label="v1", rationale=f"okapi thinks {unit}")
     return verdict
 
 

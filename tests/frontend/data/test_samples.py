@@ -5,25 +5,16 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Batch, Project, Sample, User, Verdict
 from annotate.projects.write import set_member
 from frontend.data.samples import answer_pieces, units_by_kind
-from judges.models import Judge, JudgeVersion, Run, Score
+from judges.models import Score
 from tests.clients import as_user
 from tests.frontend.building import make_samples
+from tests.judges.building import add_judge
 
 
 @pytest.fixture
 def score(samples: list[Sample], project: Project) -> Score:
-    version = JudgeVersion.objects.create(
-        judge=Judge.objects.create(project=project, name="strict-judge"), number=1, label="1", content_hash="x"
-    )
-    return Score.objects.create(
-        version=version,
-        run=Run.objects.create(version=version),
-        sample=samples[0],
-        unit="claim:0",
-        dimension="support",
-        number=0.25,
-        rationale="Because <b>so</b>.",
-    )
+    rows = [("s0", "claim:0", 0.25)]
+    return add_judge(project, "strict-judge", {"s0": samples[0]}, rows, rationale="Because <b>so</b>.").scores.get()
 
 
 def test_lists_and_searches(rita: User, samples: list[Sample]) -> None:

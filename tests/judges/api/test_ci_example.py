@@ -16,10 +16,10 @@ from knox.models import get_token_model
 from annotate.models import Sample, User
 from annotate.projects.write import set_member
 from judges.certificates.write import issue_certificate, look_at_test
-from judges.models import Endpoint, Judge, Run, Score
+from judges.models import Endpoint, Judge
 from judges.versions.write import create_judge
 from tests.conftest import ROOT
-from tests.judges.building import add_labels, add_samples, make_project
+from tests.judges.building import add_labels, add_samples, add_scores, make_project
 from tests.openai_server import OpenAIServer, Reply, Request, chat
 from tests.processes import LiveApp, Worker
 
@@ -58,19 +58,12 @@ def certify(judge: Judge) -> None:
     said = {name: "yes" if place % 2 else "no" for place, name in enumerate(samples)}
     rows = [(name, "answer", who, value) for name, value in said.items() for who in ("ann", "ben")]
     add_labels(criterion, samples, rows)
-    run = Run.objects.create(version=version)
     other = {"yes": "no", "no": "yes"}
-    Score.objects.bulk_create(
-        Score(
-            version=version,
-            run=run,
-            sample=samples[name],
-            unit="answer",
-            dimension="right",
-            label=other[value] if place % 16 == 3 or place % 32 == 8 else value,
-        )
+    judged = [
+        (name, "answer", other[value] if place % 16 == 3 or place % 32 == 8 else value)
         for place, (name, value) in enumerate(said.items())
-    )
+    ]
+    add_scores(version, samples, judged, dimension="right")
     issue_certificate(look=look_at_test(criterion=criterion, judge_name=judge.name))
 
 

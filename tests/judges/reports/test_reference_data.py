@@ -9,7 +9,8 @@ from django.core.management import call_command
 
 from frontend.reports.file import report_html
 from judges.reports.write import freeze_report
-from tests.judges.building import shared_data, shared_project
+from tests.judges.building import shared_project
+from tests.shared_data import shared_data
 
 pytestmark = pytest.mark.django_db
 

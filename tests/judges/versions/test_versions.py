@@ -19,12 +19,12 @@ from judges.certificates.write import issue_certificate, look_at_test
 from judges.core.scores_read import current_version, judge_scores, rationales, scores_that_count, whole_scores
 from judges.kinds import registry
 from judges.kinds.base import Kind, Refused
-from judges.models import Endpoint, Judge, JudgeVersion, Run, RunPurpose, RunState, Score, VersionState
+from judges.models import Endpoint, Judge, JudgeVersion, Run, RunPurpose, RunState, VersionState
 from judges.reports.read import data_version
 from judges.versions.identity import content_hash, imported_content_hash
 from judges.versions.read import Difference, Line, version_diff
 from judges.versions.write import add_version, create_judge, drop_version, judge_spec, keep_version
-from tests.judges.building import add_judge, graded_project, scores_like
+from tests.judges.building import add_judge, add_scores, graded_project, scores_like
 
 pytestmark = pytest.mark.django_db
 
@@ -83,13 +83,7 @@ def plain(project: Project, name: str = "plain", **config: Any) -> Judge:
 
 
 def give_scores(version: JudgeVersion, samples: dict[str, Sample], wrong_every: int = 7) -> None:
-    run = Run.objects.create(version=version)
-    Score.objects.bulk_create(
-        Score(
-            version=version, run=run, sample=samples[name], unit=unit, dimension="grade", number=number, rationale="so"
-        )
-        for name, unit, number in scores_like(samples, wrong_every=wrong_every)
-    )
+    add_scores(version, samples, scores_like(samples, wrong_every=wrong_every), dimension="grade", rationale="so")
 
 
 def code_of(what: Any, **arguments: Any) -> str:
