@@ -679,7 +679,11 @@ def two(a, b, levels=(1, 2), scale="ordinal", raters=("ann", "bob")):
 
 ONE_CATEGORY, APART, NOMINAL = two([1] * 12, [1] * 12), two([1, None], [None, 2]), two("xyx", "xyy", "xyz", "nominal")
 BARE, WORDS = two([0.1, 0.2], [0.1, 0.3], None, "interval"), two("xyx", "xyy", "xyz")
+ONE_COMMON, THREE_COMMON = two([1, 2], [2, None]), two([1, 2, 1], [2, 2, 1])
+ONE_VALUE = two([0.1, 0.1], [0.1, 0.1], None, "interval")
+BARE_APART = two([0.1, None], [None, 0.2], None, "interval")
 SIGNS = two([-1, 2, 2], [2, -1, 2], (-1, 2), "interval")
+MANY_VALUES = two(*np.random.default_rng(1).random((2, 501)).tolist(), None, "interval")
 PAIR = ("ann", "bob")
 FEW = remark("few_units")
 BY_CHANCE = remark("no_better_than_chance")
@@ -703,22 +707,32 @@ UNDEFINED = {
     "cohen_kappa": [
         (lambda: cohen_kappa(ONE_CATEGORY, *PAIR, **NONE), remark("one_category")),
         (lambda: cohen_kappa(APART, *PAIR, **NONE), remark("few_common_units")),
+        (lambda: cohen_kappa(ONE_CATEGORY, *PAIR, "quadratic", **NONE), remark("one_category")),
+        (lambda: cohen_kappa(ONE_COMMON, *PAIR, **NONE), remark("few_common_units")),
         (lambda: cohen_kappa(NOMINAL, *PAIR, "linear", **NONE), remark("no_order")),
+        (lambda: cohen_kappa(NOMINAL, *PAIR, "quadratic", **NONE), remark("no_order")),
         (lambda: cohen_kappa(BARE, *PAIR, **NONE), remark("no_levels")),
+        (lambda: cohen_kappa(BARE, *PAIR, "linear", **NONE), remark("no_levels")),
     ],
     "scott_pi": [
         (lambda: scott_pi(ONE_CATEGORY, *PAIR, **NONE), remark("one_category")),
         (lambda: scott_pi(APART, *PAIR, **NONE), remark("few_common_units")),
+        (lambda: scott_pi(ONE_COMMON, *PAIR, **NONE), remark("few_common_units")),
         (lambda: scott_pi(BARE, *PAIR, **NONE), remark("no_levels")),
     ],
     "mean_pairwise_kappa": [
         (lambda: mean_pairwise_kappa(ONE_CATEGORY, **NONE), remark("one_category_in_every_pair")),
         (lambda: mean_pairwise_kappa(APART, **NONE), remark("no_pair_with_common_units", n=10)),
+        (lambda: mean_pairwise_kappa(THREE_COMMON, **NONE), remark("no_pair_with_common_units", n=10)),
+        (lambda: mean_pairwise_kappa(NOMINAL, "linear", 2, **NONE), remark("no_order")),
         (lambda: mean_pairwise_kappa(NOMINAL, "quadratic", **NONE), remark("no_order")),
+        (lambda: mean_pairwise_kappa(BARE, **NONE), remark("no_levels")),
     ],
     "mean_pairwise_pi": [
         (lambda: mean_pairwise_pi(ONE_CATEGORY, **NONE), remark("one_category_in_every_pair")),
         (lambda: mean_pairwise_pi(APART, **NONE), remark("no_pair_with_common_units", n=10)),
+        (lambda: mean_pairwise_pi(ONE_COMMON, 2, **NONE), remark("no_pair_with_common_units", n=2)),
+        (lambda: mean_pairwise_pi(BARE, 2, **NONE), remark("no_levels")),
     ],
     "percent_agreement": [
         (lambda: percent_agreement(APART, **NONE), remark("no_pairs")),
@@ -738,30 +752,48 @@ UNDEFINED = {
         (lambda: gwet_ac1(BARE, **NONE), remark("no_levels")),
     ],
     "gwet_ac2": [
-        (lambda: gwet_ac2(APART, "linear", **NONE), remark("no_pairs")),
-        (lambda: gwet_ac2(NOMINAL, "quadratic", **NONE), remark("no_order")),
+        *(
+            (lambda ratings=ratings, weights=weights: gwet_ac2(ratings, weights, **NONE), remark(reason))
+            for ratings, reason in ((APART, "no_pairs"), (NOMINAL, "no_order"), (BARE, "no_levels"))
+            for weights in ("linear", "quadratic")
+        ),
     ],
     "krippendorff_alpha": [
-        (lambda: krippendorff_alpha(ONE_CATEGORY, **NONE), remark("one_category")),
-        (lambda: krippendorff_alpha(APART, **NONE), remark("no_pairs")),
-        (lambda: krippendorff_alpha(NOMINAL, "ordinal", **NONE), remark("no_order")),
-        (lambda: krippendorff_alpha(WORDS, "interval", **NONE), remark("not_numbers")),
-        (lambda: krippendorff_alpha(SIGNS, "ratio", **NONE), remark("negative_values")),
-        (lambda: krippendorff_alpha(BARE, "nominal", **NONE), remark("no_levels")),
-        (
-            lambda: krippendorff_alpha(two([0.1, 0.1], [0.1, 0.1], None, "interval"), "interval", **NONE),
-            remark("one_value"),
+        *(
+            (lambda ratings=ratings, metric=metric: krippendorff_alpha(ratings, metric, **NONE), remark(reason))
+            for ratings, reason, metrics in (
+                (ONE_CATEGORY, "one_category", ("nominal", "ordinal", "interval", "ratio")),
+                (APART, "no_pairs", ("nominal", "ratio")),
+                (BARE_APART, "no_pairs", ("interval",)),
+                (NOMINAL, "no_order", ("ordinal", "interval", "ratio")),
+                (WORDS, "not_numbers", ("interval", "ratio")),
+                (SIGNS, "negative_values", ("ratio",)),
+                (two([-1, 1, 0], [-1, 0, 0], (-1, 0, 1)), "negative_values", ("ratio",)),
+                (two([-0.1, 0.2], [0.1, 0.3], None, "interval"), "negative_values", ("ratio",)),
+                (BARE, "no_levels", ("nominal", "ordinal")),
+                (ONE_VALUE, "one_value", ("interval", "ratio")),
+            )
+            for metric in metrics
         ),
+        (lambda: krippendorff_alpha(MANY_VALUES, "ratio", **NONE), remark("too_many_values", n=1000)),
     ],
     "intraclass_correlation": [
-        (lambda: intraclass_correlation(ONE_CATEGORY, **NONE), remark("one_value")),
-        (lambda: intraclass_correlation(APART, **NONE), remark("no_pairs")),
-        (
-            lambda: intraclass_correlation(APART, "agreement", **NONE),
-            remark("no_complete_table"),
+        *(
+            (lambda ratings=ratings, form=form: intraclass_correlation(ratings, form, **NONE), remark(reason))
+            for ratings, form, reason in (
+                (ONE_CATEGORY, "one-way", "one_value"),
+                (ONE_VALUE, "agreement", "one_value"),
+                (APART, "one-way", "no_pairs"),
+                (BARE_APART, "one-way", "no_pairs"),
+                (ONE_COMMON, "one-way", "few_paired_units"),
+                (APART, "agreement", "no_complete_table"),
+                (ONE_COMMON, "consistency", "no_complete_table"),
+                (BARE_APART, "consistency", "no_complete_table"),
+                (NOMINAL, "one-way", "no_order"),
+                (WORDS, "agreement", "not_numbers"),
+                (WORDS, "consistency", "not_numbers"),
+            )
         ),
-        (lambda: intraclass_correlation(NOMINAL, **NONE), remark("no_order")),
-        (lambda: intraclass_correlation(WORDS, "consistency", **NONE), remark("not_numbers")),
     ],
     "agreement_summary": [
         (lambda: agreement_summary(APART, **NONE)["fleiss_kappa"], remark("no_pairs")),
@@ -850,7 +882,12 @@ UNDEFINED = {
     **{
         statistic.__name__: [
             (lambda statistic=statistic: statistic([1.0], [2.0], [1], **NONE), FEW),
+            (lambda statistic=statistic: statistic([], [], [], **NONE), FEW),
             (lambda statistic=statistic: statistic([1, 1], [1, 2], [1, 2], **NONE), remark("equal_scores")),
+            (
+                lambda statistic=statistic: statistic([0.1 + 0.2, 0.3, 0.3], [1, 2, 3], range(3), **NONE),
+                remark("equal_scores"),
+            ),
             (lambda statistic=statistic: statistic([1, 2], [1, 1], [1, 2], **NONE), remark("equal_human_values")),
         ]
         for statistic in (pearson, spearman, kendall)
