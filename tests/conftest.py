@@ -1,6 +1,6 @@
 """The tests' own PostgreSQL and Redis, before Django reads its settings; and what is tidied up after every test.
 
-What tests ask for is in the plugins: `tests.database`, `tests.processes`, `tests.pages` and `tests.openai_server`.
+What tests ask for is in the plugins: `tests.database`, `tests.processes` and `tests.pages`.
 """
 
 import gc
@@ -84,7 +84,7 @@ from django.utils import translation  # noqa: E402
 
 import tests.clients  # noqa: E402, F401 (it makes logging in quicker)
 
-pytest_plugins = ["tests.database", "tests.processes", "tests.pages", "tests.openai_server.fixture"]
+pytest_plugins = ["tests.database", "tests.processes", "tests.pages"]
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,7 +1,7 @@
-"""Real processes on the tests' database: a Celery worker and gunicorn.
+"""Real processes on the tests' database: a Celery worker and gunicorn; and a server of models.
 
-Fixtures: `worker`, `live_app`, `standing_app`, `collected_static`. All but the last imply `transactional_db`, since the
-other processes must see what a test wrote.
+Fixtures: `worker` and `live_app`, which imply `transactional_db`, since the other processes must see what a test wrote;
+`standing_app`, `collected_static` and `openai_server`.
 """
 
 import os
@@ -27,6 +27,7 @@ from django.db import connection
 from config import embedded
 from tests.clients import as_user
 from tests.database import READY_SECONDS, empty_database
+from tests.openai_server import OpenAIServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -267,3 +268,17 @@ def standing_app(
             _web_process.start()
         yield _web_process
         empty_database()
+
+
+@pytest.fixture(scope="session")
+def _openai_server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as server:
+        yield server
+
+
+@pytest.fixture
+def openai_server(_openai_server: OpenAIServer) -> Iterator[OpenAIServer]:
+    """A server that speaks the OpenAI protocol, as new for each test: see tests/openai_server."""
+    _openai_server.forget()
+    yield _openai_server
+    _openai_server.forget()

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from annotate.core.units import units_of
 from annotate.models import Project, Sample, Task, User
 from annotate.tasks.labelling import LabelInput, save_label, submit_task
+
+WhoMay = Callable[..., dict[str, int]]
+# What pages answer to each role: see the fixture `who_may`.
+REVIEWERS_READ = {"anonymous": 302, "admin": 200, "reviewer": 200, "annotator": 403, "stranger": 404}
+ADMINS_READ = {**REVIEWERS_READ, "reviewer": 403}
+ADMINS_POST = {**ADMINS_READ, "admin": 302}
 
 
 def make_user(name: str, **more: Any) -> User:

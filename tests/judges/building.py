@@ -10,13 +10,19 @@ from django.db import connection
 
 from annotate.models import Criterion, Label, Project, Rater, Sample
 from annotate.projects.write import create_project
-from judges.models import Judge, JudgeVersion, Run, Score
+from judges.models import Endpoint, Judge, JudgeVersion, Run, Score
 from tests.annotate.factories import GRADE, OPTIONAL, TRISTATE
+from tests.openai_server import OpenAIServer
 from tests.shared_data import shared_data
 
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def unsaved_endpoint(server: OpenAIServer, **fields: Any) -> Endpoint:
+    """Its number is the server's port: endpoints of one number share a door."""
+    return Endpoint(**{"pk": server.port, "name": "loopback", "base_url": server.url, "timeout_seconds": 5, **fields})
 
 
 def make_project(slug: str = "p", *, criteria: Iterable[Mapping[str, Any] | str] = ("support",)) -> Project:

@@ -11,7 +11,7 @@ import pytest
 from judges.endpoints.client import open_client
 from judges.kinds.llm import builtin_templates
 from judges.kinds.llm.judging import extract_claims
-from tests.judges.endpoints.building import endpoint_at
+from tests.judges.building import unsaved_endpoint
 from tests.judges.kinds.llm.making import complete, said, told
 from tests.openai_server import OpenAIServer, Reply, chat, error
 
@@ -87,7 +87,7 @@ def test_it_scores_by_every_template(template: Any, openai_server: OpenAIServer)
     given: dict[str, Any] = {"dimension": "mine", "unit": template.units[0], "model": "m", "template": template.key}
     if template.needs_requirements:
         given["requirements"] = [{"text": "It says when it opens."}, {"text": "It is polite."}]
-    with open_client(endpoint_at(openai_server)) as model:
+    with open_client(unsaved_endpoint(openai_server)) as model:
         scores = said(complete(given), model, SAMPLE)
     assert scores
     assert {score.status for score in scores} == {"ok"}
@@ -98,6 +98,6 @@ def test_it_scores_by_every_template(template: Any, openai_server: OpenAIServer)
 
 
 def test_it_finds_a_claim(openai_server: OpenAIServer) -> None:
-    with open_client(endpoint_at(openai_server)) as model:
+    with open_client(unsaved_endpoint(openai_server)) as model:
         claims = extract_claims(SAMPLE, {"model": "m"}, model)
     assert len(claims) == 1

@@ -1,7 +1,5 @@
 """Every page of a project: who may open it, and with which method."""
 
-from collections.abc import Callable
-
 import pytest
 from django.urls import get_resolver
 
@@ -10,41 +8,39 @@ from annotate.models import ImportJob, Project, User, Verdict
 from frontend.urls import project_patterns
 from tests.clients import as_user
 from tests.database import copied_from_world
-from tests.frontend.building import make_samples
+from tests.frontend.building import REVIEWERS_READ, WhoMay, make_samples
 from tests.frontend.conftest import Staff, make_batch, make_disputes, make_help_desk, make_staff
 
-WhoMay = Callable[..., dict[str, int]]
 World = tuple[Staff, Project, list[Verdict]]
 
-STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
-ADMIN = {**STAFF, "reviewer": 403}
-ALL = {**STAFF, "annotator": 200}
+ADMIN = {**REVIEWERS_READ, "reviewer": 403}
+ALL = {**REVIEWERS_READ, "annotator": 200}
 
 READ = {
     "": ALL,
     "criteria/": ALL,
-    "adjudicate/": STAFF,
-    "adjudicate/accept/": STAFF,
+    "adjudicate/": REVIEWERS_READ,
+    "adjudicate/accept/": REVIEWERS_READ,
     "label/lessons/": ALL,
     "label/done/": ALL,
-    "flags/": STAFF,
-    "samples/": STAFF,
-    "batches/": STAFF,
-    "batches/1/": STAFF,
-    "batches/1/progress/": STAFF,
-    "batches/1/tasks/": STAFF,
+    "flags/": REVIEWERS_READ,
+    "samples/": REVIEWERS_READ,
+    "batches/": REVIEWERS_READ,
+    "batches/1/": REVIEWERS_READ,
+    "batches/1/progress/": REVIEWERS_READ,
+    "batches/1/tasks/": REVIEWERS_READ,
     "batches/1/extend/": ADMIN,
-    "judges/": STAFF,
+    "judges/": REVIEWERS_READ,
     "judges/new/": ADMIN,
-    "runs/": STAFF,
-    "reports/": STAFF,
-    "reports/support/": STAFF,
-    "reports/support/judge/": STAFF,
-    "reports/support/annotators/": STAFF,
-    "reports/support/compare/": STAFF,
-    "reports/support/planner/": STAFF,
-    "reports/support/outcomes/": STAFF,
-    "reports/support/triage/": STAFF,
+    "runs/": REVIEWERS_READ,
+    "reports/": REVIEWERS_READ,
+    "reports/support/": REVIEWERS_READ,
+    "reports/support/judge/": REVIEWERS_READ,
+    "reports/support/annotators/": REVIEWERS_READ,
+    "reports/support/compare/": REVIEWERS_READ,
+    "reports/support/planner/": REVIEWERS_READ,
+    "reports/support/outcomes/": REVIEWERS_READ,
+    "reports/support/triage/": REVIEWERS_READ,
     "judges/endpoints/": ADMIN,
     "judges/endpoints/new/": ADMIN,
     "settings/": ADMIN,
@@ -64,7 +60,7 @@ READ = {
     "criteria/versions/support/": ALL,
 }
 WRITE = {
-    "adjudicate/accept/": STAFF,
+    "adjudicate/accept/": REVIEWERS_READ,
     "adjudicate/names/": ADMIN,
     "label/lessons/": ALL,
     "settings/": ADMIN,
@@ -88,8 +84,8 @@ WRITE = {
     "criteria/edit/support/": ADMIN,
     "judges/endpoints/new/": ADMIN,
     "judges/new/": ADMIN,
-    "reports/": STAFF,
-    "reports/support/": STAFF,
+    "reports/": REVIEWERS_READ,
+    "reports/support/": REVIEWERS_READ,
     "reports/support/triage/": ADMIN,
 }
 
@@ -126,24 +122,24 @@ def test_who_may_write(path: str, expected: dict[str, int], who_may: WhoMay) -> 
 
 
 def test_who_may_see_one_sample_and_one_dispute(disputes: list[Verdict], who_may: WhoMay) -> None:
-    assert who_may(f"/p/help/samples/{disputes[0].sample_id}/") == STAFF
-    assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/") == STAFF
-    assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/", "post") == {**STAFF, "reviewer": 422, "admin": 422}
+    assert who_may(f"/p/help/samples/{disputes[0].sample_id}/") == REVIEWERS_READ
+    assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/") == REVIEWERS_READ
+    assert who_may(f"/p/help/adjudicate/{disputes[0].pk}/", "post") == {**REVIEWERS_READ, "reviewer": 422, "admin": 422}
 
 
 def test_who_may_approve(disputes: list[Verdict], who_may: WhoMay) -> None:
     sent = who_may(f"/p/help/adjudicate/{disputes[0].pk}/approve/", "post", {"revision": "1"})
-    assert sent == {**STAFF, "reviewer": 302, "admin": 302}
+    assert sent == {**REVIEWERS_READ, "reviewer": 302, "admin": 302}
 
 
 def test_who_may_return_a_task(disputes: list[Verdict], who_may: WhoMay) -> None:
     task = disputes[0].sample.tasks.first()
     assert task is not None
-    assert who_may(f"/p/help/batches/1/tasks/{task.pk}/return/") == STAFF
+    assert who_may(f"/p/help/batches/1/tasks/{task.pk}/return/") == REVIEWERS_READ
     sent = who_may(f"/p/help/batches/1/tasks/{task.pk}/return/", "post")
-    assert sent == {**STAFF, "reviewer": 422, "admin": 422}
+    assert sent == {**REVIEWERS_READ, "reviewer": 422, "admin": 422}
     foreign = who_may("/p/help/batches/1/tasks/999999999/return/")
-    assert foreign == {**STAFF, "reviewer": 404, "admin": 404}
+    assert foreign == {**REVIEWERS_READ, "reviewer": 404, "admin": 404}
 
 
 def test_who_may_take_an_invitation_back(project: Project, alice: User, who_may: WhoMay) -> None:

@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -8,6 +6,7 @@ from annotate.batches.criterion_change_read import content_of
 from annotate.models import Criterion, GoldAnswer, Project, Sample, User, Verdict
 from annotate.projects.criteria import add_criteria
 from tests.clients import as_user
+from tests.frontend.building import WhoMay
 
 URL = "/p/help/gold/"
 
@@ -59,7 +58,7 @@ def test_what_a_change_touched_is_shown_as_to_set_again(
     assert "To set again" not in client.get(URL).content.decode()
 
 
-def test_only_admins_know(project: Project, who_may: Callable[..., dict[str, int]]) -> None:
+def test_only_admins_know(project: Project, who_may: WhoMay) -> None:
     only = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 403}
     assert who_may(URL) == {**only, "admin": 200}
     assert who_may(URL, "post") == {**only, "admin": 422}

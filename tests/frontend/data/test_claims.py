@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,9 +15,7 @@ from annotate.models import Batch, Project, Sample, User
 from annotate.samples.claims_write import edit_claims
 from tests.annotate.factories import make_batch
 from tests.clients import as_user
-from tests.frontend.building import make_samples
-
-STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
+from tests.frontend.building import REVIEWERS_READ, WhoMay, make_samples
 
 
 @pytest.fixture
@@ -46,10 +43,10 @@ def brought(reply: Any) -> dict[str, Any]:
     return data
 
 
-def test_who_may_open_them(draft: Batch, samples: list[Sample], who_may: Callable[..., dict[str, int]]) -> None:
-    assert who_may(f"/p/help/samples/{samples[0].pk}/claims/") == STAFF
-    assert who_may(f"/p/help/samples/{samples[0].pk}/claims/?batch={draft.number}") == STAFF
-    assert who_may(f"/p/help/batches/{draft.number}/claims/") == STAFF
+def test_who_may_open_them(draft: Batch, samples: list[Sample], who_may: WhoMay) -> None:
+    assert who_may(f"/p/help/samples/{samples[0].pk}/claims/") == REVIEWERS_READ
+    assert who_may(f"/p/help/samples/{samples[0].pk}/claims/?batch={draft.number}") == REVIEWERS_READ
+    assert who_may(f"/p/help/batches/{draft.number}/claims/") == REVIEWERS_READ
 
 
 def test_the_page_brings_the_claims(rita: User, draft: Batch, samples: list[Sample]) -> None:

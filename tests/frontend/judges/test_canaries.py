@@ -1,6 +1,5 @@
 """Checks with canaries: the form, what they came to, and who reads what. The worker's part is told by its rows."""
 
-from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -12,13 +11,11 @@ from judges.runs import work as waking
 from judges.versions.write import create_judge
 from tests.clients import as_user
 from tests.database import copied_from_world
-from tests.frontend.building import make_samples
+from tests.frontend.building import REVIEWERS_READ, WhoMay, make_samples
 from tests.frontend.conftest import Staff, make_help_desk, make_staff
 
-WhoMay = Callable[..., dict[str, int]]
 World = tuple[Staff, Project, Judge]
 
-STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
 CONFIG = {"criterion": "support", "model": "m", "template": "claim_support"}
 
 
@@ -60,10 +57,10 @@ def url_of(judge: Judge, *more: object) -> str:
 
 
 def test_who_may(who_may: WhoMay, judge: Judge, check: Run) -> None:
-    assert who_may(url_of(judge)) == STAFF
-    assert who_may(url_of(judge, check.pk)) == STAFF
-    assert who_may(url_of(judge, 10**9)) == {**STAFF, "reviewer": 404, "admin": 404}
-    refused = {**STAFF, "reviewer": 403}
+    assert who_may(url_of(judge)) == REVIEWERS_READ
+    assert who_may(url_of(judge, check.pk)) == REVIEWERS_READ
+    assert who_may(url_of(judge, 10**9)) == {**REVIEWERS_READ, "reviewer": 404, "admin": 404}
+    refused = {**REVIEWERS_READ, "reviewer": 403}
     assert who_may(url_of(judge, "estimate"), "post") == refused
 
 

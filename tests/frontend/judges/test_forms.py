@@ -1,7 +1,6 @@
 """Making a judge, from a template or a file, and editing one."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,11 +10,9 @@ from annotate.models import Project, User
 from judges.models import Endpoint, Judge, JudgeKind
 from judges.versions.write import create_judge
 from tests.clients import as_user
-
-WhoMay = Callable[..., dict[str, int]]
+from tests.frontend.building import ADMINS_READ, WhoMay
 
 NEW = "/p/help/judges/new/"
-ADMIN = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 403, "admin": 200}
 OVERLAP = {"measure": "token_overlap", "criterion": "support"}
 
 
@@ -306,6 +303,6 @@ def test_a_bad_edit_keeps_what_was_typed(alice: User, judge: Judge) -> None:
 
 
 def test_who_may_make_one(judge: Judge, who_may: WhoMay) -> None:
-    assert who_may(f"{NEW}lexical-bm25/") == ADMIN
+    assert who_may(f"{NEW}lexical-bm25/") == ADMINS_READ
     for path in (NEW, f"{NEW}lexical-bm25/", f"/p/help/judges/{judge.pk}/edit/"):
-        assert who_may(path, "post") == {**ADMIN, "admin": 422}, path
+        assert who_may(path, "post") == {**ADMINS_READ, "admin": 422}, path

@@ -1,7 +1,5 @@
 """The list of judges, one judge with its versions, and what changed between two of these."""
 
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -12,7 +10,7 @@ from judges.reports.write import freeze_report
 from judges.versions.write import add_version, create_judge
 from tests.clients import as_user
 from tests.database import copied_from_world
-from tests.frontend.building import make_samples
+from tests.frontend.building import REVIEWERS_READ, WhoMay, make_samples
 from tests.frontend.conftest import (
     Staff,
     give,
@@ -23,11 +21,9 @@ from tests.frontend.conftest import (
 )
 from tests.judges.building import add_judge
 
-WhoMay = Callable[..., dict[str, int]]
 World = tuple[Staff, Project, Judge]
 
-STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
-ADMIN = {**STAFF, "reviewer": 403}
+ADMIN = {**REVIEWERS_READ, "reviewer": 403}
 OVERLAP = {"measure": "token_overlap", "criterion": "support"}
 ALL, BEST = "all of them together", "the one that fits best"
 
@@ -118,7 +114,7 @@ def test_a_reviewer_reads_and_changes_nothing(rita: User, judge: Judge, second: 
 def test_who_may_what(judge: Judge, second: JudgeVersion, who_may: WhoMay) -> None:
     at = f"/p/help/judges/{judge.pk}/"
     for path in ("", "diff/"):
-        assert who_may(f"{at}{path}") == STAFF, path
+        assert who_may(f"{at}{path}") == REVIEWERS_READ, path
     for path in ("edit/", "run/", "versions/1.json"):
         assert who_may(f"{at}{path}") == ADMIN, path
     assert who_may("/p/help/judges/new/") == ADMIN

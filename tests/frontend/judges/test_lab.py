@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from judges.models import Judge, JudgeVersion, Run, RunState, Trial, VersionStat
 from judges.versions.write import create_judge
 from tests.clients import as_user
 from tests.database import copied_from_world
-from tests.frontend.building import make_user
+from tests.frontend.building import ADMINS_READ, WhoMay, make_user
 from tests.judges.lab.building import CLOSED, World, make_trial, trial_world
 
 CONFIG = {"measure": "token_overlap", "criterion": "support"}
@@ -173,9 +172,9 @@ def test_drop(words: Judge, world: World, alice: Client) -> None:
     assert Run.objects.get(pk=trial.run_id).state == RunState.CANCELLED
 
 
-def test_who_may(world: World, words: Judge, who_may: Callable[..., dict[str, int]]) -> None:
+def test_who_may(world: World, words: Judge, who_may: WhoMay) -> None:
     trial = make_trial(world)
-    admin = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 403, "admin": 200}
+    admin = ADMINS_READ
     assert who_may(url(words)) == admin
     assert who_may(url(world.judge, trial.pk)) == admin
     assert who_may(url(world.judge, trial.pk, "progress")) == admin

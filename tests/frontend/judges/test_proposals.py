@@ -1,7 +1,5 @@
 """Proposed claims: who may have them made, look at them and take them over."""
 
-from collections.abc import Callable
-
 import pytest
 
 from annotate.models import Project, Sample, User
@@ -10,12 +8,9 @@ from judges.proposals.write import propose_claims
 from judges.runs import work as waking
 from judges.versions.write import create_judge
 from tests.clients import as_user
-from tests.frontend.building import make_samples
+from tests.frontend.building import REVIEWERS_READ, WhoMay, make_samples
 
-WhoMay = Callable[..., dict[str, int]]
-
-STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
-ADMIN = {**STAFF, "reviewer": 403}
+ADMIN = {**REVIEWERS_READ, "reviewer": 403}
 
 
 @pytest.fixture
@@ -41,7 +36,7 @@ def run(judge: Judge, alice: User) -> Run:
 def test_who_may(who_may: WhoMay, judge: Judge, run: Run) -> None:
     assert who_may(f"/p/help/judges/{judge.pk}/claims/") == ADMIN
     assert who_may(f"/p/help/judges/{judge.pk}/claims/estimate/", "post") == ADMIN
-    assert who_may(f"/p/help/runs/{run.pk}/claims/") == STAFF
+    assert who_may(f"/p/help/runs/{run.pk}/claims/") == REVIEWERS_READ
 
 
 def test_from_the_form_to_the_claims(alice: User, rita: User, judge: Judge) -> None:

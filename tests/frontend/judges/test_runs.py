@@ -1,6 +1,5 @@
 """Starting a run, watching it, and what is left of it: the worker's part is told by the rows that it would write."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -15,14 +14,12 @@ from judges.runs.write import start_run
 from judges.versions.write import create_judge
 from tests.clients import as_user
 from tests.database import copied_from_world
-from tests.frontend.building import make_samples
+from tests.frontend.building import REVIEWERS_READ, WhoMay, make_samples
 from tests.frontend.conftest import Staff, give, make_help_desk, make_staff
 
-WhoMay = Callable[..., dict[str, int]]
 World = tuple[Staff, Project, list[Sample], Judge]
 
-STAFF = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
-ADMIN = {**STAFF, "reviewer": 403}
+ADMIN = {**REVIEWERS_READ, "reviewer": 403}
 OVERLAP = {"measure": "token_overlap", "criterion": "support"}
 
 
@@ -264,7 +261,7 @@ def test_after_the_end_it_leads_to_the_report(alice: User, run: Run) -> None:
 
 def test_who_may_what(run: Run, judge: Judge, who_may: WhoMay) -> None:
     for path in ("", "progress/"):
-        assert who_may(f"/p/help/runs/{run.pk}/{path}") == STAFF, path
+        assert who_may(f"/p/help/runs/{run.pk}/{path}") == REVIEWERS_READ, path
     assert who_may(f"/p/help/runs/{run.pk}/cancel/") == ADMIN
     for step in ("pause", "resume", "cancel"):
         assert who_may(f"/p/help/runs/{run.pk}/{step}/", "post") == {**ADMIN, "admin": 302}, step

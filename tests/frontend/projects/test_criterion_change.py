@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from frontend.projects.criteria_forms import initial_of
 from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
 from tests.clients import as_user
+from tests.frontend.building import WhoMay
 
 EDIT = "/p/help/criteria/edit/support/"
 
@@ -147,7 +147,7 @@ def test_labels_of_an_earlier_version_can_be_carried_later(alice: User, project:
 
 
 @pytest.mark.usefixtures("disputes")
-def test_who_may_carry(who_may: Callable[..., dict[str, int]]) -> None:
+def test_who_may_carry(who_may: WhoMay) -> None:
     expected = {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 403, "admin": 404}
     for method in ("get", "post"):
         assert who_may("/p/help/criteria/carry/support/1/", method) == expected

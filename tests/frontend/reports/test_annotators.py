@@ -1,7 +1,6 @@
 """The page on the people of a report: who sees it, and what it says of whom."""
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html import unescape
 
@@ -16,15 +15,16 @@ from judges.models import AlignmentReport
 from judges.reports.write import freeze_report
 from tests.annotate.factories import TRISTATE, finish, make_samples, make_world, rewriting_history
 from tests.clients import as_user
+from tests.frontend.building import REVIEWERS_READ, WhoMay
 from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
 
 URL = "/p/help/reports/support/annotators/"
 
 
 @pytest.mark.usefixtures("disputes")
-def test_who_may_see_it(project: Project, who_may: Callable[..., dict[str, int]]) -> None:
+def test_who_may_see_it(project: Project, who_may: WhoMay) -> None:
     freeze_report(criterion=one_criterion(project, "support"))
-    assert who_may(URL) == {"anonymous": 302, "stranger": 404, "annotator": 403, "reviewer": 200, "admin": 200}
+    assert who_may(URL) == REVIEWERS_READ
     assert who_may("/p/help/reports/none/annotators/")["admin"] == 404
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from judges.reports.next_samples import About, Shares, outcome_queue
 from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.database import copied_from_world
-from tests.frontend.building import make_samples
+from tests.frontend.building import ADMINS_POST, REVIEWERS_READ, WhoMay, make_samples
 from tests.frontend.conftest import Staff, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels
 
@@ -168,17 +167,11 @@ def test_refusals(relevance: Criterion, about: About, threshold: float | None, s
 
 
 @pytest.mark.usefixtures("relevance")
-def test_who_may(people: dict[str, User], who_may: Callable[..., dict[str, int]]) -> None:
+def test_who_may(people: dict[str, User], who_may: WhoMay) -> None:
     address = f"{URL}?judge=scorer&measures=relevance"
-    assert who_may(address) == {"anonymous": 302, "admin": 200, "reviewer": 200, "annotator": 403, "stranger": 404}
+    assert who_may(address) == REVIEWERS_READ
     sent = {**shown(as_user(people["admin"]))["sent"], "annotators": [people["annotator"].pk], "overlap": 1}
-    assert who_may(address, "post", sent) == {
-        "anonymous": 302,
-        "admin": 302,
-        "reviewer": 403,
-        "annotator": 403,
-        "stranger": 404,
-    }
+    assert who_may(address, "post", sent) == ADMINS_POST
     assert Batch.objects.count() == 1
     text = shown(as_user(people["reviewer"]), fails="50")["text"]
     assert "An admin of the project can make a batch" in text or "Every sample has labels" in text

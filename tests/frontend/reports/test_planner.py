@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from config import celery_app
 from judges.reports.write import freeze_report
 from tests.clients import as_user
 from tests.database import copied_from_world
-from tests.frontend.building import label_task, make_samples
+from tests.frontend.building import ADMINS_POST, REVIEWERS_READ, WhoMay, label_task, make_samples
 from tests.frontend.conftest import Staff, make_help_desk, make_staff
 from tests.judges.building import add_judge, add_labels
 
@@ -171,17 +170,11 @@ def test_figures_for_all_samples(alice: User, ben: User, bea: User, relevance: C
 
 
 @pytest.mark.usefixtures("relevance")
-def test_who_may(people: dict[str, User], who_may: Callable[..., dict[str, int]]) -> None:
-    assert who_may(URL) == {"anonymous": 302, "admin": 200, "reviewer": 200, "annotator": 403, "stranger": 404}
+def test_who_may(people: dict[str, User], who_may: WhoMay) -> None:
+    assert who_may(URL) == REVIEWERS_READ
     draw = seen(as_user(people["admin"]))
     sent = {**draw["sent"], "annotators": [people["annotator"].pk], "overlap": 1}
-    assert who_may(URL, "post", sent) == {
-        "anonymous": 302,
-        "admin": 302,
-        "reviewer": 403,
-        "annotator": 403,
-        "stranger": 404,
-    }
+    assert who_may(URL, "post", sent) == ADMINS_POST
     assert Batch.objects.count() == 1
     # A reviewer sees the draw, and who can make a batch of it.
     text = as_user(people["reviewer"]).get(URL, {"n": 20, "about": "people"}).content.decode()

@@ -20,8 +20,7 @@ from judges.endpoints.client import open_client
 from judges.endpoints.write import change_endpoint, create_endpoint, try_endpoint
 from judges.models import Endpoint
 from tests.clients import client_of
-from tests.judges.building import make_project
-from tests.judges.endpoints.building import endpoint_at
+from tests.judges.building import make_project, unsaved_endpoint
 from tests.openai_server import OpenAIServer, error
 
 ASK = ChatRequest(model="m", messages=[{"role": "user", "content": "?"}])
@@ -229,7 +228,7 @@ def test_a_name_that_answers_otherwise_the_second_time(
 ) -> None:
     assert addresses_of("rebinds.example", canary.port) == ["93.184.216.34"]
     lookups["rebinds.example"] = ["127.0.0.1"]
-    endpoint = endpoint_at(openai_server, base_url=f"http://rebinds.example:{canary.port}/v1")
+    endpoint = unsaved_endpoint(openai_server, base_url=f"http://rebinds.example:{canary.port}/v1")
     with open_client(endpoint) as client, pytest.raises(StopRun) as caught:
         client.chat(ASK)
     assert caught.value.code == "private_address"
@@ -248,7 +247,9 @@ def test_what_was_checked_is_what_is_connected_to(
     monkeypatch.setattr(
         "judges.endpoints.pinned.addresses_of", lambda host, port: looked.append(host) or real(host, port)
     )
-    with open_client(endpoint_at(openai_server, base_url=f"http://inside.example:{openai_server.port}/v1")) as client:
+    with open_client(
+        unsaved_endpoint(openai_server, base_url=f"http://inside.example:{openai_server.port}/v1")
+    ) as client:
         client.chat(ASK)
         lookups["inside.example"] = ["169.254.169.254"]
         client.chat(ASK)  # on the same connection
@@ -259,7 +260,7 @@ def test_what_was_checked_is_what_is_connected_to(
 def test_a_redirect_leads_nowhere(canary: Canary, openai_server: OpenAIServer) -> None:
     for status in (301, 302, 303, 307, 308):
         openai_server.script(error(status, headers={"Location": f"http://127.0.0.1:{canary.port}/v1"}))
-        with open_client(endpoint_at(openai_server)) as client, pytest.raises(StopRun) as caught:
+        with open_client(unsaved_endpoint(openai_server)) as client, pytest.raises(StopRun) as caught:
             client.chat(ASK)
         assert caught.value.code == "redirect"
     assert canary.touched == 0
@@ -270,7 +271,7 @@ def test_a_proxy_of_the_environment_is_not_used(
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "HTTPS_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{canary.port}")
-    with open_client(endpoint_at(openai_server)) as client:
+    with open_client(unsaved_endpoint(openai_server)) as client:
         client.chat(ASK)
     assert canary.touched == 0
 
@@ -298,7 +299,7 @@ def test_what_the_operator_allows(
 ) -> None:
     port = str(openai_server.port)
     settings.JUDGE_PRIVATE_HOSTS = [entry.replace("{port}", port) for entry in allowed]
-    trial = try_endpoint(endpoint=endpoint_at(openai_server, base_url=url.replace("{port}", port)), model="m")
+    trial = try_endpoint(endpoint=unsaved_endpoint(openai_server, base_url=url.replace("{port}", port)), model="m")
     assert (trial.works, len(openai_server.requests)) == (works, int(works))
 
 
@@ -338,7 +339,7 @@ def test_a_host_that_is_not_known(
     with pytest.raises(Invalid) as caught:
         create_endpoint(project=project, name="new", base_url="http://gone.example/v1")
     assert caught.value.code == "unknown_host"
-    gone = endpoint_at(openai_server, base_url="http://gone.example/v1")
+    gone = unsaved_endpoint(openai_server, base_url="http://gone.example/v1")
     with open_client(gone) as client, pytest.raises(TryLater) as later:  # a name server may be back soon
         client.chat(ASK)
     assert "planted" not in later.value.detail

@@ -27,7 +27,7 @@ from judges.endpoints.reading import LONGEST_RAW
 from judges.endpoints.transport import LARGEST_BODY, retry_after
 from judges.models import ScoreStatus
 from judges.models.judge import KeySource
-from tests.judges.endpoints.building import endpoint_at
+from tests.judges.building import unsaved_endpoint
 from tests.openai_server import OpenAIServer, Reply, chat, embeddings, error
 
 ERROR, TIMEOUT = ScoreStatus.ERROR, ScoreStatus.TIMEOUT
@@ -39,7 +39,7 @@ LATIN = {"Content-Type": "text/html"}
 def ask(server: OpenAIServer, reply: Reply | None = None, **fields: Any) -> Answered:
     if reply is not None:
         server.script(reply)
-    with open_client(endpoint_at(server, **fields)) as client:
+    with open_client(unsaved_endpoint(server, **fields)) as client:
         return client.chat(ASK)
 
 
@@ -50,7 +50,7 @@ def test_what_is_sent(openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: of-the-installation")
     schema = {"type": "object", "properties": {}, "additionalProperties": False}
     request = ChatRequest(model="m", messages=ASK.messages, max_tokens=None, seed=7, schema=schema)
-    with open_client(endpoint_at(openai_server)) as client:
+    with open_client(unsaved_endpoint(openai_server)) as client:
         client.chat(request)
         client.embed(EmbedRequest(model="e", texts=["a", "b"]))
     asked, embedded = openai_server.requests
@@ -93,7 +93,7 @@ def test_a_reply(openai_server: OpenAIServer) -> None:
 
 
 def test_vectors(openai_server: OpenAIServer) -> None:
-    with open_client(endpoint_at(openai_server, price_in=Decimal(1))) as client:
+    with open_client(unsaved_endpoint(openai_server, price_in=Decimal(1))) as client:
         openai_server.script(embeddings([[1.0, 0.5], [0, 2]], tokens=2))
         found = client.embed(EmbedRequest(model="e", texts=["a", "b"]))
         assert (found.vectors, found.cost) == ([[1.0, 0.5], [0.0, 2.0]], Decimal("0.000002"))
@@ -209,7 +209,7 @@ def test_an_untrusted_certificate_stops_the_run(
 ) -> None:
     monkeypatch.setenv("JUDGE_KEY_A", "sk-planted-0123456789")
     with https_server(tmp_path) as (port, came):
-        endpoint = endpoint_at(
+        endpoint = unsaved_endpoint(
             openai_server,
             base_url=f"https://127.0.0.1:{port}/v1",
             key_source=KeySource.ENVIRONMENT,
@@ -264,7 +264,7 @@ def https_server(folder: Path) -> Iterator[tuple[int, list[bytes]]]:
 def test_what_a_server_may_not_know_is_named(openai_server: OpenAIServer) -> None:
     request = ChatRequest(model="m", messages=ASK.messages, max_tokens=None, seed=7, schema={"type": "object"})
     openai_server.script(error(400))
-    with open_client(endpoint_at(openai_server)) as client, pytest.raises(CallFailed) as caught:
+    with open_client(unsaved_endpoint(openai_server)) as client, pytest.raises(CallFailed) as caught:
         client.chat(request)
     assert caught.value.detail == (
         "The endpoint refused the request (400). Perhaps it doesn’t know the model, or one of these: "
@@ -281,7 +281,7 @@ def test_dates_to_wait_for() -> None:
 
 
 def test_connections_are_kept_and_shared_by_threads(openai_server: OpenAIServer) -> None:
-    with open_client(endpoint_at(openai_server, concurrency=4)) as client:
+    with open_client(unsaved_endpoint(openai_server, concurrency=4)) as client:
         with openai_server.held():
             threads = [threading.Thread(target=client.chat, args=(ASK,)) for _ in range(12)]
             for thread in threads:
@@ -306,7 +306,7 @@ def test_a_key_that_is_missing_stops_the_run(openai_server: OpenAIServer) -> Non
 def test_nothing_of_a_key_in_its_client(openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_KEY_A", "sk-planted-0123456789")
     openai_server.key = "sk-planted-0123456789"
-    endpoint = endpoint_at(openai_server, key_source=KeySource.ENVIRONMENT, key_variable="JUDGE_KEY_A")
+    endpoint = unsaved_endpoint(openai_server, key_source=KeySource.ENVIRONMENT, key_variable="JUDGE_KEY_A")
     with open_client(endpoint) as client:
         assert client.chat(ASK).text
         assert "sk-planted" not in repr(client) + repr(vars(client)) + repr(vars(client._transport))

@@ -22,8 +22,7 @@ from judges.endpoints.read import endpoints_of, one_endpoint
 from judges.endpoints.write import change_endpoint, create_endpoint, delete_endpoint, rotate_stored_keys, try_endpoint
 from judges.models import Endpoint, Judge, JudgeVersion
 from tests.clients import client_of
-from tests.judges.building import make_project
-from tests.judges.endpoints.building import endpoint_at
+from tests.judges.building import make_project, unsaved_endpoint
 from tests.openai_server import OpenAIServer, Reply, chat, error
 
 KEY = "sk-planted-0123456789abcdef"
@@ -249,14 +248,14 @@ def test_keys_are_rotated(project: Project, settings: Any) -> None:
 )
 def test_a_trial_says_what_happened(openai_server: OpenAIServer, reply: Reply, status: str) -> None:
     openai_server.script(reply)
-    trial = try_endpoint(endpoint=endpoint_at(openai_server), model="m")
+    trial = try_endpoint(endpoint=unsaved_endpoint(openai_server), model="m")
     assert (trial.status, trial.works) == (status, status == "ok")
     assert trial.message
     assert len(openai_server.requests) == 1
 
 
 def test_a_trial_without_a_model_lists_them(openai_server: OpenAIServer) -> None:
-    trial = try_endpoint(endpoint=endpoint_at(openai_server))
+    trial = try_endpoint(endpoint=unsaved_endpoint(openai_server))
     assert (trial.works, trial.models[0]) == (True, "overlap-small")
     assert trial.message == "The endpoint answers. It has 3 models."
     assert openai_server.requests[0].method == "GET"

@@ -14,8 +14,7 @@ from judges.kinds.base import Item, Outcome, Refused
 from judges.kinds.embedding import KIND, AskingScorer
 from judges.models import ScoreStatus
 from tests.database import copied_from_world
-from tests.judges.building import make_project
-from tests.judges.endpoints.building import endpoint_at
+from tests.judges.building import make_project, unsaved_endpoint
 from tests.judges.kinds.making import sample
 from tests.openai_server import OpenAIServer
 
@@ -149,7 +148,7 @@ def test_no_vectors_at_all(project: Project) -> None:
 
 def test_through_a_real_server(project: Project, openai_server: OpenAIServer) -> None:
     one = sample(claims=["The light is amber"], contexts=["The light is amber", "Boilers"])
-    with open_client(endpoint_at(openai_server)) as model:
+    with open_client(unsaved_endpoint(openai_server)) as model:
         (score,) = _asked(_config(project), one, model).scores
     assert score.number == pytest.approx(1)
     assert score.rationale == "Nearest to context 1."

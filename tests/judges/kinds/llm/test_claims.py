@@ -11,7 +11,7 @@ from judges.endpoints.calls import Answered, CallFailed
 from judges.endpoints.client import open_client
 from judges.kinds.llm.judging import extract_claims
 from judges.models import ScoreStatus
-from tests.judges.endpoints.building import endpoint_at
+from tests.judges.building import unsaved_endpoint
 from tests.judges.kinds.llm.making import Scripted, prompt_of, told
 from tests.openai_server import OpenAIServer
 
@@ -35,7 +35,7 @@ def test_each_is_placed_by_its_quote(openai_server: OpenAIServer) -> None:
             ("It comes back.", "It is free"),
         )
     )
-    with open_client(endpoint_at(openai_server)) as model:
+    with open_client(unsaved_endpoint(openai_server)) as model:
         claims = extract_claims(SAMPLE, {"model": "m", "temperature": 0.3}, model)
     assert [(claim["start"], claim["end"]) for claim in claims] == [
         (2, 19), (20, 30), (32, 49), (50, 57), (None, None), (None, None), (20, 30),

@@ -11,7 +11,7 @@ import pytest
 from judges.endpoints.calls import Model
 from judges.endpoints.client import open_client
 from judges.models import ScoreStatus
-from tests.judges.endpoints.building import endpoint_at
+from tests.judges.building import unsaved_endpoint
 from tests.judges.kinds.llm.making import numbers, of_claims, options, said, told, values
 from tests.openai_server import OpenAIServer, Reply, chat
 
@@ -174,7 +174,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture(scope="module")
 def model(server: OpenAIServer) -> Iterator[Model]:
-    with open_client(endpoint_at(server)) as client:
+    with open_client(unsaved_endpoint(server)) as client:
         yield client
 
 

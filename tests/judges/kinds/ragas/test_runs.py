@@ -18,8 +18,7 @@ from judges.runs.read import failures, progress_of
 from judges.runs.write import estimate_run, start_run
 from judges.versions.write import create_judge
 from tests.annotate.factories import World, make_world
-from tests.judges.building import add_samples
-from tests.judges.endpoints.building import endpoint_at as unsaved_endpoint
+from tests.judges.building import add_samples, unsaved_endpoint
 from tests.judges.kinds.making import sample
 from tests.judges.kinds.ragas.answering import answer
 from tests.judges.kinds.ragas.scripted import config_of
