@@ -1,14 +1,15 @@
-"""Which report is the present one, also when data come back to what they were."""
+"""Which report is the present one, also when data come back to what they were, and when two ask at once."""
 
 from __future__ import annotations
 
 import pytest
 
 from annotate.models import Criterion, User, Verdict
+from judges.models import AlignmentReport, SplitMember
 from judges.reports.read import report_state
 from judges.reports.write import freeze_report
-from tests.annotate.factories import decide_unit
-from tests.judges.building import add_judge, add_labels, add_samples, make_project
+from tests.annotate.factories import concurrently, decide_unit
+from tests.judges.building import add_judge, add_labels, add_samples, graded_project, make_project, scores_like
 
 pytestmark = pytest.mark.django_db
 
@@ -33,3 +34,14 @@ def test_a_decision_taken_back_makes_the_earlier_report_the_present_one() -> Non
         assert state.report is not None
         assert state.report.number == numbers[-1]
     assert numbers == [1, 2, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_make_one_report() -> None:
+    project, samples = graded_project()
+    add_judge(project, "good", samples, scores_like(samples), dimension="grade")
+    grade = project.criteria.get(key="grade")
+    reports = concurrently(*[lambda: freeze_report(criterion=grade)] * 2)
+    assert [report.number for report in reports] == [1, 1]
+    assert AlignmentReport.objects.count() == 1
+    assert SplitMember.objects.count() == len({*SplitMember.objects.values_list("sample_id", flat=True)}) > 0

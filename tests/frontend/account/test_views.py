@@ -1,0 +1,148 @@
+"""The pages of a user's own account: logging in, password and address, tokens, and keys of one's own."""
+
+from __future__ import annotations
+
+import re
+
+from django.test import Client
+from knox.models import get_token_model
+
+from annotate.models import Sample, User, Verdict
+from annotate.projects.accounts import change_preferences
+from tests.clients import as_user
+
+
+def test_needs_a_login(db: None) -> None:
+    for path in ("/account/", "/account/password/"):
+        assert Client().get(path).status_code == 302
+    for path in ("/account/tokens/", "/account/tokens/x/revoke/", "/account/email/"):
+        assert Client().post(path).status_code == 302
+        assert Client().get(path).status_code == 405
+
+
+def test_a_token_is_shown_once_and_works(ben: User) -> None:
+    client = as_user(ben)
+    reply = client.post("/account/tokens/")
+    assert reply.status_code == 201
+    assert "no-store" in reply["Cache-Control"]
+    token = reply.context["token"]
+    assert Client().get("/api/projects/", headers={"Authorization": f"Token {token}"}).status_code == 200
+    assert token not in client.get("/account/").content.decode()
+
+
+def test_a_revoked_token_is_refused_and_others_cannot_revoke_it(ben: User, bea: User) -> None:
+    token = as_user(ben).post("/account/tokens/").context["token"]
+    key = get_token_model().objects.get().token_key
+    as_user(bea).post(f"/account/tokens/{key}/revoke/")
+    assert get_token_model().objects.exists()
+    as_user(ben).post(f"/account/tokens/{key}/revoke/")
+    assert Client().get("/api/projects/", headers={"Authorization": f"Token {token}"}).status_code == 401
+
+
+def test_changes_the_password(ben: User) -> None:
+    client = as_user(ben)
+    sent = {"old_password": "a long password", "new_password1": "another one 7!", "new_password2": "another one 7!"}
+    assert client.post("/account/password/", {**sent, "old_password": "wrong"}).status_code == 200
+    assert client.post("/account/password/", sent).url == "/account/"
+    assert Client().login(username="ben", password="another one 7!")
+    assert client.get("/account/").status_code == 200
+
+
+def test_changes_the_address_for_mail(ben: User) -> None:
+    client = as_user(ben)
+    reply = client.post("/account/email/", {"email": "nobody"})
+    assert reply.status_code == 422
+    assert "valid email" in reply.content.decode()
+    client.post("/account/email/", {"email": "ben@example.org", "is_superuser": "1", "username": "root"})
+    ben.refresh_from_db()
+    assert (ben.email, ben.username, ben.is_superuser) == ("ben@example.org", "ben", False)
+    client.post("/account/email/", {"email": ""})
+    ben.refresh_from_db()
+    assert ben.email == ""
+
+
+def test_logs_in_and_goes_where_one_wanted_to_go(alice: User) -> None:
+    sent = {"username": "alice", "password": "a long password", "next": "/account/"}
+    assert Client().post("/login/", sent).url == "/account/"
+
+
+def test_does_not_go_to_another_site(alice: User) -> None:
+    sent = {"username": "alice", "password": "a long password"}
+    for there in ("https://evil.example/", "//evil.example/", "javascript:alert(1)", "/\\evil.example"):
+        assert Client().post("/login/", {**sent, "next": there}).url == "/"
+
+
+def test_a_wrong_password_keeps_the_name_and_says_so(alice: User) -> None:
+    reply = Client().post("/login/", {"username": "alice", "password": "wrong"})
+    assert reply.status_code == 200
+    assert 'value="alice"' in reply.content.decode()
+    assert "correct username and password" in reply.content.decode()
+
+
+def test_an_unknown_name_gets_the_same_words(alice: User) -> None:
+    replies = [Client().post("/login/", {"username": name, "password": "wrong"}) for name in ("alice", "nobody")]
+    said = [reply.context["form"].non_field_errors() for reply in replies]
+    assert said[0] == said[1]
+
+
+def test_logging_out_takes_a_post(alice: User) -> None:
+    client = as_user(alice)
+    assert client.get("/logout/").status_code == 405
+    assert client.post("/logout/").url == "/login/"
+    assert client.get("/").status_code == 302
+
+
+def test_forms_need_their_token(alice: User) -> None:
+    client = Client(enforce_csrf_checks=True)
+    reply = client.post("/login/", {"username": "alice", "password": "a long password"})
+    assert reply.status_code == 403
+    assert "too old to be sent" in reply.content.decode()
+
+
+QUEUE = "/p/help/adjudicate/"
+
+
+def keys_of(page: str) -> set[str]:
+    return set(re.findall(r'aria-keyshortcuts="(\S)"', page))
+
+
+def shown(page: str) -> set[str]:
+    """In controls and in the help; of the digits the help says that they choose options."""
+    return set(re.findall(r"<kbd[^>]*>(\S)</kbd>", page)) - set("19↓↑↵")
+
+
+def test_the_keys_in_force_stand_on_each_page(rita: User, disputes: list[Verdict], samples: list[Sample]) -> None:
+    client = as_user(rita)
+    pages = (QUEUE, f"{QUEUE}{disputes[0].pk}/", f"/p/help/samples/{samples[0].pk}/claims/")
+    usual = ("s", "njpkcebo?", "njpkawzyrsmebd?")
+    for address, keys in zip(pages, usual, strict=True):
+        page = client.get(address).content.decode()
+        assert shown(page) == set(keys), address
+        assert keys_of(page), address
+        assert keys_of(page) <= shown(page), address
+    own = {"start": "q", "next_unit": "t", "send_back": "i", "split": "q", "undo": "l", "keys": "!"}
+    change_preferences(user=rita, changes={"hotkeys": own})
+    for address, mine, not_mine in zip(pages, ("q", "ti!", "tql!"), ("s", "njb?", "njsz?"), strict=True):
+        page = client.get(address).content.decode()
+        assert shown(page) >= set(mine), address
+        assert not (shown(page) | keys_of(page)) & set(not_mine), address
+    assert '"send_back": ["i"]' in client.get(pages[1]).content.decode()
+
+
+def test_without_single_keys_no_page_promises_one(rita: User, disputes: list[Verdict], samples: list[Sample]) -> None:
+    change_preferences(user=rita, changes={"single_keys": False})
+    client = as_user(rita)
+    for address in (QUEUE, f"{QUEUE}{disputes[0].pk}/", f"/p/help/samples/{samples[0].pk}/claims/"):
+        page = client.get(address).content.decode()
+        assert (keys_of(page), shown(page)) == (set(), set()), address
+    assert "Single-key shortcuts are off." in page
+
+
+def test_keys_are_grouped_by_page(rita: User) -> None:
+    groups = dict(as_user(rita).get("/account/keys/").context["form"].key_groups)
+    assert list(groups) == ["On several pages", "Labelling", "Adjudicating", "Editing claims"]
+    names = {name: [field.name for field in fields] for name, fields in groups.items()}
+    assert names["Adjudicating"] == ["key_start", "key_approve", "key_send_back", "key_rest"]
+    assert names["On several pages"] == [
+        "key_next_unit", "key_previous_unit", "key_comment", "key_undo", "key_redo", "key_evidence", "key_keys",
+    ]  # fmt: skip
